@@ -7,7 +7,9 @@ import itertools
 import os
 import threading
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from everflow.distributed import wire
 from everflow.distributed.partition import partition
@@ -17,6 +19,12 @@ from everflow.framework.importer import import_graph_def
 from everflow.protos import config_pb2, graph_pb2, worker_pb2
 from everflow.runtime.plan.place import Placer
 from everflow.runtime.plan.prune import prune
+
+if TYPE_CHECKING:
+    import grpc
+
+    from everflow.distributed.worker import Worker
+    from everflow.framework.operation import Operation, Tensor
 
 _step_ids = itertools.count(int.from_bytes(os.urandom(5), "big") << 16)
 
@@ -33,7 +41,9 @@ class _TaskRun:
 class MasterSession:
     """A session that some client has opened here."""
 
-    def __init__(self, handle: str, graph_def, config, worker, peers: dict, devices: list):
+    def __init__(
+        self, handle: str, graph_def: graph_pb2.GraphDef, config: config_pb2.ConfigProto, worker: Worker, peers: dict, devices: list
+    ) -> None:
         self.handle = handle
         self.devices = devices
         self._config = config
@@ -61,7 +71,7 @@ class MasterSession:
     def version(self) -> int:
         return len(self._graph_def.node)
 
-    def extend(self, graph_def, current_version: int) -> int:
+    def extend(self, graph_def: graph_pb2.GraphDef, current_version: int) -> int:
         """Take in more of the graph."""
         with self._lock:
             if current_version != self.version:
@@ -92,13 +102,13 @@ class MasterSession:
                 self._graph = graph
             return self._graph
 
-    def tensor(self, name: str):
+    def tensor(self, name: str) -> Tensor:
         try:
             return self.graph().get_tensor_by_name(name if ":" in name else f"{name}:0")
         except (KeyError, ValueError):
             raise errors.NotFoundError(None, None, f"Tensor {name} is not found in the graph") from None
 
-    def operation(self, name: str):
+    def operation(self, name: str) -> Operation:
         try:
             return self.graph().get_operation_by_name(name)
         except (KeyError, ValueError):
@@ -106,7 +116,15 @@ class MasterSession:
 
     # --- runs --------------------------------------------------------------------------------
 
-    def run(self, feeds: dict, fetches: list[str], targets: list[str], options, metadata, call: wire.Call) -> list:
+    def run(
+        self,
+        feeds: dict,
+        fetches: list[str],
+        targets: list[str],
+        options: config_pb2.RunOptions,
+        metadata: config_pb2.RunMetadata | None,
+        call: wire.Call,
+    ) -> list:
         """One run: TensorProtos by tensor name in, one for each fetch out."""
         wanted = [name for name in fetches if name not in feeds]
         tasks = self._prepare(tuple(sorted(feeds)), tuple(wanted), tuple(targets))
@@ -141,7 +159,15 @@ class MasterSession:
             tasks[task] = _TaskRun(handle, part.feeds, part.fetches)
         return tasks
 
-    def _execute(self, tasks: dict[str, _TaskRun], feeds: dict, timeout_in_ms: int, options, metadata, call: wire.Call) -> dict:
+    def _execute(
+        self,
+        tasks: dict[str, _TaskRun],
+        feeds: dict,
+        timeout_in_ms: int,
+        options: config_pb2.RunOptions,
+        metadata: config_pb2.RunMetadata | None,
+        call: wire.Call,
+    ) -> dict:
         execution = _Execution(self, tasks, feeds, timeout_in_ms, options, call)
         with self._lock:
             if self._closed:
@@ -155,12 +181,12 @@ class MasterSession:
 
     # --- callables and partial runs ----------------------------------------------------------
 
-    def make_callable(self, options) -> int:
+    def make_callable(self, options: config_pb2.CallableOptions) -> int:
         handle = next(self._serial)
         self._callables[handle] = options
         return handle
 
-    def run_callable(self, handle: int, feeds: list, metadata, call: wire.Call) -> list:
+    def run_callable(self, handle: int, feeds: list, metadata: config_pb2.RunMetadata, call: wire.Call) -> list:
         options = self._callables.get(handle)
         if options is None:
             raise errors.InvalidArgumentError(None, None, f"No such callable handle: {handle}")
@@ -207,7 +233,15 @@ class MasterSession:
 class _Execution:
     """One run under way: the parts on other tasks as calls, the one here in this thread. The first failure ends them all."""
 
-    def __init__(self, session: MasterSession, tasks: dict[str, _TaskRun], feeds: dict, timeout_in_ms: int, options, call: wire.Call):
+    def __init__(
+        self,
+        session: MasterSession,
+        tasks: dict[str, _TaskRun],
+        feeds: dict,
+        timeout_in_ms: int,
+        options: config_pb2.RunOptions,
+        call: wire.Call,
+    ) -> None:
         self._session = session
         self._tasks = tasks
         self._feeds = feeds
@@ -220,7 +254,7 @@ class _Execution:
         self._cancel_here = None
         self._error: errors.OpError | None = None
 
-    def run(self, metadata) -> dict:
+    def run(self, metadata: config_pb2.RunMetadata | None) -> dict:
         session, here = self._session, self._session._worker.task
         self._call.when_over(lambda: self.stop(errors.CancelledError(None, None, "The caller has gone away.")))
         deadline = time.monotonic() + self._timeout_in_ms / 1000.0 if self._timeout_in_ms > 0 else None
@@ -269,7 +303,7 @@ class _Execution:
             self._calls[task] = future
         future.add_done_callback(lambda done: self._check(peer, done))
 
-    def _check(self, peer: wire.Peer, future) -> None:
+    def _check(self, peer: wire.Peer, future: grpc.Future) -> None:
         """Stop the others as soon as one part has failed."""
         if future.cancelled():
             return
@@ -279,8 +313,8 @@ class _Execution:
         elif future.result().status_code:
             self.stop(_stored_error(future.result()))
 
-    def _run_here(self, here: str, values: dict, metadata) -> None:
-        def register(cancel):
+    def _run_here(self, here: str, values: dict, metadata: config_pb2.RunMetadata | None) -> None:
+        def register(cancel: Callable[[], None]) -> None:
             with self._lock:
                 self._cancel_here = cancel
                 stopped = self._error is not None
@@ -294,7 +328,7 @@ class _Execution:
         else:
             self._collect(here, response, values, metadata)
 
-    def _collect(self, task: str, response, values: dict, metadata) -> None:
+    def _collect(self, task: str, response: worker_pb2.RunGraphResponse, values: dict, metadata: config_pb2.RunMetadata | None) -> None:
         if response.status_code:
             self.stop(_stored_error(response))
             return
@@ -323,5 +357,5 @@ class _Execution:
             self._session._peers[task].start("CleanupGraph", request)
 
 
-def _stored_error(response) -> errors.OpError:
+def _stored_error(response: worker_pb2.RunGraphResponse) -> errors.OpError:
     return wire.error_of(response.status_code, response.status_error_message)

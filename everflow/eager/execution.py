@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
@@ -13,6 +15,15 @@ from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
 from everflow.runtime.plan.program import Node, facts_of, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
+
+if TYPE_CHECKING:
+    from everflow.eager.graph import EagerOperation
+    from everflow.eager.tensor import EagerTensor
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Attributes
+    from everflow.framework.op_defs import OpDef
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState
 
 # No two calls of these are alike: each has a name or a value of its own.
 _UNLIKE = frozenset(["VarHandleOp", "Const"])
@@ -24,7 +35,7 @@ _UNKNOWN = TensorShape(None)
 class _Functions:
     """Stands for the graph whose functions a session's state looks up."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._functions: dict = {}
         self.version = 0
 
@@ -35,7 +46,7 @@ class Engine:
     A random operation's stream belongs to its binding, so calls with the same attributes go on with one stream, as in TensorFlow.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._owner = _Functions()
         self._executor = LocalExecutor(self._owner)
         self._state = self._executor.state
@@ -62,18 +73,18 @@ class Engine:
         self.calls.clear()
         self._state.random = RandomStreams()
 
-    def keep_constant(self, key, tensor) -> None:
+    def keep_constant(self, key: Hashable, tensor: EagerTensor) -> None:
         """Let later constants of this kind have the same memory."""
         self.constants[key] = (tensor._value, tensor._dtype)
         _forget_oldest(self.constants)
 
-    def remember(self, key, definition, op) -> None:
+    def remember(self, key: Hashable, definition: OpDef, op: EagerOperation) -> None:
         """Let later calls of this kind, with other input values, go to the kernel directly."""
         if definition.name not in _UNLIKE:
             self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
             _forget_oldest(self.calls)
 
-    def bound(self, definition, attrs: dict, inputs, output_dtypes) -> BoundOperation:
+    def bound(self, definition: OpDef, attrs: dict, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
@@ -91,7 +102,9 @@ class Engine:
 class BoundOperation:
     """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
 
-    def __init__(self, state, definition, attrs, inputs, output_dtypes):
+    def __init__(
+        self, state: SessionState, definition: OpDef, attrs: Attributes, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]
+    ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
@@ -107,7 +120,7 @@ class BoundOperation:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
 
-    def run(self, inputs) -> list:
+    def run(self, inputs: Sequence[EagerTensor]) -> list:
         """The values of the outputs."""
         values = [t._value for t in inputs]
         if not self._reads_only:
@@ -123,7 +136,7 @@ class BoundOperation:
             raise _translated(error, self._type, values) from None
 
 
-def _node(definition, attrs, inputs, output_dtypes) -> Node:
+def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]) -> Node:
     """The operation in the form that kernels are bound from; shapes are not known, since other values may have others."""
     number = next(_numbers)
     node = Node(number, None, f"{definition.name}_{number}", definition.name)
@@ -145,14 +158,14 @@ def _forget_oldest(known: dict) -> None:
             del known[key]
 
 
-def frozen(value):
+def frozen(value: Any) -> Hashable:
     """An attribute as it can be in a key: lists as tuples, names of functions as their bytes."""
     if isinstance(value, (list, tuple)):
         return tuple(map(frozen, value))
     return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
 
 
-def _translated(error: Exception, op_type: str, values) -> Exception:
+def _translated(error: Exception, op_type: str, values: list[Value]) -> Exception:
     """The error to raise for one that a kernel raised. There is no node to name, only the op type."""
     kind, message = failures.kind_and_message(error, values)
     if isinstance(error, errors.OpError) and error.op is not None:

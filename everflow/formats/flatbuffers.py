@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
@@ -23,14 +24,14 @@ class FlatbufferError(ValueError):
 class Field:
     """One field of a table: where it stands, what it holds, and its value where it was left out."""
 
-    def __init__(self, slot: int, name: str, kind: str, default):
+    def __init__(self, slot: int, name: str, kind: str, default: Any) -> None:
         self.slot, self.name, self.kind, self.default = slot, name, kind, default
 
 
 class Schema:
     """The tables and unions of a format, from their text."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str) -> None:
         self.tables: dict[str, list[Field]] = {}
         self.unions: dict[str, list[str]] = {}
         for line in text.strip().replace("\n    ", " ").splitlines():  # a line that is set in goes on with the one before
@@ -41,7 +42,7 @@ class Schema:
                 name, _, rest = line.partition("=")
                 self.unions[name.strip()] = ["", *rest.split()]
 
-    def new(self, table: str, **values):
+    def new(self, table: str, **values: Any) -> SimpleNamespace:
         """A table with these values, and defaults for the rest."""
         made = SimpleNamespace(_table=table, **{f.name: f.default for f in self.tables[table]})
         for name, value in values.items():
@@ -64,7 +65,7 @@ def _fields(text: str) -> list[Field]:
     return fields
 
 
-def _default(kind: str, text: str):
+def _default(kind: str, text: str) -> float | None:
     if kind in SCALARS:
         number = float(text or 0) if kind == "float" else int(text or 0)
         return bool(number) if kind == "bool" else number
@@ -72,11 +73,11 @@ def _default(kind: str, text: str):
 
 
 class _Reader:
-    def __init__(self, data: bytes, schema: Schema):
+    def __init__(self, data: bytes, schema: Schema) -> None:
         self.data, self.schema = data, schema
         self.budget = len(data)  # tables can be shared: a small file must not unfold into a large one
 
-    def number(self, code: str, at: int):
+    def number(self, code: str, at: int) -> Any:
         if at < 0 or at + struct.calcsize(code) > len(self.data):
             raise FlatbufferError(f"an offset leads to byte {at} of {len(self.data)}")
         return struct.unpack_from(code, self.data, at)[0]
@@ -84,7 +85,7 @@ class _Reader:
     def follow(self, at: int) -> int:
         return at + self.number("<I", at)
 
-    def table(self, name: str, at: int):
+    def table(self, name: str, at: int) -> SimpleNamespace:
         self.budget -= 1
         if self.budget < 0:
             raise FlatbufferError("the file has more tables than bytes")
@@ -106,7 +107,7 @@ class _Reader:
                 setattr(made, field.name, self.value(field.kind, at + offset))
         return made
 
-    def value(self, kind: str, at: int):
+    def value(self, kind: str, at: int) -> Any:
         if kind in SCALARS:
             return self.number(SCALARS[kind], at)
         start = self.follow(at)
@@ -127,7 +128,7 @@ class _Reader:
         return np.frombuffer(self.data, dtype, count, at + 4)
 
 
-def read(data: bytes, schema: Schema, root: str, identifier: bytes):
+def read(data: bytes, schema: Schema, root: str, identifier: bytes) -> SimpleNamespace:
     """The root table of a file, with everything in it."""
     if len(data) < 8 or data[4:8] != identifier:
         raise FlatbufferError(f"the identifier {identifier.decode()!r} is not at the beginning; these are other data")
@@ -138,7 +139,7 @@ def read(data: bytes, schema: Schema, root: str, identifier: bytes):
 class _Writer:
     """Writes front to back: a table first, then what it points to, whose place is then filled in."""
 
-    def __init__(self, schema: Schema):
+    def __init__(self, schema: Schema) -> None:
         self.out = bytearray()
         self.schema = schema
         self.layouts: dict[bytes, int] = {}  # tables with the same fields share the note of where these lie
@@ -146,7 +147,7 @@ class _Writer:
     def align(self, size: int, ahead: int = 0) -> None:
         self.out.extend(bytes(-(len(self.out) + ahead) % size))
 
-    def table(self, value) -> int:
+    def table(self, value: SimpleNamespace) -> int:
         entries = []  # (slot, bytes or None for an offset, size, kind, value)
         for field in self.schema.tables[value._table]:
             content = getattr(value, field.name)
@@ -186,7 +187,7 @@ class _Writer:
     def point(self, place: int, target: int) -> None:
         struct.pack_into("<I", self.out, place, target - place)
 
-    def object(self, kind: str, content) -> int:
+    def object(self, kind: str, content: Any) -> int:
         if kind == "string":
             at = self.vector(np.frombuffer(content.encode(), np.uint8), 4)
             self.out.append(0)
@@ -210,7 +211,7 @@ class _Writer:
         return at
 
 
-def write(root, schema: Schema, identifier: bytes) -> bytes:
+def write(root: SimpleNamespace, schema: Schema, identifier: bytes) -> bytes:
     """The bytes of a file whose root is this table."""
     writer = _Writer(schema)
     writer.out.extend(bytes(4) + identifier)

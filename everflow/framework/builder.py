@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
@@ -13,14 +15,18 @@ from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs, name_scope
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import Attributes, TensorLike
+    from everflow.framework.operation import Operation
 
-def apply_op(op_type: str, name=None, **keywords):
+
+def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
     """Make an op of a type; keywords are its inputs and attributes. Returns its outputs (see docs/adding-ops.md)."""
     definition = op_defs.get(op_type)
     return structured_outputs(definition, create(definition, name, keywords))
 
 
-def create(definition: OpDef, name, keywords):
+def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
     """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
     given = {}
     input_names = {arg.name for arg in definition.inputs}
@@ -52,7 +58,7 @@ def create(definition: OpDef, name, keywords):
             return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
 
 
-def _checked_attr(definition, key, value):
+def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:
     attr = definition.attr_by_name.get(key)
     if attr is None:
         raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
@@ -63,7 +69,7 @@ def _checked_attr(definition, key, value):
     return value
 
 
-def _check_allowed(definition, attr: AttrDef, value):
+def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
     if attr.allowed is not None:
         for item in value if isinstance(value, list) else [value]:
             if item in attr.allowed:
@@ -86,7 +92,7 @@ def _check_allowed(definition, attr: AttrDef, value):
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed {value} less than minimum {attr.minimum}.")
 
 
-def _convert_inputs(definition: OpDef, keywords, given):
+def _convert_inputs(definition: OpDef, keywords: Mapping[str, Any], given: Attributes) -> tuple[list[Tensor], Attributes]:
     """(tensors, attributes that follow from them)."""
     attrs = dict(given)
     source: dict[str, str] = {}
@@ -108,11 +114,13 @@ def _convert_inputs(definition: OpDef, keywords, given):
     return inputs, attrs
 
 
-def _wanted_dtype(arg: ArgDef, attrs):
+def _wanted_dtype(arg: ArgDef, attrs: Attributes) -> dtypes.DType | None:
     return arg.type if arg.type is not None else attrs.get(arg.type_attr)
 
 
-def _convert_one(definition, arg, value, wanted, default, source):
+def _convert_one(
+    definition: OpDef, arg: ArgDef, value: TensorLike, wanted: dtypes.DType | None, default: dtypes.DType | None, source: dict[str, str]
+) -> Tensor:
     try:
         return internal_convert_to_tensor(value, wanted, arg.name, arg.is_ref, default)
     except TypeError as e:
@@ -133,7 +141,14 @@ def _convert_one(definition, arg, value, wanted, default, source):
         raise
 
 
-def _convert_list(definition, arg, values, wanted, default, attrs):
+def _convert_list(
+    definition: OpDef,
+    arg: ArgDef,
+    values: Sequence[TensorLike],
+    wanted: dtypes.DType | None,
+    default: dtypes.DType | None,
+    attrs: Attributes,
+) -> list[Tensor]:
     if arg.type_list_attr:
         types = attrs.get(arg.type_list_attr)
         if types is not None and len(types) == len(values):
@@ -161,12 +176,12 @@ def _convert_list(definition, arg, values, wanted, default, attrs):
         raise _wrong_type(f"{prefix} that don't all match.") from None
 
 
-def _wrong_type(message):
+def _wrong_type(message: str) -> Exception:
     """The error for an input of another type than it should have."""
     return InvalidArgumentError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
-def _infer(definition, arg, tensors, attrs, source):
+def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Attributes, source: dict[str, str]) -> None:
     """Set the attributes that an input argument's tensors decide, or check them against what is set."""
     types = [t.dtype.base_dtype for t in tensors]
     if arg.number_attr:
@@ -219,7 +234,7 @@ def _infer(definition, arg, tensors, attrs, source):
         source.setdefault(arg.type_list_attr, arg.name)
 
 
-def _check_type(definition, attr_name, dtype, parameter):
+def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, parameter: str) -> None:
     allowed = definition.attr_by_name[attr_name].allowed
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
@@ -230,7 +245,7 @@ def _check_type(definition, attr_name, dtype, parameter):
         raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
-def _all_attrs(definition: OpDef, inferred):
+def _all_attrs(definition: OpDef, inferred: Attributes) -> Attributes:
     attrs = {}
     for attr in definition.attrs:
         if attr.name in inferred:
@@ -242,7 +257,7 @@ def _all_attrs(definition: OpDef, inferred):
     return attrs
 
 
-def complete_attrs(definition: OpDef, inputs, attrs):
+def complete_attrs(definition: OpDef, inputs: Sequence[Tensor], attrs: Attributes) -> Attributes:
     """The attributes of an op from what a caller of `Graph.create_op` gave, its input tensors and the defaults."""
     inferred = dict(attrs)
     position = 0
@@ -267,13 +282,13 @@ def complete_attrs(definition: OpDef, inputs, attrs):
     return complete
 
 
-def _inputs_after(definition, arg):
+def _inputs_after(definition: OpDef, arg: ArgDef) -> int:
     """How many single-tensor inputs follow an argument; a list's length is what they leave."""
     later = definition.inputs[definition.inputs.index(arg) + 1 :]
     return sum(1 for a in later if not a.is_list)
 
 
-def arg_dtypes(arg: ArgDef, attrs) -> list[dtypes.DType]:
+def arg_dtypes(arg: ArgDef, attrs: Attributes) -> list[dtypes.DType]:
     """The dtypes of the tensors of one argument."""
     if arg.type_list_attr:
         types = list(attrs[arg.type_list_attr])
@@ -283,17 +298,17 @@ def arg_dtypes(arg: ArgDef, attrs) -> list[dtypes.DType]:
     return [t._as_ref for t in types] if arg.is_ref else types
 
 
-def output_dtypes(definition: OpDef, attrs) -> list[dtypes.DType]:
+def output_dtypes(definition: OpDef, attrs: Attributes) -> list[dtypes.DType]:
     """The dtypes of an op's outputs, refs among them marked."""
     return [dtype for arg in definition.outputs for dtype in arg_dtypes(arg, attrs)]
 
 
 @functools.cache
-def _result_tuple(op_type: str, names: tuple[str, ...]):
+def _result_tuple(op_type: str, names: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
     return collections.namedtuple(op_type, names, rename=True)
 
 
-def structured_outputs(definition: OpDef, op):
+def structured_outputs(definition: OpDef, op: Operation) -> Any:
     """An op's outputs as its build function returns them."""
     if not definition.outputs:
         return None if op.graph.executes else op
@@ -302,7 +317,7 @@ def structured_outputs(definition: OpDef, op):
     return structured(definition, op.attrs, op.outputs)
 
 
-def structured(definition: OpDef, attrs, outputs):
+def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Tensor]) -> Any:
     """Output tensors as a build function returns them: one, a list, or a named tuple of these."""
     if len(definition.outputs) == 1:
         return list(outputs) if definition.outputs[0].is_list else outputs[0]

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import bisect
 import collections.abc
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
+
+if TYPE_CHECKING:
+    from everflow.framework.composites import SparseTensor
+    from everflow.framework.hints import DTypeLike, TensorLike
 
 # priority → [(types, function)]; lower priorities are asked first.
 _functions: dict[int, list[tuple]] = {}
@@ -14,7 +20,9 @@ _priorities: list[int] = []
 _by_type: dict[type, list] = {}
 
 
-def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
     """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`."""
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
@@ -36,7 +44,13 @@ def conversion_functions(value_type: type) -> list:
     return found
 
 
-def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
+def convert_to_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
+) -> Tensor:
     """A Tensor from a tensor, number, list, numpy array or any type with a registered conversion.
 
     >>> tf.convert_to_tensor([[1.0, 2.0]]).shape
@@ -45,7 +59,15 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred_dtype or dtype_hint)
 
 
-def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None, accepted_result_types=(Tensor,)):
+def internal_convert_to_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: DTypeLike | None = None,
+    ctx: Any = None,
+    accepted_result_types: tuple[type, ...] = (Tensor,),
+) -> Any:
     """As `convert_to_tensor`; `as_ref` asks for the reference of a ref variable rather than its value."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
@@ -80,13 +102,13 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
     raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
 
 
-def _checked_tensor(value, dtype):
+def _checked_tensor(value: Tensor, dtype: dtypes.DType | None) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
         raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}")
     return value
 
 
-def _from_tensor(value, dtype=None, name=None, as_ref=False):
+def _from_tensor(value: Tensor, dtype: dtypes.DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
     if value.is_eager:
         from everflow.framework.scopes import get_default_graph
 
@@ -103,7 +125,13 @@ def _from_tensor(value, dtype=None, name=None, as_ref=False):
 register_tensor_conversion_function(Tensor, _from_tensor, 0)
 
 
-def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_ref=False):
+def convert_n_to_tensor(
+    values: Sequence[TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    as_ref: bool = False,
+) -> list[Tensor]:
     """Each of several values as a tensor; constants are named `name_0`, `name_1`, …"""
     if not isinstance(values, collections.abc.Sequence):
         raise TypeError(f"values must be a sequence, not {values!r}")
@@ -113,7 +141,7 @@ def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_
     ]
 
 
-def _of_dtype(value, dtype):
+def _of_dtype(value: Any, dtype: DTypeLike | None) -> Any:
     """A value that is made of tensors; ValueError where another dtype was asked for."""
     if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
@@ -122,7 +150,9 @@ def _of_dtype(value, dtype):
     return value
 
 
-def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=False):
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     """A Tensor or IndexedSlices; those that are one already stay as they are."""
     from everflow.framework.composites import IndexedSlices, SparseTensor
 
@@ -131,7 +161,9 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=Fal
     return internal_convert_to_tensor(value, dtype, name, as_ref)
 
 
-def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None, as_ref=False):
+def convert_n_to_tensor_or_indexed_slices(
+    values: Iterable[TensorLike], dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> list[Any]:
     """Each of several values as a Tensor or IndexedSlices; None stays None."""
     if not isinstance(values, collections.abc.Iterable):
         raise TypeError("values must be iterable.")
@@ -141,7 +173,7 @@ def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None, as_ref=
     ]
 
 
-def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+def convert_to_tensor_or_sparse_tensor(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor | SparseTensor:
     """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
     from everflow.framework.composites import SparseTensor, SparseTensorValue
 
@@ -156,7 +188,7 @@ def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
     return internal_convert_to_tensor(value, dtype, name)
 
 
-def convert_to_tensor_or_composite(value, dtype=None, name=None):
+def convert_to_tensor_or_composite(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
     if hasattr(value, "_type_spec"):
         return _of_dtype(value, dtype)

@@ -55,7 +55,7 @@ class OpDef:
     deprecated_at: int | None = None
     attr_by_name: dict[str, AttrDef] = field(default_factory=dict, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.attr_by_name.update((attr.name, attr) for attr in self.attrs)
 
     def inferred_attrs(self) -> set[str]:
@@ -135,7 +135,7 @@ def _attr(fact: dict) -> AttrDef:
     return AttrDef(fact["name"], kind, default, "default" in fact, allowed, fact.get("minimum"))
 
 
-def _value(kind: str, fact):
+def _value(kind: str, fact: Any) -> Any:
     """An attribute value of the facts file as Python holds it in a graph."""
     if kind == "type":
         return dtypes.BY_ENUM_NAME[fact]

@@ -6,7 +6,7 @@ DEFAULT_GRAPH_SEED = 87654321
 _MODULUS = 2**31 - 1
 
 
-def get_seed(op_seed):
+def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
     """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one."""
     from everflow.framework.scopes import get_default_graph
 
@@ -22,7 +22,7 @@ def get_seed(op_seed):
     return (0, _MODULUS) if seeds == (0, 0) else seeds
 
 
-def set_random_seed(seed):
+def set_random_seed(seed: int | None) -> None:
     """Set the graph-level seed of the default graph."""
     from everflow.framework.scopes import get_default_graph
 

@@ -6,7 +6,8 @@ Two strengths, as in TensorFlow: `constant_value` follows a few op types, and de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +15,19 @@ from everflow.framework import dtypes, slicing
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, broadcast_gradient_axes, unknown_shape
 
+if TYPE_CHECKING:
+    from everflow.framework.operation import Operation
+
 # Subgraphs with larger values than this are not evaluated while building.
 _MAX_ELEMENTS = 1 << 16
 
 
-def is_tensor(x):
+def is_tensor(x: object) -> bool:
     """Whether x is a tensor, sparse or ragged tensor or variable."""
     return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
 
 
-def constant_value(tensor, partial=False):
+def constant_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
 
     With `partial`, a stack of which some parts are known gives an object array with None for the rest.
@@ -40,36 +44,36 @@ def constant_value(tensor, partial=False):
     return value
 
 
-def _value_of(tensor):
+def _value_of(tensor: Tensor) -> np.ndarray | None:
     """The value of a tensor that has one."""
     return None if tensor.dtype in (dtypes.resource, dtypes.variant) else np.asarray(tensor)
 
 
-def _const(tensor):
+def _const(tensor: Tensor) -> np.ndarray:
     return tensor.op.attrs["value"].array
 
 
-def _static_shape(tensor):
+def _static_shape(tensor: Tensor) -> np.ndarray | None:
     shape = tensor.op.inputs[0].shape
     return np.array(shape.as_list(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
 
 
-def _static_size(tensor):
+def _static_size(tensor: Tensor) -> np.ndarray | None:
     shape = tensor.op.inputs[0].shape
     return np.array(shape.num_elements(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
 
 
-def _static_rank(tensor):
+def _static_rank(tensor: Tensor) -> np.ndarray | None:
     rank = tensor.op.inputs[0].shape.rank
     return None if rank is None else np.array(rank, np.int32)
 
 
-def _inputs_constant(tensor, evaluate):
+def _inputs_constant(tensor: Tensor, evaluate: Callable[[Operation, list[np.ndarray]], np.ndarray]) -> np.ndarray | None:
     values = [constant_value(t) for t in tensor.op.inputs]
     return None if any(v is None for v in values) else evaluate(tensor.op, values)
 
 
-def _pack(tensor, partial):
+def _pack(tensor: Tensor, partial: bool) -> np.ndarray | None:
     op = tensor.op
     if not op.inputs:
         return None
@@ -84,7 +88,7 @@ def _pack(tensor, partial):
     return np.array(values)
 
 
-def _equal(tensor):
+def _equal(tensor: Tensor) -> np.ndarray | None:
     """Comparisons of what is known; for partly known vectors, None."""
     values = [constant_value(t) for t in tensor.op.inputs]
     if any(v is None for v in values):
@@ -92,14 +96,14 @@ def _equal(tensor):
     return np.equal(*values) if tensor.op.type == "Equal" else np.not_equal(*values)
 
 
-def _fill(tensor):
+def _fill(tensor: Tensor) -> np.ndarray | None:
     shape, value = tensor.shape, constant_value(tensor.op.inputs[1])
     if value is None or not shape.is_fully_defined():
         return None
     return np.full(shape.as_list(), value, dtype=value.dtype)
 
 
-def _concat_offset(tensor):
+def _concat_offset(tensor: Tensor) -> np.ndarray | None:
     values = [constant_value(t) for t in tensor.op.inputs]
     if any(v is None for v in values):
         return None
@@ -130,17 +134,17 @@ _CONSTANT = {
 }
 
 
-def constant_value_as_shape(tensor):
+def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     """The TensorShape that a vector of sizes holds, as far as a short look at the graph shows it."""
     return _as_shape(tensor, constant_value)
 
 
-def known_shape(tensor):
+def known_shape(tensor: Tensor) -> TensorShape:
     """The TensorShape that a vector of sizes holds, as far as constant subgraphs and shapes of inputs show it."""
     return _as_shape(tensor, known_value)
 
 
-def _as_shape(tensor, value_of):
+def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape:
     shape = tensor.shape.with_rank(1) if tensor.shape.rank != 0 else tensor.shape
     if tensor.shape.rank == 0:
         value = value_of(tensor)
@@ -184,7 +188,7 @@ def _as_shape(tensor, value_of):
     return unknown_shape(rank=shape[0].value)
 
 
-def _sliced_shape(op, value_of):
+def _sliced_shape(op: Operation, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape | None:
     """The shape that a plain slice of a shape tensor holds, or None where the slice is not a plain one."""
     begin, end, strides = (constant_value(t) for t in op.inputs[1:])
     if any(v is None or len(v) != 1 for v in (begin, end, strides)):
@@ -200,7 +204,7 @@ def _sliced_shape(op, value_of):
     return TensorShape(source.dims[slice(start, stop, int(strides[0]))])
 
 
-def known_value(tensor):
+def known_value(tensor: Any) -> np.ndarray | None:
     """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
     if not isinstance(tensor, Tensor):
         return None
@@ -212,7 +216,7 @@ def known_value(tensor):
     return _evaluate(tensor, {}, 0, pieced=True)
 
 
-def _evaluate(tensor, memo, depth, pieced=False):
+def _evaluate(tensor: Tensor, memo: dict[Any, np.ndarray | None], depth: int, pieced: bool = False) -> np.ndarray | None:
     """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from its static shape."""
     if tensor.is_eager:
         return _value_of(tensor)
@@ -256,7 +260,7 @@ def _evaluate(tensor, memo, depth, pieced=False):
     return value
 
 
-def _guarded(evaluate, op, inputs, output=None):
+def _guarded(evaluate: Callable[..., Any], op: Operation, inputs: Sequence[np.ndarray], output: Tensor | None = None) -> np.ndarray | None:
     """An evaluator's result; None where running would raise, since that error belongs to the run."""
     output = op.outputs[0] if output is None else output
     shape = output.shape.num_elements()
@@ -271,33 +275,33 @@ def _guarded(evaluate, op, inputs, output=None):
     return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
 
 
-def _floor_divide(op, x, y):
+def _floor_divide(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
     return np.floor_divide(x, y)
 
 
-def _truncated_divide(x, y):
+def _truncated_divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if np.any(y == 0):
         raise ZeroDivisionError
     return (np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))).astype(x.dtype)
 
 
-def _floor_mod(op, x, y):
+def _floor_mod(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
     return np.mod(x, y)
 
 
-def _reduce(function):
-    def evaluate(op, x, axes):
+def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
+    def evaluate(op: Operation, x: np.ndarray, axes: np.ndarray) -> Any:
         axis = tuple(int(a) for a in np.ravel(axes))
         return function(x, axis=axis, keepdims=op.attrs["keep_dims"])
 
     return evaluate
 
 
-def _dynamic_stitch(op, *inputs):
+def _dynamic_stitch(op: Operation, *inputs: np.ndarray) -> np.ndarray:
     indices, values = inputs[: len(inputs) // 2], inputs[len(inputs) // 2 :]
     inner = values[0].shape[indices[0].ndim :]
     result = np.zeros((max(int(i.max(initial=-1)) for i in indices) + 1, *inner), values[0].dtype)
@@ -306,7 +310,7 @@ def _dynamic_stitch(op, *inputs):
     return result
 
 
-def _strided_slice(op, x, begin, end, strides):
+def _strided_slice(op: Operation, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray) -> np.ndarray:
     masks = {name: op.attrs[name] for name in slicing.MASKS}
     index = []
     for axis in slicing.resolve(x.shape, begin.tolist(), end.tolist(), strides.tolist(), **masks):
@@ -325,23 +329,23 @@ def _strided_slice(op, x, begin, end, strides):
     return x
 
 
-def _squeeze(op, x):
+def _squeeze(op: Operation, x: np.ndarray) -> np.ndarray:
     dims = tuple(op.attrs["squeeze_dims"])
     return np.squeeze(x, dims or None)
 
 
-def _scatter_nd(op, indices, updates, shape):
+def _scatter_nd(op: Operation, indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
     out = np.zeros(shape, updates.dtype)
     np.add.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
     return out
 
 
-def _one_hot(op, indices, depth, on_value, off_value):
+def _one_hot(op: Operation, indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:
     hot = np.where(np.expand_dims(indices, -1) == np.arange(int(depth)), on_value, off_value)
     return np.moveaxis(hot, -1, op.attrs["axis"])
 
 
-def _unique(op, x):
+def _unique(op: Operation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     _, first, inverse = np.unique(x, return_index=True, return_inverse=True)
     order = np.argsort(first)
     ranks = np.empty_like(order)
@@ -349,22 +353,22 @@ def _unique(op, x):
     return x[first[order]], ranks[inverse.reshape(-1)].astype(op.attrs["out_idx"].as_numpy_dtype)
 
 
-def _sparse_reshape(op, indices, shape, new_shape):
+def _sparse_reshape(op: Operation, indices: np.ndarray, shape: np.ndarray, new_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     sizes = np.reshape(np.empty(shape, bool), new_shape).shape if np.prod(shape) <= _MAX_ELEMENTS else tuple(new_shape)
     flat = np.ravel_multi_index(tuple(indices.T), tuple(shape))
     return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes, np.int64)
 
 
-def _top_k(op, x, k):
+def _top_k(op: Operation, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(-x.astype(np.float64), axis=-1, kind="stable")[..., : int(k)]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
 
-def _binary(function):
+def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x, y: function(x, y)
 
 
-def _unary(function):
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x: function(x)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Window(NamedTuple):
@@ -55,7 +55,7 @@ class Format(NamedTuple):
         """The entries of the spatial dimensions among one entry per dimension."""
         return tuple(values[axis] for axis in self.spatial_axes)
 
-    def arrange(self, batch, spatial: Sequence, channels) -> list:
+    def arrange(self, batch: Any, spatial: Sequence, channels: Any) -> list:
         """One entry per dimension in this format's order."""
         return [batch, *spatial, channels] if self.channels_last else [batch, channels, *spatial]
 

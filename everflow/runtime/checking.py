@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -18,6 +19,9 @@ from everflow.kernels import registry, tensors
 from everflow.kernels.facts import Effect, Facts, Memory
 from everflow.kernels.state import Buffer
 from everflow.runtime.plan.program import FEED, Node, input_counts
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
 
 # Larger inputs are not compared before and after; a kernel is called a second time only for few elements.
 _LARGEST, _LARGEST_TWICE = 1 << 20, 1 << 12
@@ -36,7 +40,7 @@ def checked(node: Node, function: Callable, facts: Facts) -> Callable:
     """The function of a node's kernel, which from now on looks at what each call did."""
     check = _Check(node, function, facts)
 
-    def call(*arguments, **keywords):
+    def call(*arguments: Value, **keywords: Any) -> Value:
         return check(arguments, keywords)
 
     # By this the emitter knows functions that can write over an operand.
@@ -65,7 +69,7 @@ def _others(calls: Counter) -> dict:
 class _Check:
     """The calls of one node."""
 
-    def __init__(self, node: Node, function: Callable, facts: Facts):
+    def __init__(self, node: Node, function: Callable, facts: Facts) -> None:
         self._node, self._function, self._facts = node, function, facts
         self._effect = effect_of(node, facts)
         self._former: list = []  # weak references to what was given out last
@@ -74,7 +78,7 @@ class _Check:
         fed = any(source.type == FEED and source.op is not None and source.op.type == "Const" for source, _ in node.inputs)
         self._knows_shapes = self._effect is Effect.PURE and node.type not in _OTHER_SHAPES and not fed
 
-    def __call__(self, arguments: tuple, keywords: dict):
+    def __call__(self, arguments: tuple, keywords: dict) -> Value:
         thread = threading.get_ident()
         _begun[thread] += 1
         try:
@@ -82,7 +86,7 @@ class _Check:
         finally:
             _ended[thread] += 1
 
-    def _call(self, arguments: tuple, keywords: dict):
+    def _call(self, arguments: tuple, keywords: dict) -> Value:
         others = _others(_ended)
         out = keywords.get("out")
         before = [] if "step" in keywords or "session" in keywords else self._contents(arguments, out)
@@ -103,10 +107,10 @@ class _Check:
                 self._fail("be pure", "a second call with the same inputs gave something else")
         return result
 
-    def _fail(self, fact: str, seen: str):
+    def _fail(self, fact: str, seen: str) -> NoReturn:
         raise errors.InternalError(None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})")
 
-    def _flat(self, result) -> list:
+    def _flat(self, result: Value) -> list:
         from everflow.runtime.plan.binding import flat_results  # which takes this module's word for how kernels are bound
 
         return flat_results(self._node, result)
@@ -120,7 +124,7 @@ class _Check:
         counts = input_counts(self._node)
         return frozenset(i for i, (a, _) in enumerate(counts) if a.is_ref or a.type is dtypes.resource)
 
-    def _contents(self, arguments: tuple, out) -> list:
+    def _contents(self, arguments: tuple, out: torch.Tensor | None) -> list:
         """(position, memory, what is in it) of what must stay as it is."""
         changing = [piece for i in self._written if i < len(arguments) for piece in _held(arguments[i])]
         changing += [] if out is None else [out]
@@ -175,7 +179,7 @@ class _Check:
 # --- memory ------------------------------------------------------------------------------------
 
 
-def _held(value, deep: bool = False) -> Iterator:
+def _held(value: Value, deep: bool = False) -> Iterator:
     """The tensors and arrays of strings that a kernel's value is made of; `deep` looks into lists of tensors and the like, too."""
     if isinstance(value, torch.Tensor):
         yield value
@@ -204,7 +208,7 @@ _HOLDERS = frozenset(
 class _Place:
     """The memory of a torch tensor, for numpy to look at."""
 
-    def __init__(self, tensor: torch.Tensor):
+    def __init__(self, tensor: torch.Tensor) -> None:
         size = tensor.element_size()
         self.__array_interface__ = {
             "version": 3,
@@ -215,11 +219,11 @@ class _Place:
         }
 
 
-def _place(piece) -> np.ndarray:
+def _place(piece: torch.Tensor | np.ndarray) -> np.ndarray:
     return np.asarray(_Place(piece)) if isinstance(piece, torch.Tensor) else piece
 
 
-def _size(piece) -> int:
+def _size(piece: torch.Tensor | np.ndarray) -> int:
     return piece.numel() if isinstance(piece, torch.Tensor) else piece.size
 
 
@@ -227,7 +231,7 @@ def _count(arguments: tuple) -> int:
     return sum(_size(piece) for piece in _held(arguments, deep=True))
 
 
-def _meet(one, other) -> bool:
+def _meet(one: torch.Tensor | np.ndarray, other: torch.Tensor | np.ndarray) -> bool:
     """Whether two pieces have an element in common."""
     if not _size(one) or not _size(other):
         return False
@@ -245,7 +249,7 @@ def _all_alike(results: list, others: list) -> bool:
     return all(one.shape == other.shape and _alike(one, other) for one, other in pairs)
 
 
-def _alike(one, other) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Whether two results are the same. LAPACK rounds differently as memory lies differently."""
     if np.array_equal(_bits(one), _bits(other)):
         return True
@@ -255,7 +259,7 @@ def _alike(one, other) -> bool:
     return torch.allclose(one, other, error, error, equal_nan=True)
 
 
-def _bits(piece):
+def _bits(piece: torch.Tensor | np.ndarray) -> np.ndarray:
     """What is in a piece of memory, such that NaN equals NaN."""
     if isinstance(piece, torch.Tensor):
         copy = torch.empty(piece.numel(), dtype=piece.dtype)

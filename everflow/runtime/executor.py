@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.forking import renewed
@@ -16,6 +18,14 @@ from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
 
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Element
+    from everflow.protos import config_pb2
+    from everflow.runtime.hints import Recorder, Runnable, Value
+    from everflow.runtime.plan.functions import PlannedFunction
+    from everflow.runtime.plan.interpret import Interpreted
+
 # Values of `ConfigProto.experimental.executor_type`, and of EVERFLOW_EXECUTOR in the environment.
 CHECKED, REFERENCE = "CHECKED", "REFERENCE"
 
@@ -25,17 +35,17 @@ class Prepared:
 
     __slots__ = ("plan", "feeders", "call")
 
-    def __init__(self, plan, feeders, timeout_in_ms: int):
+    def __init__(self, plan: Runnable, feeders: list[Feeder], timeout_in_ms: int) -> None:
         self.plan = plan
         self.feeders = feeders
         self.call = _caller(plan, feeders, timeout_in_ms)
 
 
-def _runner(plan, timeout_in_ms: int):
+def _runner(plan: Runnable, timeout_in_ms: int) -> Callable[[Sequence[Value]], list[Any]]:
     """A plan's function on kernel values that sees to its step: its time limit, and that nothing of it goes on when its caller is interrupted."""
     if timeout_in_ms > 0:
 
-        def limited(values):
+        def limited(values: Sequence[Value]) -> list[Any]:
             step = Step(plan.state, timeout_in_ms)
             return within_limit(lambda: plan(values, step), step)
 
@@ -43,7 +53,7 @@ def _runner(plan, timeout_in_ms: int):
     if not plan.takes_step:
         return plan
 
-    def stepping(values):
+    def stepping(values: Sequence[Value]) -> list[Any]:
         step = Step(plan.state)
         try:
             return plan(values, step)
@@ -54,7 +64,7 @@ def _runner(plan, timeout_in_ms: int):
     return stepping
 
 
-def _caller(plan, feeders, timeout_in_ms: int):
+def _caller(plan: Runnable, feeders: list[Feeder], timeout_in_ms: int) -> Callable[[Iterable[Any]], list[Any]]:
     """The function of a steady run: as little as there can be between the caller's values and the kernels."""
     run, converters = _runner(plan, timeout_in_ms), [f.feed for f in feeders]
     if plan.fed_fetches:
@@ -67,7 +77,7 @@ def _caller(plan, feeders, timeout_in_ms: int):
     return lambda values: run([f(v) for f, v in zip(converters, values, strict=True)])
 
 
-def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
+def _run_with_fed_fetches(plan: Runnable, feeders: list[Feeder], values: list[Any], timeout_in_ms: int) -> list[Any]:
     """A run that fetches what it is fed: the caller gets the array that was fed."""
     arrays = [f.array(v) for f, v in zip(feeders, values, strict=True)]
     results = _runner(plan, timeout_in_ms)([f.feed(a) for f, a in zip(feeders, arrays, strict=True)])
@@ -76,10 +86,10 @@ def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
     return results
 
 
-def _in_turn(*recorders):
+def _in_turn(*recorders: Recorder) -> Recorder:
     """Recorders as one."""
 
-    def record(*event):
+    def record(*event: Any) -> None:
         for recorder in recorders:
             recorder(*event)
 
@@ -89,7 +99,14 @@ def _in_turn(*recorders):
 class LocalExecutor:
     """The engine behind a local session."""
 
-    def __init__(self, graph, config=None, *, state: SessionState | None = None, device_names: list[str] | None = None):
+    def __init__(
+        self,
+        graph: Graph,
+        config: config_pb2.ConfigProto | None = None,
+        *,
+        state: SessionState | None = None,
+        device_names: list[str] | None = None,
+    ) -> None:
         """`state` is that of a session whose graphs are several, `device_names` those of a task in a cluster."""
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
@@ -157,7 +174,7 @@ class LocalExecutor:
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], timeout_in_ms)
         return found
 
-    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options):
+    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options: Any) -> Runnable:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.threads import allowed
 
@@ -167,7 +184,9 @@ class LocalExecutor:
                 self._placer.place(_closure(fetches, feeds))
             return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
 
-    def _compile(self, fetches: list, feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options):
+    def _compile(
+        self, fetches: list, feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options: Any
+    ) -> Runnable:
         """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
         if as_drawn or self._kind == REFERENCE:
             return self._interpret(fetches, feeds, state, copying=self._kind == REFERENCE, **options)
@@ -180,12 +199,16 @@ class LocalExecutor:
         except Unstructured:
             return self._interpret(fetches, feeds, state, copying=False, **options)
 
-    def _interpret(self, fetches: list, feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options):
+    def _interpret(
+        self, fetches: list, feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options: Any
+    ) -> Interpreted:
         from everflow.runtime.plan.interpret import interpret
 
         return interpret(fetches, feeds, state, self._placer, copying=copying, **options)
 
-    def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
+    def run_with_options(
+        self, fetches: list, feeds: dict, options: config_pb2.RunOptions | None, run_metadata: config_pb2.RunMetadata | None
+    ) -> list:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         tensors = list(feeds)
         timeout = (options.timeout_in_ms if options is not None else 0) or self.config.operation_timeout_in_ms
@@ -213,11 +236,11 @@ class LocalExecutor:
                 run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
         return results
 
-    def call(self, plan, values: list) -> list:
+    def call(self, plan: Runnable, values: list) -> list:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False):
+    def _function(self, name: str, fresh: bool = False) -> PlannedFunction:
         """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
         with self._lock:
             found = None if fresh else self._functions.get(name)
@@ -259,7 +282,7 @@ class LocalExecutor:
         self.state.close()
 
 
-def _closure(fetches, feeds) -> list[Operation]:
+def _closure(fetches: Iterable[Element], feeds: Iterable[Tensor]) -> list[Operation]:
     """The operations that fetches need, in creation order."""
     fed = set(feeds)
     found: set = set()

@@ -4,35 +4,58 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from everflow.framework.operation import Operation, Tensor
 
-# (type, fetch → (parts, rebuild), feed → [(key, value)], feed for partial runs → keys)
-_conversions: list[tuple[type, Callable, Callable | None, Callable | None]] = []
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Element, Structure
+    from everflow.runtime.session import BaseSession
+
+# A function from the values of the elements to that of one fetch.
+_Build: TypeAlias = Callable[[list[Any]], Any]
 
 
-def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None):
+class Conversion(NamedTuple):
+    """How runs treat a class of a program's own; see `register_session_run_conversion_functions`."""
+
+    kind: type
+    fetch: Callable[[Any], tuple[list[Any], _Build]]
+    feed: Callable[[Any, Any], list[tuple[Any, Any]]] | None
+    feed_keys: Callable[[Any], list[Any]] | None
+
+
+_conversions: list[Conversion] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Callable[[Any], tuple[list[Any], _Build]],
+    feed_function: Callable[[Any, Any], list[tuple[Any, Any]]] | None = None,
+    feed_function_for_partial_run: Callable[[Any], list[Any]] | None = None,
+) -> None:
     """Teach `Session.run` a class of your own.
 
     `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x, value)` gives
     [(tensor, value)]; `feed_function_for_partial_run(x)` the list of tensors.
     """
-    for known, *_ in _conversions:
-        if issubclass(tensor_type, known):
+    for known in _conversions:
+        if issubclass(tensor_type, known.kind):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
-    _conversions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+    _conversions.insert(0, Conversion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
-def conversion_of(value):
+def conversion_of(value: object) -> Conversion | None:
     """The registered conversion for an object's class, or None."""
     for entry in _conversions:
-        if isinstance(value, entry[0]):
+        if isinstance(value, entry.kind):
             return entry
     return None
 
 
-def _slices_parts(slices):
+def _slices_parts(slices: IndexedSlices) -> list[Tensor]:
     return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
 
 
@@ -43,7 +66,7 @@ _COMPOSITES = [
 ]
 
 
-def composite_parts(value):
+def composite_parts(value: object) -> list[Tensor] | None:
     """The tensors a composite is made of, or None where it is no composite."""
     for kind, parts, _ in _COMPOSITES:
         if isinstance(value, kind):
@@ -56,12 +79,12 @@ class FetchPlan:
 
     __slots__ = ("elements", "build")
 
-    def __init__(self, session, fetches):
+    def __init__(self, session: BaseSession, fetches: Structure) -> None:
         graph = session.graph
         self.elements: list = []
         positions: dict = {}
 
-        def position(element):
+        def position(element: Element) -> int:
             if element not in positions:
                 positions[element] = len(self.elements)
                 self.elements.append(element)
@@ -76,7 +99,7 @@ class FetchPlan:
             self.build = _as_they_are
 
 
-def _as_they_are(values):
+def _as_they_are(values: list[Any]) -> list[Any]:
     return values
 
 
@@ -84,10 +107,10 @@ def _as_they_are(values):
 _HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
 
 
-def _with_handles(build, positions, elements, session):
+def _with_handles(build: _Build, positions: list[int], elements: list[Element], session: BaseSession) -> _Build:
     from everflow.ops.session_ops import TensorHandle
 
-    def with_handles(values):
+    def with_handles(values: list[Any]) -> Any:
         for i in positions:
             values[i] = TensorHandle(values[i], elements[i].op.inputs[0].dtype.base_dtype, session)
         return build(values)
@@ -95,7 +118,7 @@ def _with_handles(build, positions, elements, session):
     return with_handles
 
 
-def _builder(graph, fetch, position):
+def _builder(graph: Graph, fetch: Structure, position: Callable[[Element], int]) -> _Build:
     """A function from the list of values to the value of one fetch."""
     if fetch.__class__ is Tensor or isinstance(fetch, (str, bytes, Operation)):
         return _single(graph, fetch, position)
@@ -123,19 +146,19 @@ def _builder(graph, fetch, position):
         return lambda values: fetch._fetched([part(values) for part in parts])
     entry = conversion_of(fetch)
     if entry is not None:
-        tensors, join = entry[1](fetch)
+        tensors, join = entry.fetch(fetch)
         parts = [_single(graph, t, position) for t in tensors]
         return lambda values: join([part(values) for part in parts])
     return _single(graph, fetch, position)
 
 
-def _sequence_maker(fetch):
+def _sequence_maker(fetch: Any) -> Callable[[list[Any]], Any]:
     if isinstance(fetch, tuple):
         return type(fetch)._make if hasattr(fetch, "_fields") else type(fetch) if type(fetch) is not tuple else tuple
     return list
 
 
-def _single(graph, fetch, position):
+def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Build:
     try:
         element = graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
     except TypeError as e:
@@ -148,7 +171,7 @@ def _single(graph, fetch, position):
     return lambda values: values[index]
 
 
-def _refuse(element):
+def _refuse(element: Element) -> NoReturn:
     from everflow.framework.errors import InaccessibleTensorError
 
     raise InaccessibleTensorError(f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function.")

@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from everflow.framework import errors
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Tensor
+    from everflow.runtime.executor import LocalExecutor
 
 # They are the session's, not the run's, so every part looks them up anew.
 VARIABLES = frozenset(["Variable", "VariableV2"])
@@ -11,7 +18,7 @@ VARIABLES = frozenset(["Variable", "VariableV2"])
 class PartialRun:
     """The state of one `partial_run_setup`."""
 
-    def __init__(self, executor, fetches: list, feeds: list):
+    def __init__(self, executor: LocalExecutor, fetches: list, feeds: list) -> None:
         self._executor = executor
         self._fetches = set(fetches)
         self._feeds = set(feeds)
@@ -35,12 +42,12 @@ class PartialRun:
         self._fetches -= set(fetches)
         return [self._result(fetch) for fetch in fetches]
 
-    def _feed(self, tensor, value) -> None:
+    def _feed(self, tensor: Tensor, value: Any) -> None:
         feeder = self._executor.feeder(tensor)
         self._arrays[tensor] = feeder.array(value)
         self._values[tensor] = feeder.feed(value)
 
-    def _compute(self, fetches) -> None:
+    def _compute(self, fetches: list[Element]) -> None:
         """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives everything it computes."""
         needed = self._pending(fetches)
         if not needed:
@@ -51,7 +58,7 @@ class PartialRun:
         self._values.update(zip(tensors, results, strict=False))
         self._done.update(op for op in needed if op.type not in VARIABLES)
 
-    def _pending(self, fetches) -> list:
+    def _pending(self, fetches: list[Element]) -> list:
         found: set = set()
         stack = [f.op if hasattr(f, "op") else f for f in fetches if f not in self._values]
         while stack:
@@ -66,7 +73,7 @@ class PartialRun:
             stack += op.control_inputs
         return sorted(found, key=lambda op: op._id)
 
-    def _result(self, fetch):
+    def _result(self, fetch: Element) -> Any:
         from everflow.runtime.plan.emit import fetcher
 
         if not hasattr(fetch, "op"):

@@ -6,11 +6,15 @@ import contextlib
 import copy
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.forking import renewed
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.protos import attr_value_pb2
 
 DEFAULT_CONTAINER = "localhost"
 # Who waits looks so often, in seconds, whether it should stop.
@@ -20,12 +24,12 @@ LONGEST_WAIT = 0.1
 class ResourceStore:
     """Objects that live longer than a run: `(container, kind, name)` → object. An empty container is the default one."""
 
-    def __init__(self, container_type: Callable = dict):
+    def __init__(self, container_type: Callable = dict) -> None:
         self._lock = renewed(threading.RLock())
         self._container_type = container_type
         self._containers: dict[str, Any] = {}
 
-    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]):
+    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]) -> Any:
         """The object of that name, made by `factory()` the first time."""
         with self._lock:
             objects = self._containers.setdefault(container or DEFAULT_CONTAINER, self._container_type())
@@ -34,7 +38,7 @@ class ResourceStore:
                 found = objects[kind, name] = factory()
             return found
 
-    def lookup(self, container: str, kind: str, name: str):
+    def lookup(self, container: str, kind: str, name: str) -> Any:
         """The object of that name, or None."""
         with self._lock:
             return self._containers.get(container or DEFAULT_CONTAINER, {}).get((kind, name))
@@ -44,7 +48,7 @@ class ResourceStore:
         with self._lock:
             return self._containers.get(container or DEFAULT_CONTAINER, {}).pop((kind, name), None) is not None
 
-    def remove(self, value) -> bool:
+    def remove(self, value: object) -> bool:
         """Forget an object wherever it is kept; whether it was there."""
         with self._lock:
             for objects in self._containers.values():
@@ -66,11 +70,11 @@ class RandomStreams:
     They are found by the node's name, so that growing the graph disturbs none.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = renewed(threading.Lock())
         self._streams: dict[str, Any] = {}
 
-    def stream(self, node_name: str, factory: Callable[[], Any]):
+    def stream(self, node_name: str, factory: Callable[[], Any]) -> Any:
         """The generator of a node, made by `factory()` the first time."""
         with self._lock:
             if node_name not in self._streams:
@@ -81,7 +85,7 @@ class RandomStreams:
 class SessionState:
     """All that kernels get as `session`."""
 
-    def __init__(self, graph=None, resources: ResourceStore | None = None, function_caller: Callable | None = None):
+    def __init__(self, graph: Graph | None = None, resources: ResourceStore | None = None, function_caller: Callable | None = None) -> None:
         self.graph = graph
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
@@ -93,14 +97,14 @@ class SessionState:
         self._private_lock = renewed(threading.RLock())
         self._function_caller = function_caller
 
-    def own(self, kind: str, name: str, factory: Callable[[], Any]):
+    def own(self, kind: str, name: str, factory: Callable[[], Any]) -> Any:
         """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions have their own."""
         with self._private_lock:
             if (kind, name) not in self.private:
                 self.private[kind, name] = factory()
             return self.private[kind, name]
 
-    def function(self, name_or_attr, fresh: bool = False) -> Callable:
+    def function(self, name_or_attr: str | attr_value_pb2.NameAttrList, fresh: bool = False) -> Callable:
         """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results.
 
         A `fresh` one shares no random streams with other callers of the function.
@@ -113,7 +117,7 @@ class SessionState:
         other.random, other.private = RandomStreams(), {}
         return other
 
-    def for_graph(self, graph, function_caller: Callable) -> SessionState:
+    def for_graph(self, graph: Graph, function_caller: Callable) -> SessionState:
         """The same state for another graph that the session runs: parts of a graph that was cut over tasks."""
         other = copy.copy(self)
         other.graph, other.constants, other._function_caller = graph, {}, function_caller
@@ -129,7 +133,7 @@ class Step:
 
     __slots__ = ("container", "deadline", "locks", "session", "_cancelled")
 
-    def __init__(self, session: SessionState, timeout_in_ms: int = 0):
+    def __init__(self, session: SessionState, timeout_in_ms: int = 0) -> None:
         self.container: dict = {}
         self.locks: list = []  # what this run holds of critical sections
         self.session = session
@@ -179,7 +183,7 @@ class Step:
                 self.check()
 
     @contextlib.contextmanager
-    def holding(self, lock):
+    def holding(self, lock: threading.Lock) -> Iterator[None]:
         """Hold a lock that another run may have for long; raise when this run is to stop before it gets it."""
         while not lock.acquire(timeout=self.patience()):
             self.check()

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Edge, Node, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
 
 SWITCH = frozenset(["Switch", "RefSwitch"])
 ENTER = frozenset(["Enter", "RefEnter"])
@@ -57,7 +61,7 @@ class AtOnce:
 class ControlFlow:
     """Which loop each node is in, and on which side of which branches."""
 
-    def __init__(self, pruned: Pruned):
+    def __init__(self, pruned: Pruned) -> None:
         self.frame_of: dict[Node, tuple] = {}
         self.guard_of: dict[Node, Guard] = {}
         self.frames: dict[tuple, Frame] = {}
@@ -73,12 +77,12 @@ class ControlFlow:
     def frame(self, node: Node) -> tuple:
         return self.frame_of.get(node, ())
 
-    def guard(self, item) -> Guard:
+    def guard(self, item: Item) -> Guard:
         if isinstance(item, Frame):
             return item.guard
         return self.guard_of.get(item.nodes[0] if isinstance(item, AtOnce) else item, ())
 
-    def owner(self, node: Node, depth: int):
+    def owner(self, node: Node, depth: int) -> Item:
         """The item that stands for a node among items that are `depth` frames deep."""
         if self.is_straight:
             return self.groups.get(node, node) if self.groups else node
@@ -294,7 +298,7 @@ def predicate_of(edge: Edge) -> Edge:
     return edge
 
 
-def _joined(union: set | None, guard) -> set | None:
+def _joined(union: set | None, guard: Guard) -> set | None:
     if union is None or guard is DEAD:
         return None
     if not guard:

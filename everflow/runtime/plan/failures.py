@@ -2,12 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Node, is_ref
 from everflow.runtime.plan.prune import describe_dtype
+
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from everflow.framework.dtypes import DType
+    from everflow.framework.operation import Operation
+    from everflow.kernels.state import Ref
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.emit import Emitted
+    from everflow.runtime.plan.program import Edge
 
 # What kernels may raise besides our own errors, and what TensorFlow raises then. The first match counts.
 _KINDS = [
@@ -23,7 +36,7 @@ _KINDS = [
 _MEMORY_WORDS = ("not enough memory", "out of memory", "allocate memory", "storage size calculation overflowed", "too large")
 
 
-def translated(error: Exception, emitted) -> Exception:
+def translated(error: Exception, emitted: Emitted) -> Exception:
     """The error to raise for one that came out of a plan's function."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
@@ -64,7 +77,7 @@ def unfed(node: Node) -> errors.OpError:
     return errors.InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}{known}")
 
 
-def uninitialized(ref) -> errors.OpError:
+def uninitialized(ref: Ref) -> errors.OpError:
     """The error of a variable that is read before it has a value."""
     return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
 
@@ -75,7 +88,7 @@ def not_there(position: int, node: Node) -> errors.OpError:
     return errors.InvalidArgumentError(None, None, text)
 
 
-def _failing(error: Exception, emitted):
+def _failing(error: Exception, emitted: Emitted) -> tuple[Node | None, Any]:
     """The node whose line raised, and the values there were."""
     trace = error.__traceback__
     while trace is not None:
@@ -85,7 +98,7 @@ def _failing(error: Exception, emitted):
     return None, {}
 
 
-def _inner(trace, emitted):
+def _inner(trace: TracebackType, emitted: Emitted) -> TracebackType | None:
     """The next frame of the same plan, where a piece was called; None in the innermost."""
     trace = trace.tb_next
     while trace is not None and trace.tb_frame.f_code not in emitted.codes:
@@ -96,10 +109,10 @@ def _inner(trace, emitted):
 class _Values:
     """The values of a plan's expressions where it failed: locals, what its pieces share, and constants."""
 
-    def __init__(self, constants: dict, local_values: dict):
+    def __init__(self, constants: dict, local_values: dict) -> None:
         self._constants, self._locals = constants, local_values
 
-    def get(self, expression):
+    def get(self, expression: str | None) -> Value:
         if expression is None:
             return None
         if expression.startswith("r["):
@@ -108,7 +121,7 @@ class _Values:
         return self._locals.get(expression, self._constants.get(expression))
 
 
-def _kind_and_message(error, node, values):
+def _kind_and_message(error: Exception, node: Node, values: list[Value]) -> tuple[type[errors.OpError], str]:
     for edge, ref in zip(node.inputs, values, strict=True):
         if is_ref(*edge) and not _wants_ref(node, edge) and ref is not None and getattr(ref, "value", 0) is None:
             return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
@@ -135,7 +148,7 @@ _WORDS = [
 ]
 
 
-def _in_known_words(text, values):
+def _in_known_words(text: str, values: Sequence[Value]) -> str:
     """Torch's message in the words that TensorFlow's users know, where there are such."""
     shapes = ["[" + ",".join(map(str, v.shape)) + "]" for v in values if isinstance(v, torch.Tensor)]
     for part, words in _WORDS:
@@ -144,14 +157,14 @@ def _in_known_words(text, values):
     return text
 
 
-def _wants_ref(node: Node, edge) -> bool:
+def _wants_ref(node: Node, edge: Edge) -> bool:
     if node.definition is None:
         return False
     position = node.inputs.index(edge)
     return position < len(node.definition.inputs) and node.definition.inputs[position].is_ref
 
 
-def _defined_at(op) -> str:
+def _defined_at(op: Operation) -> str:
     frame = op.user_frame
     return f" (defined at {frame[0]}:{frame[1]}) " if frame is not None else ""
 
@@ -167,7 +180,7 @@ def _inputs_text(node: Node, values: list) -> str:
     return "\n".join(lines) if node.inputs else ""
 
 
-def describe(value, dtype) -> str:
+def describe(value: Value, dtype: DType) -> str:
     """The dtype and shape of a kernel's value."""
     value = getattr(value, "value", value)
     name = dtype.base_dtype.name

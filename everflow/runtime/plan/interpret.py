@@ -7,7 +7,8 @@ The reference copies whatever a kernel is given and gives, so that nothing can b
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -36,17 +37,22 @@ from everflow.runtime.plan.turns import Turns, passes, shows
 from everflow.runtime.state import Step
 from everflow.runtime.threads import use
 
+if TYPE_CHECKING:
+    from everflow.kernels.state import Ref
+    from everflow.runtime.hints import Recorder, Value
+    from everflow.runtime.state import SessionState
+
 
 def interpret(
     fetches: list,
     feeds: list,
-    state,
+    state: SessionState,
     placer: Placer,
     *,
     copying: bool,
     to_numpy: bool = True,
     done: frozenset = frozenset(),
-    recorder=None,
+    recorder: Recorder | None = None,
     as_created: bool = False,
     threads: int = 0,
 ) -> Interpreted:
@@ -64,7 +70,17 @@ class Interpreted:
 
     takes_step = True
 
-    def __init__(self, program: Pruned, session, *, copying, to_numpy=True, recorder=None, as_created=False, threads=0):
+    def __init__(
+        self,
+        program: Pruned,
+        session: SessionState,
+        *,
+        copying: bool,
+        to_numpy: bool = True,
+        recorder: Recorder | None = None,
+        as_created: bool = False,
+        threads: int = 0,
+    ) -> None:
         self.program = program
         self.state = session
         self.devices = program.by_device()
@@ -80,7 +96,7 @@ class Interpreted:
         self._threads = threads
         self._calls = {node: _Call(node, session, copying, node in self.turns.exposed) for node in self.layout.nodes}
 
-    def __call__(self, feeds, step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list:
         """One run: kernel values in, one value for each fetch out."""
         step = step or Step(self.state)
         if self._threads:
@@ -132,7 +148,7 @@ class Interpreted:
 class _Run:
     """One run of a program: the nodes that are ready, in turns."""
 
-    def __init__(self, owner: Interpreted, feeds, step: Step):
+    def __init__(self, owner: Interpreted, feeds: Sequence[Value], step: Step) -> None:
         self._owner = owner
         self._turns = owner.turns
         self.feeds = feeds
@@ -160,7 +176,7 @@ class _Run:
                 self._end(entry, self._owner.call(node, inputs.values, self))
         return self.found
 
-    def _next(self):
+    def _next(self) -> tuple | None:
         for entry in self._parked:
             if not self._turns.must_wait(*entry[:2]):
                 self.flow.put_back(entry)
@@ -211,7 +227,7 @@ class _Run:
 class _Call:
     """How one node computes its outputs from the values it is given."""
 
-    def __init__(self, node: Node, session, copying: bool, exposed: bool):
+    def __init__(self, node: Node, session: SessionState, copying: bool, exposed: bool) -> None:
         self._node = node
         self._copies = copying and not shows(node)
         self._exposed = exposed and not shows(node)  # results that share a variable's memory must be copied: they are of this time
@@ -274,28 +290,28 @@ class _Call:
         predicate = _read(values[1]) if is_ref(*node.inputs[1]) else values[1]
         return [DEAD, value] if bool(predicate) else [value, DEAD]
 
-    def _flat(self, result) -> list:
+    def _flat(self, result: Value) -> list:
         if self._node.definition is not None:
             return flat_results(self._node, result)
         count = len(self._node.output_dtypes)
         return list(result) if count > 1 else [result][:count]
 
 
-def _read(ref):
+def _read(ref: Ref) -> Value:
     """The value behind a reference."""
     if ref.value is None:
         raise uninitialized(ref)
     return ref.value
 
 
-def _copy(value):
+def _copy(value: Value) -> Value:
     """A kernel value in memory of its own; objects that are no arrays are shared."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _memory(value):
+def _memory(value: Value) -> int | None:
     """What tells whether two values share memory."""
     value = getattr(value, "value", value)
     if isinstance(value, torch.Tensor):

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from everflow.runtime.plan.program import END, IF, LOOP, VARIABLE, Block, Edge, Node, Program
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Origin
 
 
 @dataclass(slots=True)
@@ -15,7 +20,7 @@ class Releases:
     maybe: dict[Node, list[Edge]] = field(default_factory=dict)  # made in a branch or a loop's body, which may not have run
 
 
-def find_releases(program: Program, origin, is_local) -> Releases:
+def find_releases(program: Program, origin: Origin, is_local: Callable[[Edge], bool]) -> Releases:
     """`origin(edge)` is the edge that holds an edge's value, `is_local(edge)` whether a plan's function has a name for it."""
     depths: dict[Block, int] = {program.top: 0}
     users: dict[Edge, list[Node]] = {}
@@ -37,7 +42,7 @@ def find_releases(program: Program, origin, is_local) -> Releases:
     return found
 
 
-def _note(edges, user: Node, users: dict, origin) -> None:
+def _note(edges: Iterable[Edge], user: Node, users: dict, origin: Origin) -> None:
     for edge in edges:
         users.setdefault(origin(edge), []).append(user)
 

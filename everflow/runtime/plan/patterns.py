@@ -12,6 +12,7 @@ import enum
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import op_defs
 from everflow.framework.op_defs import OpDef
@@ -20,6 +21,10 @@ from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
 from everflow.runtime.plan.program import IF, LOOP, Edge, Node, Program, is_ref
 from everflow.runtime.plan.verify import verify
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState
 
 _OFF, _AGGRESSIVE = rewriter_config_pb2.RewriterConfig.OFF, rewriter_config_pb2.RewriterConfig.AGGRESSIVE
 
@@ -68,7 +73,7 @@ ANY = Pattern()
 class Context:
     """What rules may ask: the program, which of its values share memory, and the state of the session it is for."""
 
-    def __init__(self, program: Program, state, *, checks: bool = False):
+    def __init__(self, program: Program, state: SessionState, *, checks: bool = False) -> None:
         self.program = program
         self.state = state
         self.checks = checks
@@ -89,7 +94,7 @@ class Context:
 class Match:
     """What a pattern found: `root` is the node to replace, and each named part of the pattern an attribute, the edge that it is."""
 
-    def __init__(self, root: Node, context: Context):
+    def __init__(self, root: Node, context: Context) -> None:
         self.root = root
         self.context = context
         self.program = context.program
@@ -103,17 +108,17 @@ class Match:
         except KeyError:
             raise AttributeError(name) from None
 
-    def value(self, name: str):
+    def value(self, name: str) -> Value:
         """The kernel value of a constant part."""
         return constant_value(self.parts[name][0], self.context.state)
 
-    def node(self, definition: OpDef | str, inputs: list[Edge], like: Node | None = None, **attributes) -> Node:
+    def node(self, definition: OpDef | str, inputs: list[Edge], like: Node | None = None, **attributes: Any) -> Node:
         """A new node that gives what the root does, or what `like` does."""
         if isinstance(definition, str):
             definition = op_defs.find(definition)
         return self.program.new(definition, inputs, like or self.root, **attributes)
 
-    def constant(self, value) -> Edge:
+    def constant(self, value: Value) -> Edge:
         """A constant of the root's type."""
         return self.program.constant(value, self.root.output_dtypes[0], self.root), 0
 
@@ -153,7 +158,7 @@ class Rules:
     by_type: dict[str, list[Rule]] = field(default_factory=dict)
     anywhere: list[Rule] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for rule in self.members:
             for op_type in rule.pattern.types or ():
                 self.by_type.setdefault(op_type, []).append(rule)
@@ -223,7 +228,7 @@ def is_alone(edge: Edge, user: Node) -> bool:
 # --- applying -----------------------------------------------------------------------------------
 
 
-def allowed(item: Rule | Pass, config) -> bool:
+def allowed(item: Rule | Pass, config: config_pb2.ConfigProto | None) -> bool:
     """Whether a ConfigProto leaves a rewrite on."""
     if config is None:
         return item.bits is not Bits.ROUNDED
@@ -231,7 +236,7 @@ def allowed(item: Rule | Pass, config) -> bool:
     return toggle != _OFF and (item.bits is not Bits.ROUNDED or toggle == _AGGRESSIVE)
 
 
-def chosen(table: list, config) -> list:
+def chosen(table: list, config: config_pb2.ConfigProto | None) -> list:
     """What of a table of rewrites a ConfigProto leaves on."""
     if config is not None:
         options = config.graph_options

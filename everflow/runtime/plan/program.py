@@ -6,8 +6,8 @@ the same predicate. The order is part of the meaning: what has an effect stays w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.attributes import Owned
@@ -15,6 +15,11 @@ from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.shapes import TensorShape
 from everflow.kernels import registry
 from everflow.kernels.facts import Effect, Facts
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike
+    from everflow.framework.operation import Operation
+    from everflow.runtime.hints import Value
 
 FEED = "_Feed"  # a value from the caller; `value` says which
 VALUE = "_Value"  # a value known when planning: constants and what was folded
@@ -35,7 +40,7 @@ class Node:
         "block", "previous", "next", "uses", "blocks", "order", "wanted", "_effect",
     )  # fmt: skip
 
-    def __init__(self, index: int, op, name: str, op_type: str):
+    def __init__(self, index: int, op: Operation | None, name: str, op_type: str) -> None:
         self.index = index
         self.op = op
         self.name = name
@@ -72,14 +77,14 @@ class Node:
         """The attributes of a node that no operation of a graph stands for."""
         self._attrs = attributes
 
-    def attribute(self, name: str):
+    def attribute(self, name: str) -> Any:
         """An attribute's value, or the definition's default where a file left it out."""
         try:
             return self.attrs[name]
         except KeyError:
             return kernel_attribute(self.definition.attr_by_name[name].default)
 
-    def constant_input(self, position: int):
+    def constant_input(self, position: int) -> Value:
         """The kernel value of an input that is known when planning, else None; for `specialize`."""
         source, _ = self.inputs[position]
         if source.type == VALUE:
@@ -109,12 +114,12 @@ class Node:
     def is_used(self) -> bool:
         return any(self.uses)
 
-    def shape(self, output: int = 0):
+    def shape(self, output: int = 0) -> list[int] | None:
         """The static shape of an output where all of it is known, as a list; else None."""
         shape = self.output_shapes[output]
         return shape.as_list() if shape is not None and shape.is_fully_defined() else None
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.type} {self.name!r}>"
 
 
@@ -153,7 +158,7 @@ def _effect_of(node: Node) -> Effect:
     return effect
 
 
-def kernel_attribute(value):
+def kernel_attribute(value: Any) -> Any:
     """An attribute as kernels see it: text for bytes, a numpy array for a tensor."""
     if value.__class__ is Owned:
         return value.key
@@ -170,7 +175,7 @@ class Block:
 
     __slots__ = ("owner", "first", "last", "end")
 
-    def __init__(self, owner: Node | None):
+    def __init__(self, owner: Node | None) -> None:
         self.owner = owner  # the loop, branch or group it belongs to
         self.first: Node | None = None
         self.last: Node | None = None
@@ -220,7 +225,7 @@ class Block:
 class Program:
     """What is left of a graph for one choice of feeds and fetches. `top.end` takes the fetches, and the predicates they depend on."""
 
-    def __init__(self, feeds: list[Node], last_index: int):
+    def __init__(self, feeds: list[Node], last_index: int) -> None:
         self.top = Block(None)
         self.feeds = feeds
         self.last_index = last_index
@@ -267,7 +272,7 @@ class Program:
         self.last_index += 1
         return self.last_index
 
-    def new(self, definition: OpDef, inputs: list[Edge], like: Node, **attributes) -> Node:
+    def new(self, definition: OpDef, inputs: list[Edge], like: Node, **attributes: Any) -> Node:
         """A node that stands for `like`, with its results; it is nowhere yet."""
         node = Node(self.new_index(), like.op, like.name, definition.name)
         node.definition = definition
@@ -276,7 +281,7 @@ class Program:
         self.connect(node, inputs)
         return node
 
-    def constant(self, value, dtype, like: Node, output: int = 0) -> Node:
+    def constant(self, value: Value, dtype: DTypeLike, like: Node, output: int = 0) -> Node:
         """A node for a value that planning found out, standing for an output of another. Constants are at the very top."""
         node = Node(self.new_index(), like.op, like.name, VALUE)
         node.value = value
@@ -455,7 +460,7 @@ def is_ref(node: Node, output: int) -> bool:
     return node.output_dtypes[output]._is_ref_dtype
 
 
-def is_known(shape) -> bool:
+def is_known(shape: TensorShape | None) -> bool:
     """Whether every side of a shape is known."""
     return shape is not None and shape.is_fully_defined()
 
@@ -476,7 +481,7 @@ def output_counts(node: Node) -> list[tuple[ArgDef, int]]:
     return _argument_counts(node, node.definition.outputs, len(node.output_dtypes))
 
 
-def _argument_counts(node: Node, arguments, total: int) -> list[tuple[ArgDef, int]]:
+def _argument_counts(node: Node, arguments: Sequence[ArgDef], total: int) -> list[tuple[ArgDef, int]]:
     counts = []
     for argument in arguments:
         if argument.number_attr:
@@ -506,7 +511,7 @@ def argument_edges(node: Node, positions: tuple[int, ...]) -> list[Edge]:
 def internal(name: str, inputs: str, outputs: str = "result", attributes: str = "", *, acts: bool = False) -> OpDef:
     """The definition of an op that only plans have: names of its arguments, `&` before one that is a variable, `*` before a list."""
 
-    def arguments(text):
+    def arguments(text: str) -> tuple[ArgDef, ...]:
         return tuple(ArgDef(a.lstrip("&*"), number_attr="N" if "*" in a else "", is_ref="&" in a) for a in text.split())
 
     kinds = tuple(AttrDef(a, "int" if a == "N" else "any") for a in attributes.split())

@@ -7,13 +7,18 @@ time. After this stage the order is all that is left of control dependencies.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
 from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
 
 
 @dataclass(slots=True)
@@ -127,7 +132,7 @@ def _writes(node: Node, position: int) -> bool:
 # --- what waits for each other ----------------------------------------------------------------
 
 
-def _nodes(item) -> list[Node]:
+def _nodes(item: Item) -> list[Node]:
     return [item] if isinstance(item, Node) else item.nodes
 
 
@@ -153,7 +158,7 @@ def _meet(nodes: list[Node]) -> bool:
     return {n.facts.waits for n in nodes} == set(_MEETING)
 
 
-def _store(node: Node):
+def _store(node: Node) -> Hashable:
     """What a node puts into or takes from."""
     if "shared_name" in node.definition.attr_by_name:  # a staging area
         return node.attribute("container"), node.attribute("shared_name")
@@ -201,12 +206,12 @@ def _inputs_first(items: list, needed: dict) -> list:
 # --- ordering -------------------------------------------------------------------------------
 
 
-def _created(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
+def _created(items: list, depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     place = {item: i for i, item in enumerate(items)}
     return _topological(items, {item: _item_sources(item, depth, flow, place) for item in items}), 0
 
 
-def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
+def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     needed = {item: _item_sources(item, depth, flow, place) for item in items}
@@ -266,7 +271,7 @@ def _one_at_a_time(items: list, needed: dict) -> None:
             needed[following] |= ends.get(lock, set())
 
 
-def _item_sources(item, depth: int, flow: ControlFlow, place: dict) -> set:
+def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict) -> set:
     """The items at this level that must run before an item."""
     if flow.is_straight and isinstance(item, Node):
         result = {source for source, _ in item.inputs}
@@ -282,7 +287,9 @@ def _item_sources(item, depth: int, flow: ControlFlow, place: dict) -> set:
     return {source for source in result if source in place}
 
 
-def _holds(items: list, depth: int, flow: ControlFlow, needed: dict, accesses: Accesses, place: dict):
+def _holds(
+    items: list, depth: int, flow: ControlFlow, needed: dict, accesses: Accesses, place: dict
+) -> tuple[dict[Item, int], dict[Item, list[Item]]]:
     """Writer → how many unordered uses it waits for; use → the writers that wait for it."""
 
     def at_this_level(nodes: list[Node]) -> list:

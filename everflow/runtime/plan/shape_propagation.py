@@ -6,6 +6,9 @@ the body says otherwise. What TensorArrays and stacks give back is what was put 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from everflow.framework import dtypes, registry
@@ -20,6 +23,9 @@ from everflow.runtime.plan.containers import LOADS, PUTS, container_of
 from everflow.runtime.plan.program import FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program, is_known, is_ref, loop_variables
 from everflow.runtime.plan.simplify import SHAPE_OPS, computed, shape_value
 
+if TYPE_CHECKING:
+    from everflow.runtime.state import SessionState
+
 # Larger constants are not shapes, nor axes, nor sizes: rules need not see them.
 _LARGEST_SHOWN = 1 << 10
 _MOST_PASSES = 6
@@ -28,7 +34,7 @@ _MIXED = object()
 _SHAPE_OPS = frozenset(SHAPE_OPS.split())
 
 
-def propagate_shapes(program: Program, state) -> int:
+def propagate_shapes(program: Program, state: SessionState) -> int:
     """Write into a program what can be known of its shapes, and constants where what was pushed onto a stack is known. Gives how many
     shapes were found."""
     found = _Propagation(program, state)
@@ -60,14 +66,14 @@ def _replace_known_loads(program: Program, loaded: dict[Node, object]) -> None:
             program.erase(node)
 
 
-def container_of_or_none(node: Node):
+def container_of_or_none(node: Node) -> tuple[Any, ...] | None:
     return container_of(node) if node.type in PUTS or node.type in LOADS else None
 
 
 class _Propagation:
     """`shapes`: edge → TensorShape; `loaded`: node that pops from a stack → the value that it always gives."""
 
-    def __init__(self, program: Program, state):
+    def __init__(self, program: Program, state: SessionState) -> None:
         self._program = program
         self._state = state
         self.shapes: dict[Edge, TensorShape] = {}
@@ -129,7 +135,7 @@ class _Propagation:
                 if value is not None:
                     self._values[node, i] = value
 
-    def _known(self, edges) -> list | None:
+    def _known(self, edges: Iterable[Edge]) -> list | None:
         values = [self._values.get(e) for e in edges]
         return None if any(v is None for v in values) else values
 
@@ -221,7 +227,7 @@ class _Propagation:
             same = value is not None and old is not None and hasattr(value, "equal") and value.shape == old.shape and bool(value.equal(old))
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
 
-    def _load(self, node: Node, static: list):
+    def _load(self, node: Node, static: list) -> tuple[list, list | None]:
         shape, value = self._contents.get(container_of(node), (_MIXED, None))
         shapes = static if shape is _MIXED else [TensorShape(shape), *static[1:]]
         if value is None or not node.type.startswith("StackPop"):
@@ -230,5 +236,5 @@ class _Propagation:
         return shapes, [value]
 
 
-def _same(one, other) -> bool:
+def _same(one: TensorShape | None, other: TensorShape | None) -> bool:
     return is_known(one) and is_known(other) and one.as_list() == other.as_list()

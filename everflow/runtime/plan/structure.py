@@ -21,7 +21,7 @@ def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Prog
 
 
 class _Builder:
-    def __init__(self, pruned: Pruned, flow: ControlFlow, whole: bool):
+    def __init__(self, pruned: Pruned, flow: ControlFlow, whole: bool) -> None:
         self.flow = flow
         self.whole = whole
         last = max((node.index for node in pruned.nodes), default=0)

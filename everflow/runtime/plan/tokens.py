@@ -9,10 +9,14 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import Node
 from everflow.runtime.plan.prune import Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
 
 DEAD = object()  # the token of a value that is not there: its branch was not taken
 KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration") for prefix in ("", "Ref")}
@@ -21,7 +25,7 @@ KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "N
 class Layout:
     """What is known of a program before it runs: where each node's results go, and in which nest of frames it runs."""
 
-    def __init__(self, program: Pruned):
+    def __init__(self, program: Pruned) -> None:
         self.program = program
         self.path: dict[Node, tuple[str, ...]] = {}  # names of the frames around a node; an Enter runs outside its frame, an Exit inside
         self.nodes: list[Node] = []
@@ -76,7 +80,7 @@ class Layout:
 class Frame:
     """A loop that runs: one for each time that its Enters are reached."""
 
-    def __init__(self, path: tuple, around: Iteration | None, entering: int):
+    def __init__(self, path: tuple, around: Iteration | None, entering: int) -> None:
         self.path = path
         self.around = around
         self.entering = entering  # Enters that have not brought their token yet
@@ -90,7 +94,7 @@ class Frame:
 class Iteration:
     """One round of a frame."""
 
-    def __init__(self, frame: Frame, number: int, key: tuple):
+    def __init__(self, frame: Frame, number: int, key: tuple) -> None:
         self.frame = frame
         self.number = number
         self.key = key
@@ -106,7 +110,7 @@ class _Inputs:
 
     __slots__ = ("values", "missing", "dead", "live")
 
-    def __init__(self, node: Node):
+    def __init__(self, node: Node) -> None:
         self.values = [DEAD] * len(node.inputs)
         self.missing = len(node.controls) if KINDS.get(node.type) == "Merge" else len(node.inputs) + len(node.controls)
         self.dead = 0
@@ -116,7 +120,7 @@ class _Inputs:
 class Flow:
     """One run. `take` gives what may run next, and `pass_on` hands its results to whoever needs them."""
 
-    def __init__(self, layout: Layout, place: Callable, check: Callable):
+    def __init__(self, layout: Layout, place: Callable, check: Callable) -> None:
         self._layout = layout
         self._place = place  # of a node, or a frame's path, among those that are ready
         self._check = check  # raises when the run shall stop
@@ -128,7 +132,7 @@ class Flow:
             if not node.inputs and not node.controls:
                 self._queue(start, node, _Inputs(node), False)
 
-    def take(self):
+    def take(self) -> tuple:
         """(iteration, node, inputs, whether dead) of the first node that may run."""
         return heapq.heappop(self.ready)[2:]
 
@@ -208,7 +212,7 @@ class Flow:
             token = (DEAD if dead else None) if position is None else outputs[output]
             self._receive(iteration, user, position, token, node)
 
-    def _receive(self, iteration: Iteration, node: Node, position: int | None, token, source: Node) -> None:
+    def _receive(self, iteration: Iteration, node: Node, position: int | None, token: Value, source: Node) -> None:
         if node in iteration.begun:  # a Merge that took an earlier token
             return
         state = iteration.waiting.get(node)

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.framework import errors
 from everflow.runtime.plan.control_flow import CONTROL_FLOW
 from everflow.runtime.plan.program import AT_ONCE, END, FEED, IF, LOOP, VARIABLE, Block, Node, Program, loop_variables
+
+if TYPE_CHECKING:
+    from everflow.runtime.plan.program import Edge
 
 
 def verify(program: Program, after: str = "") -> None:
@@ -13,7 +18,7 @@ def verify(program: Program, after: str = "") -> None:
 
 
 class _Verifier:
-    def __init__(self, program: Program, where: str):
+    def __init__(self, program: Program, where: str) -> None:
         self.program = program
         self.where = where
         self.made: set[Node] = set()  # what is there unconditionally at this point
@@ -74,7 +79,7 @@ class _Verifier:
             users = self.uses.setdefault(edge, {})
             users[node] = users.get(node, 0) + 1
 
-    def take_edge(self, node: Node, edge, literals: frozenset) -> None:
+    def take_edge(self, node: Node, edge: Edge, literals: frozenset) -> None:
         source, output = edge
         if not 0 <= output < len(source.output_dtypes):
             self.fail(node, f"{source!r} has no output {output}")
