@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from everflow.distributed import wire
@@ -36,7 +36,8 @@ class RemoteExecutor:
         self._peer = wire.Peer(target.removeprefix("grpc://"), target)
         self._lock = threading.Lock()
         self._handle = ""
-        self._converters: dict[Tensor, object] = {}
+        self._sent_version = 0
+        self._converters: dict[Tensor, Callable[[Any], np.ndarray]] = {}
 
     def _call(self, method: str, request: Message, timeout_in_ms: int = 0, *, wait: bool = False) -> Any:
         return self._peer.call(method, request, timeout=wire.seconds(timeout_in_ms), wait=wait)
@@ -69,13 +70,17 @@ class RemoteExecutor:
             self._sent_version = response.new_graph_version if hasattr(response, "new_graph_version") else response.graph_version
             self.extended_to = version
 
-    def prepare(self, fetches: list, feeds: list[Tensor]) -> _RemoteRun:
+    def prepare(self, fetches: list[Element], feeds: list[Tensor]) -> _RemoteRun:
         """A run of these fetches and feeds: `call(values)` does it once."""
         return _RemoteRun(self, fetches, feeds)
 
     def run_with_options(
-        self, fetches: list, feeds: dict, options: config_pb2.RunOptions | None, run_metadata: config_pb2.RunMetadata | None
-    ) -> list:
+        self,
+        fetches: list[Element],
+        feeds: Mapping[Tensor, Any],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> list[Any]:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         return _RemoteRun(self, fetches, list(feeds)).run(feeds.values(), options, run_metadata)
 
@@ -104,16 +109,16 @@ class RemoteExecutor:
 
     # --- partial runs ------------------------------------------------------------------------
 
-    def partial_run_setup(self, fetches: list, feeds: list[Tensor]) -> str:
+    def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
         self.extend()
         request = master_pb2.PartialRunSetupRequest(session_handle=self._handle, feed=[t.name for t in feeds])
         _name_fetches(request, fetches)
         return self._call("PartialRunSetup", request).partial_run_handle
 
-    def partial_run(self, handle: str, fetches: list, feeds: dict) -> list:
+    def partial_run(self, handle: str, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         return _RemoteRun(self, fetches, list(feeds)).run(feeds.values(), None, None, handle)
 
-    def compile(self, fetches: list, feeds: list, **options: Any) -> NoReturn:
+    def compile(self, fetches: list[Element], feeds: list[Tensor], **options: Any) -> NoReturn:
         raise errors.UnimplementedError(None, None, "A plan is made where the graph runs; only a local session can show it")
 
     # --- the end -----------------------------------------------------------------------------
@@ -138,7 +143,7 @@ class RemoteExecutor:
 class _RemoteRun:
     """A kind of run, ready to be sent."""
 
-    def __init__(self, executor: RemoteExecutor, fetches: list, feeds: list[Tensor]) -> None:
+    def __init__(self, executor: RemoteExecutor, fetches: list[Element], feeds: list[Tensor]) -> None:
         self._executor = executor
         self._fetches = fetches
         self._feeds = feeds
@@ -146,7 +151,7 @@ class _RemoteRun:
         self._fed = {t: i for i, t in enumerate(feeds)}
         self._timeout_in_ms = executor.config.operation_timeout_in_ms
 
-    def call(self, values: Iterable[Any]) -> list:
+    def call(self, values: Iterable[Any]) -> list[Any]:
         return self.run(values, None, None)
 
     def run(
@@ -155,7 +160,7 @@ class _RemoteRun:
         options: config_pb2.RunOptions | None,
         run_metadata: config_pb2.RunMetadata | None,
         partial_run_handle: str = "",
-    ) -> list:
+    ) -> list[Any]:
         arrays = [convert(value) for convert, value in zip(self._converters, values, strict=True)]
         request = master_pb2.RunStepRequest(options=options, partial_run_handle=partial_run_handle)
         for tensor, array in zip(self._feeds, arrays, strict=True):
@@ -170,10 +175,10 @@ class _RemoteRun:
         return [self._result(fetch, arrays, found) for fetch in self._fetches]
 
     def _result(self, fetch: Element, arrays: list, found: dict) -> Any:
-        if fetch in self._fed:
-            return arrays[self._fed[fetch]]
         if not isinstance(fetch, Tensor):
             return None
+        if fetch in self._fed:
+            return arrays[self._fed[fetch]]
         return decode(found[fetch.name], fetch.dtype.base_dtype)[()]
 
 

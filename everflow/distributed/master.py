@@ -64,7 +64,7 @@ class Master:
         except errors.OpError as e:
             if not request.store_errors_in_response_body:
                 raise
-            response.status_code, response.status_error_message = wire.status_of(e)
+            wire.store(wire.status_of(e), response)
             return response
         for name, value in zip(request.fetch, values, strict=True):
             response.tensor.add(name=name, tensor=value)
@@ -111,7 +111,8 @@ class Master:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.close()
-        for peer in [self._here, *self._filtered(request.device_filters).values()]:
+        peers: list[wire.Peer | wire.LocalPeer] = [self._here, *self._filtered(request.device_filters).values()]
+        for peer in peers:
             peer.call("CleanupAll", worker_pb2.CleanupAllRequest(container=request.container))
         return master_pb2.ResetResponse()
 

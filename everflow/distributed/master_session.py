@@ -53,7 +53,7 @@ class MasterSession:
         self._lock = threading.RLock()
         self._graph_def = graph_pb2.GraphDef()
         self._graph: Graph | None = None
-        self._placer: Placer | None = None
+        self._placer: Placer = None  # type: ignore[assignment]  # made with the graph
         self._runs: dict = {}  # (feeds, fetches, targets) → {task: _TaskRun}
         self._callables: dict[int, config_pb2.CallableOptions] = {}
         self._partial_runs: dict = {}
@@ -250,8 +250,8 @@ class _Execution:
         self._call = call
         self._step_id = next(_step_ids)
         self._lock = threading.Lock()
-        self._calls: dict[str, object] = {}
-        self._cancel_here = None
+        self._calls: dict[str, grpc.Future] = {}
+        self._cancel_here: Callable[[], None] | None = None
         self._error: errors.OpError | None = None
 
     def run(self, metadata: config_pb2.RunMetadata | None) -> dict:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from everflow.distributed.values import decode
 from everflow.framework import dtypes
+from everflow.framework.operation import Tensor
 from everflow.runtime.partial import VARIABLES, PartialRun
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ class MasterPartialRun(PartialRun):
     """The state of one `partial_run_setup` at a master; values are TensorProtos."""
 
     def __init__(self, session: MasterSession, fetches: list, feeds: list) -> None:
-        super().__init__(self, fetches, feeds)
+        super().__init__(None, fetches, feeds)  # its runs are the session's, not an executor's
         self._session = session
 
     def _feed(self, tensor: Tensor, value: tensor_pb2.TensorProto) -> None:
@@ -40,7 +41,7 @@ class MasterPartialRun(PartialRun):
             self._done.update(op for op in needed if op not in lasting)
 
     def _result(self, fetch: Element) -> tensor_pb2.TensorProto | None:
-        if not hasattr(fetch, "op"):
+        if not isinstance(fetch, Tensor):
             return None
         if fetch not in self._values:  # a variable itself
             return self._session.run_tasks(self._session.register([fetch], []), {})[fetch.name]

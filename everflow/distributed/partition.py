@@ -397,7 +397,8 @@ class _Cutter:
             predicate = condition.name
         else:
             source = condition.inputs[0]
-            value = self.names[(task, *source)] = self.receive(source, task, [turn])
+            value = self.receive(source, task, [turn])
+            self.names[task, source[0], source[1]] = value
             predicate = self.add(task, "LoopCond", self.new_name(like), [value])
         switch = self.add(task, "Switch", self.new_name(like), [turn, predicate], T=dtypes.float32)
         body = self.add(task, "Identity", self.new_name(like), [f"{switch}:1"], T=dtypes.float32)

@@ -138,7 +138,7 @@ def _make_server_def(
     return made
 
 
-def _only(choices: list, argument: str, what: str) -> T:
+def _only(choices: list[T], argument: str, what: str) -> T:
     if len(choices) != 1:
         raise ValueError(f"Must specify an explicit `{argument}`: the cluster has {len(choices)} {what}")
     return choices[0]

@@ -20,6 +20,7 @@ from everflow.protos import master_pb2, worker_pb2
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
+    from everflow.distributed.master import Master
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
 
@@ -143,7 +144,7 @@ class Call:
 # --- calling --------------------------------------------------------------------------------
 
 # Target → the master that serves it in this very process. A session here runs its steps there without the network.
-MASTERS_HERE: dict[str, object] = {}
+MASTERS_HERE: dict[str, Master] = {}
 
 
 class Peer:
@@ -217,8 +218,12 @@ def status_of(error: errors.OpError) -> tuple[int, str]:
 
 def error_of(code: int, message: str) -> errors.OpError:
     """The error of a status."""
-    kind = errors.CODE_TO_CLASS.get(code)
-    return kind(None, None, message) if kind is not None else errors.OpError(None, None, message, code)
+    return errors.of_code(code, None, None, message)
+
+
+def store(status: tuple[int, str], response: Any) -> None:
+    """Put the code and message of an error into a response that has room for them."""
+    response.status_code, response.status_error_message = status
 
 
 def located(error: errors.OpError, graph: Graph) -> errors.OpError:
@@ -228,14 +233,13 @@ def located(error: errors.OpError, graph: Graph) -> errors.OpError:
         return error
 
     def here(match: re.Match[str]) -> str:
-        frame = _operation(graph, match[1]).user_frame if _operation(graph, match[1]) is not None else None
+        named = _operation(graph, match[1])
+        frame = named.user_frame if named is not None else None
         return f"node {match[1]} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {match[1]}"
 
     op = _operation(graph, found[1])
     message = _SENT_NODE.sub(here, error.message)
-    kind = errors.CODE_TO_CLASS.get(error.error_code)
-    node_def = op.node_def if op is not None else None
-    return kind(node_def, op, message) if kind is not None else errors.OpError(node_def, op, message, error.error_code)
+    return errors.of_code(error.error_code, op.node_def if op is not None else None, op, message)
 
 
 def _operation(graph: Graph, name: str) -> Operation | None:

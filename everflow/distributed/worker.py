@@ -100,7 +100,7 @@ class Worker:
             error = wire.error_of(e.error_code, f"From {self.task}:\n{wire.status_of(e)[1]}")
             if not request.store_errors_in_response_body:
                 raise error from None
-            response.status_code, response.status_error_message = error.error_code, error.message
+            wire.store((error.error_code, error.message), response)
         else:
             self._rendezvous_of(request.step_id).complete()
             self._forget_spent(request.step_id)
@@ -197,7 +197,7 @@ class _RegisteredGraph:
         self._executor = LocalExecutor(graph, config, state=state, device_names=device_names)
         self._executor.extend()
         self._lock = threading.Lock()
-        self._plan = None
+        self._plan: Runnable | None = None
 
     def _compile(self, **options: Any) -> Runnable:
         return self._executor.compile(self._wanted, list(self._feeds.values()), as_created=self._is_cut, **options)
@@ -205,9 +205,10 @@ class _RegisteredGraph:
     def run(self, request: worker_pb2.RunGraphRequest, step: Step, carrier: Carrier, response: worker_pb2.RunGraphResponse) -> None:
         """One run: what was sent is fed, what is to be received is put into the response."""
         with self._lock:
-            if self._plan is None:
-                self._plan = self._compile(shaped=True)
-        plan, trace, started = self._plan, None, time.time()
+            plan = self._plan
+            if plan is None:
+                plan = self._plan = self._compile(shaped=True)
+        trace, started = None, time.time()
         if request.exec_opts.record_timeline or request.exec_opts.record_costs:
             trace = tracing.StepTrace()
             plan = self._compile(recorder=trace.record)

@@ -17,11 +17,10 @@ from everflow.runtime.plan.program import Node, facts_of, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
 
 if TYPE_CHECKING:
-    from everflow.eager.graph import EagerOperation
-    from everflow.eager.tensor import EagerTensor
     from everflow.framework.dtypes import DType
     from everflow.framework.hints import Attributes
     from everflow.framework.op_defs import OpDef
+    from everflow.framework.operation import Operation, Tensor
     from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
@@ -48,7 +47,7 @@ class Engine:
 
     def __init__(self) -> None:
         self._owner = _Functions()
-        self._executor = LocalExecutor(self._owner)
+        self._executor = LocalExecutor(self._owner)  # type: ignore[arg-type]  # of a graph, functions are all it asks for
         self._state = self._executor.state
         # What no handle refers to any more is gone: there is no session whose end would take it.
         self._state.resources = ResourceStore(weakref.WeakValueDictionary)
@@ -73,18 +72,18 @@ class Engine:
         self.calls.clear()
         self._state.random = RandomStreams()
 
-    def keep_constant(self, key: Hashable, tensor: EagerTensor) -> None:
+    def keep_constant(self, key: Hashable, tensor: Tensor) -> None:
         """Let later constants of this kind have the same memory."""
         self.constants[key] = (tensor._value, tensor._dtype)
         _forget_oldest(self.constants)
 
-    def remember(self, key: Hashable, definition: OpDef, op: EagerOperation) -> None:
+    def remember(self, key: Hashable, definition: OpDef, op: Operation) -> None:
         """Let later calls of this kind, with other input values, go to the kernel directly."""
         if definition.name not in _UNLIKE:
             self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
             _forget_oldest(self.calls)
 
-    def bound(self, definition: OpDef, attrs: dict, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]) -> BoundOperation:
+    def bound(self, definition: OpDef, attrs: dict, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
@@ -103,7 +102,7 @@ class BoundOperation:
     """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
 
     def __init__(
-        self, state: SessionState, definition: OpDef, attrs: Attributes, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]
+        self, state: SessionState, definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]
     ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)
@@ -120,7 +119,7 @@ class BoundOperation:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
 
-    def run(self, inputs: Sequence[EagerTensor]) -> list:
+    def run(self, inputs: Sequence[Tensor]) -> list:
         """The values of the outputs."""
         values = [t._value for t in inputs]
         if not self._reads_only:
@@ -136,7 +135,7 @@ class BoundOperation:
             raise _translated(error, self._type, values) from None
 
 
-def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[EagerTensor], output_dtypes: Sequence[DType]) -> Node:
+def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> Node:
     """The operation in the form that kernels are bound from; shapes are not known, since other values may have others."""
     number = next(_numbers)
     node = Node(number, None, f"{definition.name}_{number}", definition.name)

@@ -56,12 +56,12 @@ def _kind_of_call(definition: OpDef, args: Sequence[Any], kwargs: Mapping[str, A
     if kwargs:
         given = {a.name for a in names[len(args) :]}
         key += [(name, type(v), frozen(v)) for name, v in kwargs.items() if name not in given]
+    kind = tuple(key)
     try:
-        key = tuple(key)
-        hash(key)
+        hash(kind)
     except TypeError:
         return None, inputs
-    return key, inputs
+    return kind, inputs
 
 
 def _any_symbolic(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
@@ -118,7 +118,7 @@ class EagerGraph(Graph):
     def __init__(self) -> None:
         super().__init__()
         self._functions = _ENGINE.functions
-        self._seeds = None
+        self._seeds: Any = None  # random.Random, once there is a seed
         # What a program sees as the default graph: one without operations.
         self.beside = Graph()
         self.beside._collections = self._collections
@@ -172,7 +172,7 @@ class EagerGraph(Graph):
                 _ENGINE.remember(key, definition, op)
             return structured_outputs(definition, op)
         values = known.run(inputs)
-        outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
+        outputs: list[Tensor] = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
         if tapes.active() and tapes.watch_any(inputs):
             op = EagerOperation(self, definition, inputs, known.attrs, definition.name)
             op.outputs = outputs
@@ -185,7 +185,7 @@ class EagerGraph(Graph):
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
         kind = type(value)
         if kind is int or kind is bool or kind is str or kind is float and value != 0.0:  # zero may have a sign, which keys don't show
-            key = (kind, value, dtype)
+            key: tuple[Any, ...] = (kind, value, dtype)
         elif (kind is list or kind is tuple) and len(value) <= 8 and all(type(v) is int for v in value):
             key = (list, tuple(value), dtype)
         elif kind is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
@@ -210,7 +210,7 @@ class EagerGraph(Graph):
         return f"{self._name_stack}/{name}" if self._name_stack else name
 
     @contextlib.contextmanager
-    def name_scope(self, name: str | None) -> Iterator[str]:
+    def name_scope(self, name: str | None) -> Iterator[str]:  # type: ignore[override]  # text only, as in TensorFlow
         """A context that puts `name/` before the names of variables made in it."""
         old = self._name_stack
         try:
@@ -233,7 +233,9 @@ class EagerGraph(Graph):
                 item()
         return contextlib.nullcontext()
 
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    def colocate_with(  # type: ignore[override]  # another kind of context, which does nothing
+        self, op: Any, ignore_existing: bool = False
+    ) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
     def prevent_feeding(self, tensor: Tensor) -> None:

@@ -17,9 +17,11 @@ from everflow.kernels import tensors
 from everflow.runtime.devices import CPU
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from everflow.framework.dtypes import DType
     from everflow.framework.graph import Graph
-    from everflow.framework.hints import DTypeLike, FeedDict, SessionLike, ShapeLike
+    from everflow.framework.hints import FeedDict, SessionLike, ShapeLike
     from everflow.runtime.hints import Value
 
 _numbers = itertools.count()
@@ -48,7 +50,7 @@ class EagerTensor(Tensor):
     def __init__(self, value: Value, dtype: DType) -> None:
         self._value = value
         self._dtype = dtype
-        self._known_shape = None
+        self._known_shape: TensorShape | None = None
         self._handle_data = None
         self._keras_mask = None
         self._id = next(_numbers)
@@ -119,7 +121,7 @@ class EagerTensor(Tensor):
         array = self._array()
         return array.copy() if array.ndim else array[()]
 
-    def __array__(self, dtype: DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         array = self._array()
         return array.copy() if dtype is None else array.astype(dtype)
 
@@ -157,7 +159,7 @@ class EagerTensor(Tensor):
     def __len__(self) -> int:
         if not self.shape.rank:
             raise TypeError("Scalar tensor has no `len()`")
-        return self.shape.sizes[0]
+        return int(self.shape[0])
 
     def __iter__(self) -> Iterator[EagerTensor]:
         if not self.shape.rank:

@@ -12,7 +12,7 @@ import os
 import struct
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, BinaryIO, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError, Message
@@ -50,6 +50,12 @@ def _plain(array: np.ndarray) -> np.ndarray:
     """An array's elements as they lie in a file: contiguous, little end first."""
     array = np.ascontiguousarray(array)
     return array.astype(array.dtype.newbyteorder("<")) if array.dtype.byteorder == ">" else array
+
+
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a contiguous array."""
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat) if array.size else memoryview(b"")
 
 
 class BundleWriter:
@@ -93,7 +99,7 @@ class BundleWriter:
         if dtype in (dtypes.string, dtypes.variant):  # a variant that can be saved comes as its bytes
             size, crc = self._write_strings(array)
         elif dtype.is_numpy_compatible:
-            view = memoryview(_plain(array).reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+            view = _bytes_of(_plain(array))
             crc = 0
             for position in range(0, len(view), _CHUNK):
                 piece = view[position : position + _CHUNK]
@@ -286,10 +292,12 @@ class BundleReader:
             if stored is None:
                 raise DataLossError(None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}")
             if overlaps(wanted, held.extents):
-                part = self._load(stored, name, mapped=True)
-                if list(part.shape) != [length for _, length in held.extents]:
-                    raise DataLossError(None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {part.shape}")
-                parts[tuple(held.extents)] = part
+                array = self._load(stored, name, mapped=True)
+                if list(array.shape) != [length for _, length in held.extents]:
+                    raise DataLossError(
+                        None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {array.shape}"
+                    )
+                parts[tuple(held.extents)] = array
         result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
         if result is None:
             raise NotFoundError(None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for")
@@ -327,7 +335,7 @@ class BundleReader:
             self._check(crc32c(raw), entry, name, path)
             return np.frombuffer(raw, numpy_dtype).reshape(shape)
         array = np.empty(shape, numpy_dtype)
-        target = memoryview(array.reshape(-1).view(np.uint8)) if entry.size else memoryview(b"")
+        target = _bytes_of(array)
         crc = 0
         for position in range(0, entry.size, _CHUNK):
             piece = raw[position : position + _CHUNK]

@@ -81,7 +81,8 @@ class EventDatabaseWriter:
             raise InvalidArgumentError(None, None, f"The database {path} can't be opened: {e}") from e
         self._tags: dict[str, int] = {}
         self._begun = False
-        self._experiment_id = self._run_id = None
+        self._experiment_id: int | None = None
+        self._run_id: int | None = None
         self._started = float("inf")
 
     def add_event(self, event: event_pb2.Event) -> None:
@@ -181,7 +182,7 @@ class EventDatabaseWriter:
             for place, text in enumerate(node.input):
                 match = _INPUT.match(text)
                 source = numbers.get(match["name"]) if match else None
-                if source is None:
+                if match is None or source is None:
                     raise InvalidArgumentError(None, None, f"Node {node.name!r} has an input {text!r} that is not in the graph")
                 self._insert(
                     "NodeInputs", graph_id=graph, node_id=i, idx=place, input_node_id=source, input_node_idx=int(match["output"] or 0),

@@ -42,7 +42,8 @@ class EventFileWriter:
         if not self._closed:
             return
         self._closed = False
-        self._path, self._file, self._next_flush = self._logdir, None, 0.0
+        self._path, self._next_flush = self._logdir, 0.0
+        self._file: GFile | None = None  # made when the first event comes
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"events to {self._logdir}")
         self._thread.start()
         # Many programs never close their writer: what they added is in the file all the same when they end.
@@ -72,19 +73,19 @@ class EventFileWriter:
         done.wait()
         self._thread.join()
 
-    def _open(self) -> None:
+    def _open(self) -> GFile:
         # The name holds only the second: a file of the same name is added to.
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
         self._path = os.path.join(self._logdir, name)
-        self._file = GFile(self._path, "ab")
-        self._file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+        self._file = file = GFile(self._path, "ab")
+        file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+        return file
 
     def _write(self, event: Event) -> None:
-        if self._file is None:
-            self._open()
-        self._file.write(records.encode(event.SerializeToString()))
+        file = self._open() if self._file is None else self._file
+        file.write(records.encode(event.SerializeToString()))
         if time.time() >= self._next_flush:
-            self._file.flush()
+            file.flush()
             self._next_flush = time.time() + self._flush_secs
 
     def _run(self) -> None:

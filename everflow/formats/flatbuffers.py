@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -136,6 +136,16 @@ def read(data: bytes, schema: Schema, root: str, identifier: bytes) -> SimpleNam
     return reader.table(root, reader.follow(0))
 
 
+class _Entry(NamedTuple):
+    """A field of a table that is written: its bytes, or what an offset leads to."""
+
+    slot: int
+    packed: bytes | None
+    size: int
+    kind: str = ""
+    content: Any = None
+
+
 class _Writer:
     """Writes front to back: a table first, then what it points to, whose place is then filled in."""
 
@@ -148,23 +158,23 @@ class _Writer:
         self.out.extend(bytes(-(len(self.out) + ahead) % size))
 
     def table(self, value: SimpleNamespace) -> int:
-        entries = []  # (slot, bytes or None for an offset, size, kind, value)
+        entries: list[_Entry] = []
         for field in self.schema.tables[value._table]:
             content = getattr(value, field.name)
             if content is None or field.kind in SCALARS and content == field.default:
                 continue
             if field.kind in SCALARS:
                 packed = struct.pack(SCALARS[field.kind], content)
-                entries.append((field.slot, packed, len(packed), None, None))
+                entries.append(_Entry(field.slot, packed, len(packed)))
             elif field.kind.startswith("union "):
                 tag = self.schema.unions[field.kind[6:]].index(content._table)
-                entries.append((field.slot - 1, bytes([tag]), 1, None, None))
-                entries.append((field.slot, None, 4, content._table, content))
+                entries.append(_Entry(field.slot - 1, bytes([tag]), 1))
+                entries.append(_Entry(field.slot, None, 4, content._table, content))
             else:
-                entries.append((field.slot, None, 4, field.kind, content))
-        slots = 1 + max((entry[0] for entry in entries), default=-1)
+                entries.append(_Entry(field.slot, None, 4, field.kind, content))
+        slots = 1 + max((entry.slot for entry in entries), default=-1)
         offsets, end = [0] * slots, 4
-        for slot, _, size, _, _ in sorted(entries, key=lambda entry: -entry[2]):
+        for slot, _, size, _, _ in sorted(entries, key=lambda entry: -entry.size):
             end += -end % size
             offsets[slot] = end
             end += size
@@ -173,15 +183,15 @@ class _Writer:
             self.align(2)
             self.layouts[layout] = len(self.out)
             self.out.extend(layout)
-        self.align(max([4, *(entry[2] for entry in entries)]))
+        self.align(max([4, *(entry.size for entry in entries)]))
         at = len(self.out)
         self.out.extend(struct.pack("<i", at - self.layouts[layout]).ljust(end, b"\0"))
-        for slot, packed, _, kind, content in entries:
-            place = at + offsets[slot]
-            if packed is not None:
-                self.out[place : place + len(packed)] = packed
+        for entry in entries:
+            place = at + offsets[entry.slot]
+            if entry.packed is not None:
+                self.out[place : place + entry.size] = entry.packed
             else:
-                self.point(place, self.object(kind, content))
+                self.point(place, self.object(entry.kind, entry.content))
         return at
 
     def point(self, place: int, target: int) -> None:

@@ -13,7 +13,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.protos import tensor_slice_pb2
 
 if TYPE_CHECKING:
-    from everflow.framework.hints import DTypeLike
+    import numpy.typing as npt
 
 # (start, length) in each dimension.
 Extents: TypeAlias = Sequence[tuple[int, int]]
@@ -82,7 +82,7 @@ def overlaps(wanted: Extents, held: Extents) -> bool:
     return all(max(start, other) < min(start + n, other + m) for (start, n), (other, m) in zip(wanted, held))
 
 
-def assembled(wanted: Extents, parts: list, dtype: DTypeLike) -> np.ndarray | None:
+def assembled(wanted: Extents, parts: list[tuple[Extents, np.ndarray]], dtype: npt.DTypeLike) -> np.ndarray | None:
     """The array of a resolved slice, from (resolved slice, array) of the parts there are; None where they don't cover it.
 
     Memory is taken when all is known to be there: what a file says of its sizes may be wrong.

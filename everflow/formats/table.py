@@ -81,7 +81,7 @@ class TableWriter:
 
     def _flush(self) -> None:
         if self._data.buffer:
-            self._index.add(self._last_key, self._write(self._data.finish()))
+            self._index.add(self._data.last_key, self._write(self._data.finish()))
             self._data = _BlockBuilder()
 
     def _write(self, block: bytes) -> bytes:

@@ -202,7 +202,7 @@ def _as_func(value: Any, name: str) -> attr_value_pb2.NameAttrList:
     if isinstance(value, attr_value_pb2.NameAttrList):
         return value
     if isinstance(value, (str, bytes)):
-        return attr_value_pb2.NameAttrList(name=value)
+        return attr_value_pb2.NameAttrList(name=value)  # type: ignore[arg-type]  # protobuf takes UTF-8 bytes for text, too
     if hasattr(value, "add_to_graph"):
         value.add_to_graph(_default_graph())
         return attr_value_pb2.NameAttrList(name=value.name)

@@ -136,7 +136,7 @@ def _convert_one(
         prefix = f"Input '{arg.name}' of '{definition.name}' Op has type {observed} that does not match"
         if arg.type is not None:
             raise _wrong_type(f"{prefix} expected type of {arg.type.name}.") from None
-        if arg.type_attr in source:
+        if wanted is not None and arg.type_attr in source:
             raise _wrong_type(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
         raise
 

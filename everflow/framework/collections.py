@@ -18,6 +18,10 @@ class GraphCollections:
         """The names of all collections."""
         return list(self._collections)
 
+    def _check_not_finalized(self) -> None:
+        """Raise where nothing may be added any more; a graph knows."""
+        raise NotImplementedError
+
     def get_all_collection_keys(self) -> list[str]:
         """The names of all collections that are strings, and not private ones."""
         return [k for k in self._collections if isinstance(k, str) and not k.startswith("__")]

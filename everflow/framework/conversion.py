@@ -66,7 +66,7 @@ def internal_convert_to_tensor(
     as_ref: bool = False,
     preferred_dtype: DTypeLike | None = None,
     ctx: Any = None,
-    accepted_result_types: tuple[type, ...] = (Tensor,),
+    accepted_result_types: tuple[type[Any], ...] = (Tensor,),
 ) -> Any:
     """As `convert_to_tensor`; `as_ref` asks for the reference of a ref variable rather than its value."""
     if dtype is not None:
@@ -76,7 +76,7 @@ def internal_convert_to_tensor(
     if preferred_dtype is not None:
         preferred_dtype = dtypes.as_dtype(preferred_dtype)
     for function in conversion_functions(type(value)):
-        result = None
+        result: Any = None
         if dtype is None and preferred_dtype is not None:
             try:
                 result = function(value, dtype=preferred_dtype, name=name, as_ref=as_ref)

@@ -28,11 +28,10 @@ class DeviceSpec:
         device_type: str | None = None,
         device_index: int | None = None,
     ) -> None:
-        self.job = job
-        self.replica = replica
-        self.task = task
-        self.device_type = device_type
-        self.device_index = device_index
+        self._set((job, replica, task, device_type, device_index))
+
+    def _set(self, parts: _Parts) -> None:
+        self.job, self.replica, self.task, self.device_type, self.device_index = parts
 
     @property
     def job(self) -> str | None:
@@ -80,7 +79,7 @@ class DeviceSpec:
 
     def parse_from_string(self, spec: str) -> DeviceSpec:
         """Fill this object from a name like "/job:ps/task:1/gpu:0"; returns itself."""
-        self.__init__(*_parse(spec))
+        self._set(_parse(spec))
         return self
 
     @classmethod
@@ -94,7 +93,7 @@ class DeviceSpec:
 
     def merge_from(self, dev: DeviceSpec) -> None:
         """Take over what `dev` names; it wins over what is here."""
-        self.__init__(*_merge(self._parts(), dev._parts()))
+        self._set(_merge(self._parts(), dev._parts()))
 
     def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """A new DeviceSpec: what `dev` names, else what this one does."""
@@ -113,10 +112,8 @@ class DeviceSpec:
 
 
 def _merge(under: _Parts, over: _Parts) -> _Parts:
-    job, replica, task = (o if o is not None else u for u, o in zip(under[:3], over[:3]))
-    kind = over[3] if over[3] is not None else under[3]
-    index = over[4] if over[4] is not None else under[4]
-    return job, replica, task, kind, index
+    merged: Any = tuple(o if o is not None else u for u, o in zip(under, over))
+    return merged
 
 
 @functools.lru_cache(maxsize=4096)

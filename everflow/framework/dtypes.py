@@ -159,7 +159,7 @@ class DType:
         other = as_dtype(other)
         return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 
-    def __eq__(self, other: object) -> builtins.bool:
+    def __eq__(self, other: Any) -> builtins.bool:
         if isinstance(other, DType):
             return self._type_enum == other._type_enum
         if other is None:

@@ -29,6 +29,8 @@ _TABLE = [
     (15, "DATA_LOSS", "DataLossError", "data is lost or corrupt"),
 ]
 OK = 0
+# Spelled out for type checkers; the table above makes them.
+UNAVAILABLE: int
 
 
 class OpError(Exception):
@@ -72,10 +74,10 @@ class OpError(Exception):
 
 
 def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
-    def __init__(self, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
+    def __init__(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, code)
 
-    def with_code(self, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str, error_code: int = code) -> None:
+    def with_code(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str, error_code: int = code) -> None:
         OpError.__init__(self, node_def, op, message, error_code)
 
     if class_name == "UnknownError":  # it also stands for codes that have no class
@@ -116,6 +118,12 @@ class OperatorNotAllowedInGraphError(TypeError):
 
 class InaccessibleTensorError(ValueError):
     """Raised when a tensor is used outside the function or branch that made it."""
+
+
+def of_code(error_code: int, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> OpError:
+    """The error for a status code; a plain OpError for one that has no class."""
+    kind = CODE_TO_CLASS.get(error_code)
+    return OpError(node_def, op, message, error_code) if kind is None else kind(node_def, op, message)
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:

@@ -33,7 +33,7 @@ class FuncGraph(Graph):
     def __init__(self, name: str, outer_graph: Graph, capture_by_value: bool = False) -> None:
         super().__init__()
         self.name = name
-        self.outer_graph = outer_graph
+        self.outer_graph: Graph = outer_graph
         self._building_function = True
         self._capture_by_value = capture_by_value
         self.inputs: list[Tensor] = []
@@ -200,8 +200,8 @@ def to_function_def(
     function = function_pb2.FunctionDef()
     signature = function.signature
     signature.name = name
-    given = set()
-    references = {}
+    given: set[str] = set()
+    references: _References = {}
     # Results take their names first, then arguments, then nodes; who comes later gets a number.
     names = out_names or [_argument_name(t.op.name, given) for t in outputs]
     for index, tensor in enumerate(inputs):

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework import attributes, devices, op_defs, tapes
 from everflow.framework.collections import GraphCollections
@@ -44,8 +44,13 @@ class Graph(GraphCollections):
     # Whether operations run at once instead of being kept; `eager.EagerGraph` does so.
     executes = False
 
+    # Only graphs that execute have these, see `eager.EagerGraph`; and only bodies of functions this, see `functions.FuncGraph`.
+    call: Callable[..., Any]
+    enter_scope: Callable[[str | None], str]
+    capture: Callable[..., Tensor]
+
     # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
-    check_input_context = None
+    check_input_context: ClassVar[Callable[[Operation, Operation], None] | None] = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -53,31 +58,31 @@ class Graph(GraphCollections):
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names_in_use: dict[str, int] = {}
-        self._name_stack = ""
+        self._name_stack: str | None = ""
         self._control = ControlDependencies()
-        self._control_flow_context = None
+        self._control_flow_context: ControlFlowContext | None = None
         # Entries of nested tf.device: a canonical name, a function, or None, which hides the outer ones.
-        self._device_stack: list = []
+        self._device_stack: list[DeviceRequest] = []
         self._colocation_stack: list[Operation] = []
         self._container = ""
-        self._seed = None
+        self._seed: int | None = None
         self._finalized = False
-        self._functions: dict = {}
+        self._functions: dict[str, GraphFunctionLike] = {}
         self._kernel_label_map: dict[str, str] = {}
         self._gradient_override_map: dict[str, str] = {}
-        self._gradient_function_map: dict = {}
-        self._attr_scope_map: dict = {}
+        self._gradient_function_map: dict[str, GradientFunction] = {}
+        self._attr_scope_map: dict[str, Any] = {}
         self._unfeedable: set[Tensor] = set()
-        self._unfetchable: set = set()
-        self._default_original_op = None
+        self._unfetchable: set[Element] = set()
+        self._default_original_op: Operation | None = None
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = 0
         self._mutations = 0
-        self._variable_creators: list = []
+        self._variable_creators: list[tuple[int, Callable[..., Any]]] = []
         self._graph_key = f"graph-key-{id(self)}/"
         self._building_function = False
         self._refused_ops = 0
-        self.outer_graph = None
+        self.outer_graph: Graph | None = None
 
     # --- what is in it ---------------------------------------------------------------------
 
@@ -344,9 +349,10 @@ class Graph(GraphCollections):
         if self._container and op.definition.is_stateful and op.attrs.get("container") == b"":
             op.attrs["container"] = self._container.encode()
         op._control_flow_context = context = self._control_flow_context
-        if self.check_input_context is not None and any(t.op._control_flow_context is not None for t in op.inputs):
+        check = type(self).check_input_context
+        if check is not None and any(t.op._control_flow_context is not None for t in op.inputs):
             for tensor in op.inputs:
-                type(self).check_input_context(op, tensor.op)
+                check(op, tensor.op)
         if context is not None:
             context.AddOp(op)
 
@@ -372,7 +378,7 @@ class Graph(GraphCollections):
 
         return default_graphs.push(self)
 
-    def get_name_scope(self) -> str:
+    def get_name_scope(self) -> str | None:
         """The name scope that is open now, without the last slash."""
         return self._name_stack
 
@@ -427,7 +433,7 @@ class Graph(GraphCollections):
             from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
 
             # A resource variable stands for its handle: asking for a tensor would draw a read of it.
-            handle = getattr(op, "handle", None)
+            handle: Any = getattr(op, "handle", None)
             op = (
                 handle.op if isinstance(getattr(handle, "op", None), Operation) else convert_to_tensor_or_indexed_slices(op, as_ref=True).op
             )
@@ -449,11 +455,9 @@ class Graph(GraphCollections):
         finally:
             self._container = old
 
-    @contextlib.contextmanager
-    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> Iterator[None]:
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
         """A context whose operations run after these; None lifts the outer ones."""
-        with self._control.entered(self, control_inputs):
-            yield
+        return self._control.entered(self, control_inputs)
 
     def _current_control_dependencies(self) -> set[Operation]:
         return self._control.current()

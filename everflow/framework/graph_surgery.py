@@ -164,7 +164,7 @@ def _identity(read: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
 
 def _gather(resource_gather: node_def_pb2.NodeDef) -> tuple[node_def_pb2.NodeDef, node_def_pb2.NodeDef]:
     """Rows of a constant that was a resource variable: GatherV2, with its axis."""
-    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=int(dtypes.int32)), np.array(0, np.int32))
+    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=dtypes.int32.as_datatype_enum), np.array(0, np.int32))
     node = node_def_pb2.NodeDef(name=resource_gather.name, op="GatherV2", device=resource_gather.device)
     node.input.extend([resource_gather.input[0], resource_gather.input[1], axis.name])
     node.attr["Tparams"].CopyFrom(resource_gather.attr["dtype"])

@@ -111,10 +111,12 @@ def _tensors_of(input_map: dict[str, TensorLike], name: str | None) -> dict[str,
         )
     with name_scope("_inputs"):
         converted = {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+    tensors = {}
     for key, value in converted.items():
         if not isinstance(value, Tensor):
             raise TypeError(f"input_map must map to tensors; {key!r} is mapped to a {type(value).__name__}.")
-    return converted
+        tensors[key] = value
+    return tensors
 
 
 def _stripped_defaults(producer_op_list: op_def_pb2.OpList | None) -> dict[str, dict[str, attr_value_pb2.AttrValue]]:
@@ -308,22 +310,23 @@ class _Importer:
         with self._root_scope():
             name = self.graph.unique_name(name)
         attrs, output_shapes = self._attributes(definition, node, name)
-        inputs, control, back_edges = [], [], []
+        given: list[Tensor | None] = []
+        control, back_edges = [], []
         for slot, text in enumerate(node.input):
             source, output = split_input(text)
             if output < 0:
                 control.append(self._mapped_control(source))
             elif self._is_back_edge(node, source) and source not in self.made:
                 back_edges.append((slot, source, output))
-                inputs.append(None)
+                given.append(None)
             else:
-                inputs.append(self._output(node.name, source, output))
+                given.append(self._output(node.name, source, output))
+        inputs = [tensor for tensor in given if tensor is not None]
         if back_edges:
-            # A stand-in until the loop's end exists: the value the loop starts with.
-            first = next((tensor for tensor in inputs if tensor is not None), None)
-            if first is None:
+            if not inputs:
                 raise ValueError(f"Node '{node.name}': a loop has no value to start with")
-            inputs = [first if tensor is None else tensor for tensor in inputs]
+            # A stand-in until the loop's end exists: the value the loop starts with.
+            inputs = [inputs[0] if tensor is None else tensor for tensor in given]
         self._check_inputs(definition, node, name, attrs, inputs)
         control = list(dict.fromkeys(control + self.control))
         op = Operation(self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames)

@@ -90,19 +90,20 @@ def parts_of(structure: Structure) -> list[Structure]:
 
 def rebuilt(structure: Structure, values: abc.Sequence) -> Structure:
     """A structure like `structure` with other values one level down."""
+    kind: Any = type(structure)
     if isinstance(structure, abc.Mapping):
         by_key = dict(zip(_sorted_keys(structure), values, strict=True))
         pairs = [(key, by_key[key]) for key in structure]
         if isinstance(structure, collections.defaultdict):
-            return type(structure)(structure.default_factory, pairs)
-        return type(structure)(pairs)
+            return kind(structure.default_factory, pairs)
+        return kind(pairs)
     if _is_attrs(structure) or _is_named_tuple(structure):
-        return type(structure)(*values)
+        return kind(*values)
     if isinstance(structure, abc.MappingView | range):
         return list(values)
     if is_sequence(structure):
-        return type(structure)(values)
-    spec = getattr(structure, "_type_spec", structure)
+        return kind(values)
+    spec: Any = getattr(structure, "_type_spec", structure)
     return spec._from_components(values[0])
 
 
@@ -420,4 +421,5 @@ def flatten_dict_items(dictionary: abc.Mapping) -> abc.Mapping:
             if k in flat:
                 raise ValueError(f"Could not flatten dictionary: key {k} is not unique.")
             flat[k] = v
-    return type(dictionary)(flat)
+    kind: Any = type(dictionary)
+    return kind(flat)

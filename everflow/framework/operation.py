@@ -17,11 +17,13 @@ from everflow.protos import (
 )
 
 if TYPE_CHECKING:
+    from types import FrameType
+
     import numpy as np
 
     from everflow.framework.dtypes import DType
     from everflow.framework.graph import Graph
-    from everflow.framework.hints import Attributes, ControlFlowContext, FeedDict, Frame, SessionLike, ShapeLike
+    from everflow.framework.hints import Attributes, ControlFlowContext, FeedDict, Frame, GradientFunction, SessionLike, ShapeLike
     from everflow.protos import op_def_pb2
 
 _COLOCATION_PREFIX = "loc:@"
@@ -34,6 +36,12 @@ class Tensor:
 
     # Whether it has a value; `eager.EagerTensor` does.
     is_eager = False
+
+    # Only tensors that have a value have these.
+    _value: Any
+    numpy: Callable[[], Any]
+    # `ops` installs it, with the operators below.
+    __getitem__: Callable[..., Any]
 
     # Makes numpy leave `array + tensor` to the tensor.
     __array_priority__ = 100
@@ -51,9 +59,9 @@ class Tensor:
         self._value_index = value_index
         self._dtype = dtype
         self._shape = _UNKNOWN
-        self._consumers = []
+        self._consumers: list[Operation] = []
         # For resources: [(dtype, shape)] of what the handle refers to.
-        self._handle_data = None
+        self._handle_data: list[tuple[DType, TensorShape]] | None = None
 
     @property
     def op(self) -> Operation:
@@ -230,7 +238,7 @@ class _Inputs(tuple):
     def __getitem__(self, key: Any) -> Any:
         return list(tuple.__getitem__(self, key)) if isinstance(key, slice) else tuple.__getitem__(self, key)
 
-    def __add__(self, other: Iterable[Any]) -> list[Any]:
+    def __add__(self, other: Iterable[Any]) -> list[Any]:  # type: ignore[override]  # a list, as TensorFlow's list type gives
         return list(self) + list(other)
 
     def __radd__(self, other: Iterable[Any]) -> list[Any]:
@@ -257,14 +265,14 @@ class Operation:
         self._name = name
         self._inputs = _Inputs(inputs)
         self._control_inputs = list(control_inputs)
-        self._control_outputs = []
+        self._control_outputs: list[Operation] = []
         self._device = ""
         self.attrs = attrs
         self._op_def = op_def
         self._frames = traceback
-        self._control_flow_context = None
-        self._gradient_function = None
-        self._original_op = None
+        self._control_flow_context: ControlFlowContext | None = None
+        self._gradient_function: GradientFunction | None = None
+        self._original_op: Operation | None = None
         self._id = -1
         self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_dtypes)]
 
@@ -476,7 +484,7 @@ def infer_shapes(op: Operation) -> None:
 
 def capture_frames(skip: int = 1) -> list[Frame]:
     """(file, line, function) of each frame of the caller, innermost first; cheap, since it reads no source."""
-    frame = sys._getframe(skip)
+    frame: FrameType | None = sys._getframe(skip)
     frames = []
     while frame is not None:
         code = frame.f_code

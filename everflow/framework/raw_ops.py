@@ -36,7 +36,7 @@ def make_function(definition: op_defs.OpDef) -> Callable[..., Any]:
 
     def build(*args: Any, name: str | None = None, **kwargs: Any) -> Any:
         if len(args) == len(names) + 1:  # the name, by position
-            *args, name = args
+            args, name = args[:-1], args[-1]
         graph = get_default_graph()
         if graph.executes:
             return graph.call(definition, args, kwargs, make, name)

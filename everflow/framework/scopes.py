@@ -21,7 +21,7 @@ class _DefaultStack(threading.local):
     """Nested defaults of one thread."""
 
     def __init__(self, enforce_nesting: bool = True) -> None:
-        self._stack = []
+        self._stack: list[Any] = []
         self.enforce_nesting = enforce_nesting
 
     def get(self) -> Any:
@@ -54,7 +54,7 @@ class _DefaultGraphs(_DefaultStack):
 
     def __init__(self) -> None:
         super().__init__()
-        self._bottom = None
+        self._bottom: Graph | None = None
 
     def get(self) -> Graph:
         found = super().get()
@@ -167,12 +167,14 @@ class name_scope:
     outer/
     """
 
+    _stack: contextlib.ExitStack  # while it is open in a graph
+
     def __init__(self, name: str | None, default_name: str | None = None, values: Iterable[Any] | None = None) -> None:
         self._given = name
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._stack = self._outer = None
+        self._outer: tuple[Graph, str | None] | None = None
 
     @property
     def name(self) -> str | None:
@@ -196,7 +198,8 @@ class name_scope:
 
     def __exit__(self, *exc: Any) -> Literal[False]:
         if self._outer is not None:
-            graph, graph._name_stack = self._outer
+            graph, outer = self._outer
+            graph._name_stack = outer
             self._outer = None
         else:
             self._stack.__exit__(*exc)

@@ -12,12 +12,12 @@ def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
 
     graph = get_default_graph()
     if graph.seed is not None:
-        seeds = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
+        seed, seed2 = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
     elif op_seed is not None:
-        seeds = DEFAULT_GRAPH_SEED, op_seed
+        seed, seed2 = DEFAULT_GRAPH_SEED, op_seed
     else:
         return None, None
-    seeds = tuple(seed % _MODULUS for seed in seeds)
+    seeds = seed % _MODULUS, seed2 % _MODULUS
     # Both zero would mean "choose at random".
     return (0, _MODULUS) if seeds == (0, 0) else seeds
 

@@ -52,13 +52,9 @@ class Dimension:
     __nonzero__ = __bool__
 
     def __int__(self) -> int:
-        return self._value
+        return self._value  # type: ignore[return-value]  # Python itself raises the TypeError for an unknown size
 
-    def __long__(self) -> int:
-        return self._value
-
-    def __index__(self) -> int:
-        return self._value
+    __long__ = __index__ = __int__
 
     # As in TensorFlow 1.15: equality with an unknown size is None, so there is no hash that fits it.
     __hash__ = None  # type: ignore[assignment]
@@ -175,7 +171,8 @@ def dimension_value(dimension: Dimension | int | None) -> int | None:
 
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """The Dimension at a position of a shape; unknown where the rank is."""
-    return Dimension(None) if shape.rank is None else shape.dims[index]
+    dims = shape.dims
+    return Dimension(None) if dims is None else dims[index]
 
 
 class TensorShape:
@@ -191,14 +188,14 @@ class TensorShape:
         if dims is None:
             self._dims = None
         elif isinstance(dims, (bytes, str)):
-            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims}")
+            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         else:
             try:
-                sizes = iter(dims)
+                sizes = iter(dims)  # type: ignore[arg-type]  # a number raises
             except TypeError:
                 self._dims = (as_dimension(dims),)
             else:
@@ -263,10 +260,12 @@ class TensorShape:
 
     def num_elements(self) -> int | None:
         """How many elements there are, or None where that is not known."""
-        if not self.is_fully_defined():
+        if self._dims is None:
             return None
         size = 1
         for dim in self._dims:
+            if dim._value is None:
+                return None
             size *= dim._value
         return size
 
@@ -426,11 +425,12 @@ _SCALAR = TensorShape([])
 
 def broadcast(a: TensorShape, b: TensorShape) -> TensorShape:
     """The shape two operands of these shapes broadcast to; ValueError where they can't."""
-    if a._dims is None or b._dims is None:
+    ours, theirs = a.sizes, b.sizes
+    if ours is None or theirs is None:
         return unknown_shape()
-    rank = max(len(a._dims), len(b._dims))
+    rank = max(len(ours), len(theirs))
     sides = []
-    for x, y in zip((1,) * (rank - len(a._dims)) + a.sizes, (1,) * (rank - len(b._dims)) + b.sizes):
+    for x, y in zip((1,) * (rank - len(ours)) + ours, (1,) * (rank - len(theirs)) + theirs):
         if x == 1:
             sides.append(y)
         elif y == 1 or x == y:
@@ -452,8 +452,8 @@ def broadcast_gradient_axes(x_shape: Iterable[int], y_shape: Iterable[int]) -> t
     if x_shape == y_shape:
         return [], []
     rank = max(len(x_shape), len(y_shape))
-    padded = [(1,) * (rank - len(shape)) + shape for shape in (x_shape, y_shape)]
-    return tuple([i for i, size in enumerate(shape) if size == 1] for shape in padded)
+    ones_of_x, ones_of_y = ([i for i, size in enumerate((1,) * (rank - len(shape)) + shape) if size == 1] for shape in (x_shape, y_shape))
+    return ones_of_x, ones_of_y
 
 
 def is_size(value: object) -> bool:

@@ -69,8 +69,14 @@ def _static_rank(tensor: Tensor) -> np.ndarray | None:
 
 
 def _inputs_constant(tensor: Tensor, evaluate: Callable[[Operation, list[np.ndarray]], np.ndarray]) -> np.ndarray | None:
-    values = [constant_value(t) for t in tensor.op.inputs]
-    return None if any(v is None for v in values) else evaluate(tensor.op, values)
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    return None if values is None else evaluate(tensor.op, values)
+
+
+def _all_known(values: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
+    """The values, or None where one of them is not known."""
+    known = [v for v in values if v is not None]
+    return known if len(known) == len(values) else None
 
 
 def _pack(tensor: Tensor, partial: bool) -> np.ndarray | None:
@@ -90,22 +96,27 @@ def _pack(tensor: Tensor, partial: bool) -> np.ndarray | None:
 
 def _equal(tensor: Tensor) -> np.ndarray | None:
     """Comparisons of what is known; for partly known vectors, None."""
-    values = [constant_value(t) for t in tensor.op.inputs]
-    if any(v is None for v in values):
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    if values is None:
         return None
     return np.equal(*values) if tensor.op.type == "Equal" else np.not_equal(*values)
+
+
+def _sizes(shape: TensorShape) -> list[Any]:
+    """The sizes of a shape that is fully known."""
+    return shape.as_list()
 
 
 def _fill(tensor: Tensor) -> np.ndarray | None:
     shape, value = tensor.shape, constant_value(tensor.op.inputs[1])
     if value is None or not shape.is_fully_defined():
         return None
-    return np.full(shape.as_list(), value, dtype=value.dtype)
+    return np.full(_sizes(shape), value, dtype=value.dtype)
 
 
 def _concat_offset(tensor: Tensor) -> np.ndarray | None:
-    values = [constant_value(t) for t in tensor.op.inputs]
-    if any(v is None for v in values):
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    if values is None:
         return None
     axis, offset = int(values[0]), 0
     for i, shape in enumerate(values[1:]):
@@ -117,7 +128,7 @@ def _concat_offset(tensor: Tensor) -> np.ndarray | None:
     return None
 
 
-_CONSTANT = {
+_CONSTANT: dict[str, Callable[..., Any]] = {
     "Const": _const,
     "Shape": _static_shape,
     "Size": _static_size,
@@ -160,7 +171,7 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
     if shape == TensorShape([0]):
         return TensorShape([])
     if tensor.is_eager:
-        return TensorShape([int(s) if s >= 0 else None for s in _value_of(tensor)])
+        return TensorShape([int(s) if s >= 0 else None for s in np.asarray(tensor)])
     op = tensor.op
     # Only the short look passes through casts of what is partly known, as in TensorFlow.
     if value_of is constant_value and op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
@@ -190,18 +201,20 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
 
 def _sliced_shape(op: Operation, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape | None:
     """The shape that a plain slice of a shape tensor holds, or None where the slice is not a plain one."""
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
-    if any(v is None or len(v) != 1 for v in (begin, end, strides)):
+    known = _all_known([constant_value(t) for t in op.inputs[1:]])
+    if known is None or any(len(v) != 1 for v in known):
         return None
+    begin, end, strides = known
     attrs = op.attrs
     if attrs["new_axis_mask"] or attrs["shrink_axis_mask"] or attrs["ellipsis_mask"]:
         return None
     start = None if attrs["begin_mask"] & 1 else int(begin[0])
     stop = None if attrs["end_mask"] & 1 else int(end[0])
     source = _as_shape(op.inputs[0], value_of)
-    if source.rank is None:
+    dims = source.dims
+    if dims is None:
         return None
-    return TensorShape(source.dims[slice(start, stop, int(strides[0]))])
+    return TensorShape(dims[slice(start, stop, int(strides[0]))])
 
 
 def known_value(tensor: Any) -> np.ndarray | None:
@@ -240,20 +253,20 @@ def _evaluate(tensor: Tensor, memo: dict[Any, np.ndarray | None], depth: int, pi
         # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a second time.
         return static
     elif op.type == "ConcatOffset":
-        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
-        if all(v is not None for v in inputs):
+        inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
+        if inputs is not None:
             axis = int(inputs[0])
             value = np.zeros_like(inputs[1])
             value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
     elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
         inner = depth if op.type == "Pack" and depth == 0 else depth + 1
         pieced = pieced and (op.type in ("Concat", "ConcatV2") or op.type == "StridedSlice" and not op.attrs["shrink_axis_mask"])
-        inputs = [_evaluate(t, memo, inner, pieced) for t in op.inputs]
-        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+        inputs = _all_known([_evaluate(t, memo, inner, pieced) for t in op.inputs])
+        if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
     elif op.type in SPLITTERS and depth < 64:
-        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
-        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+        inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
+        if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             part = SPLITTERS[op.type](op, *inputs)[tensor.value_index]
             value = None if part is None else np.asarray(part)
     memo[key] = value
@@ -310,12 +323,20 @@ def _dynamic_stitch(op: Operation, *inputs: np.ndarray) -> np.ndarray:
     return result
 
 
+def _known_range(axis: slicing.Axis) -> tuple[int, int]:
+    """(begin, size) of an axis of a slice whose bounds are all known."""
+    if axis.begin is None or axis.size is None:
+        raise ValueError("a bound of the slice is not known")
+    return axis.begin, axis.size
+
+
 def _strided_slice(op: Operation, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray) -> np.ndarray:
     masks = {name: op.attrs[name] for name in slicing.MASKS}
-    index = []
+    index: list[Any] = []
     for axis in slicing.resolve(x.shape, begin.tolist(), end.tolist(), strides.tolist(), **masks):
         if axis.kind == "range":
-            index.append([axis.begin + i * axis.stride for i in range(axis.size)])
+            start, size = _known_range(axis)
+            index.append([start + i * axis.stride for i in range(size)])
         else:
             index.append(axis.begin if axis.kind == "shrink" else None)
     # One axis at a time, since numpy would pair up several index lists.
@@ -373,16 +394,24 @@ def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 # Numpy forms of the ops that shape arithmetic is made of.
-EVALUATORS: dict[str, Callable] = {
-    **{n: _unary(f) for n, f in {"Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs,
-                                  "Floor": np.floor, "Ceil": np.ceil, "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not,
-                                  "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign, "InvertPermutation": np.argsort,
-                                  "ZerosLike": np.zeros_like, "OnesLike": np.ones_like}.items()},
-    **{n: _binary(f) for n, f in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply, "RealDiv": np.true_divide,
-                                   "Maximum": np.maximum, "Minimum": np.minimum, "Less": np.less, "LessEqual": np.less_equal,
-                                   "Greater": np.greater, "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal,
-                                   "LogicalAnd": np.logical_and, "LogicalOr": np.logical_or, "Pow": np.power}.items()},
-    **{n: _reduce(f) for n, f in {"Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any}.items()},
+_UNARY: dict[str, Callable[..., Any]] = {
+    "Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil,
+    "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not, "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign,
+    "InvertPermutation": np.argsort, "ZerosLike": np.zeros_like, "OnesLike": np.ones_like,
+}  # fmt: skip
+_BINARY: dict[str, Callable[..., Any]] = {
+    "Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply, "RealDiv": np.true_divide, "Pow": np.power,
+    "Maximum": np.maximum, "Minimum": np.minimum, "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater,
+    "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal, "LogicalAnd": np.logical_and,
+    "LogicalOr": np.logical_or,
+}  # fmt: skip
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any,
+}  # fmt: skip
+EVALUATORS: dict[str, Callable[..., Any]] = {
+    **{name: _unary(function) for name, function in _UNARY.items()},
+    **{name: _binary(function) for name, function in _BINARY.items()},
+    **{name: _reduce(function) for name, function in _REDUCTIONS.items()},
     "FloorDiv": _floor_divide,
     "FloorMod": _floor_mod,
     "Div": lambda op, x, y: _truncated_divide(x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),
@@ -423,7 +452,7 @@ EVALUATORS: dict[str, Callable] = {
     "LinSpace": lambda op, start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
 }  # fmt: skip
 # The same for ops of several outputs.
-SPLITTERS = {
+SPLITTERS: dict[str, Callable[..., Any]] = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
     "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
     "BroadcastGradientArgs": lambda op, x, y: [np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))],

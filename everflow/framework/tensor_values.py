@@ -50,6 +50,8 @@ class TensorValue:
     """A tensor-valued attribute, kept as an array or as a proto, each made from the other when asked for."""
 
     __slots__ = ("_array", "_proto", "dtype", "shape")
+    _array: Any  # np.ndarray, or None until it is asked for
+    _proto: Any  # tensor_pb2.TensorProto, or None until it is asked for
 
     def __init__(self, array: np.ndarray | None = None, proto: tensor_pb2.TensorProto | None = None, dtype: DType | None = None) -> None:
         self._array, self._proto = array, proto
@@ -57,8 +59,8 @@ class TensorValue:
             self.dtype = dtypes.as_dtype(proto.dtype)
             self.shape = TensorShape(proto.tensor_shape)
         else:
-            self.dtype = dtype or dtypes.as_dtype(array.dtype)
-            self.shape = TensorShape(array.shape)
+            self.dtype = dtype or dtypes.as_dtype(self._array.dtype)
+            self.shape = TensorShape(self._array.shape)
 
     @property
     def array(self) -> np.ndarray:
@@ -157,7 +159,7 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
     if isinstance(values, (list, tuple)) and _has_dimensions(values):
         values = _without_dimensions(values)
     try:
-        if numpy_dtype is not None and dtype.is_quantized:
+        if dtype is not None and numpy_dtype is not None and dtype.is_quantized:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
         array = np.array(values, dtype=numpy_dtype)
         if array.dtype.kind in "USO" and numpy_dtype is None:
@@ -241,7 +243,8 @@ def constant_array(
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if shape is not None:
-        shape = [int(d) for d in (shape.as_list() if isinstance(shape, TensorShape) else shape)]
+        sizes: Iterable[Any] = shape.as_list() if isinstance(shape, TensorShape) else shape
+        shape = [int(d) for d in sizes]
     array = to_array(values, dtype, shape)
     try:
         found = dtypes.as_dtype(array.dtype)

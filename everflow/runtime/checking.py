@@ -44,7 +44,7 @@ def checked(node: Node, function: Callable, facts: Facts) -> Callable:
         return check(arguments, keywords)
 
     # By this the emitter knows functions that can write over an operand.
-    call.func = getattr(function, "func", function)
+    call.func = getattr(function, "func", function)  # type: ignore[attr-defined]  # as `functools.partial` has one
     return call
 
 
@@ -53,7 +53,8 @@ def effect_of(node: Node, facts: Facts) -> Effect:
     if facts.effect is not None:
         return facts.effect
     entry = registry.lookup(node.type)
-    return Effect.ACTS if node.is_stateful or {"session", "step"} & set(entry.context_names) else Effect.PURE
+    context = entry.context_names if entry is not None else ()
+    return Effect.ACTS if node.is_stateful or {"session", "step"} & set(context) else Effect.PURE
 
 
 # How many calls of kernels each thread has begun, and ended: inputs that change while others compute prove nothing.
@@ -239,7 +240,7 @@ def _meet(one: torch.Tensor | np.ndarray, other: torch.Tensor | np.ndarray) -> b
     if not np.may_share_memory(one, other):
         return False
     try:
-        return np.shares_memory(one, other, max_work=_EFFORT)
+        return np.shares_memory(one, other, max_work=_EFFORT)  # type: ignore[arg-type]  # numpy's hints know only the two special values
     except np.exceptions.TooHardError:
         return True
 

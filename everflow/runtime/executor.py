@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
@@ -22,9 +22,11 @@ if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.hints import Element
     from everflow.protos import config_pb2
-    from everflow.runtime.hints import Recorder, Runnable, Value
+    from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
+    from everflow.runtime.partial import PartialRun
     from everflow.runtime.plan.functions import PlannedFunction
     from everflow.runtime.plan.interpret import Interpreted
+    from everflow.runtime.plan.place import Placer
 
 # Values of `ConfigProto.experimental.executor_type`, and of EVERFLOW_EXECUTOR in the environment.
 CHECKED, REFERENCE = "CHECKED", "REFERENCE"
@@ -115,13 +117,14 @@ class LocalExecutor:
         self._kind = self.config.experimental.executor_type or os.environ.get("EVERFLOW_EXECUTOR", "")
         self.state.checks = self._kind == CHECKED
         self._lock = renewed(threading.RLock())
-        self._plans: dict = {}
+        self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict = {}
+        self._functions: dict[str, PlannedFunction] = {}
         self._device_names = device_names
-        self._placer = None
-        self._rules = None
-        self._partial_runs: dict = {}
+        # Both are made before the first plan.
+        self._placer: Placer = None  # type: ignore[assignment]
+        self._rules: list[Rewrite] = []
+        self._partial_runs: dict[str, PartialRun] = {}
         self.extended_to = -1
         keep_freed_memory()
 
@@ -160,7 +163,7 @@ class LocalExecutor:
             found = self._feeders[tensor] = Feeder(tensor)
         return found
 
-    def prepare(self, fetches: list, feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
+    def prepare(self, fetches: list[Element], feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
         """The plan for these fetches and feeds, made when first asked for; runs with a time limit have plans of their own."""
         timeout_in_ms = timeout_in_ms or self.config.operation_timeout_in_ms
         key = (tuple(fetches), tuple(feeds), timeout_in_ms > 0)
@@ -169,12 +172,14 @@ class LocalExecutor:
             with self._lock:
                 found = self._plans.get(key)
                 if found is None:
-                    options = {"recorder": check_after} if timeout_in_ms > 0 else {}
+                    options: dict[str, Any] = {"recorder": check_after} if timeout_in_ms > 0 else {}
                     plan = self.compile(fetches, feeds, shaped=True, **options)
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], timeout_in_ms)
         return found
 
-    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options: Any) -> Runnable:
+    def compile(
+        self, fetches: list[Element], feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options: Any
+    ) -> Runnable:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.threads import allowed
 
@@ -185,7 +190,7 @@ class LocalExecutor:
             return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
 
     def _compile(
-        self, fetches: list, feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options: Any
+        self, fetches: list[Element], feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options: Any
     ) -> Runnable:
         """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
         if as_drawn or self._kind == REFERENCE:
@@ -200,15 +205,19 @@ class LocalExecutor:
             return self._interpret(fetches, feeds, state, copying=False, **options)
 
     def _interpret(
-        self, fetches: list, feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options: Any
+        self, fetches: list[Element], feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options: Any
     ) -> Interpreted:
         from everflow.runtime.plan.interpret import interpret
 
         return interpret(fetches, feeds, state, self._placer, copying=copying, **options)
 
     def run_with_options(
-        self, fetches: list, feeds: dict, options: config_pb2.RunOptions | None, run_metadata: config_pb2.RunMetadata | None
-    ) -> list:
+        self,
+        fetches: list[Element],
+        feeds: Mapping[Tensor, Any],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> list[Any]:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         tensors = list(feeds)
         timeout = (options.timeout_in_ms if options is not None else 0) or self.config.operation_timeout_in_ms
@@ -236,7 +245,7 @@ class LocalExecutor:
                 run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
         return results
 
-    def call(self, plan: Runnable, values: list) -> list:
+    def call(self, plan: Runnable, values: list) -> list[Any]:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
@@ -255,7 +264,7 @@ class LocalExecutor:
 
     # --- partial runs ----------------------------------------------------------------------
 
-    def partial_run_setup(self, fetches: list, feeds: list[Tensor]) -> str:
+    def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
         from everflow.runtime.partial import PartialRun
 
         self.extend()
@@ -264,7 +273,7 @@ class LocalExecutor:
             self._partial_runs[handle] = PartialRun(self, fetches, feeds)
             return handle
 
-    def partial_run(self, handle: str, fetches: list, feeds: dict) -> list:
+    def partial_run(self, handle: str, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
@@ -285,8 +294,8 @@ class LocalExecutor:
 def _closure(fetches: Iterable[Element], feeds: Iterable[Tensor]) -> list[Operation]:
     """The operations that fetches need, in creation order."""
     fed = set(feeds)
-    found: set = set()
-    stack = [getattr(f, "op", f) for f in fetches if f not in fed]
+    found: set[Operation] = set()
+    stack = [f.op if isinstance(f, Tensor) else f for f in fetches if f not in fed]
     while stack:
         op = stack.pop()
         if op not in found:

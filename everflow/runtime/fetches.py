@@ -10,6 +10,7 @@ from everflow.framework.composites import CompositeTensor, IndexedSlices, Indexe
 from everflow.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
     from everflow.framework.graph import Graph
     from everflow.framework.hints import Element, Structure
     from everflow.runtime.session import BaseSession
@@ -81,8 +82,8 @@ class FetchPlan:
 
     def __init__(self, session: BaseSession, fetches: Structure) -> None:
         graph = session.graph
-        self.elements: list = []
-        positions: dict = {}
+        self.elements: list[Element] = []
+        positions: dict[Element, int] = {}
 
         def position(element: Element) -> int:
             if element not in positions:
@@ -91,10 +92,11 @@ class FetchPlan:
             return positions[element]
 
         self.build = _builder(graph, fetches, position)
-        handles = [i for i, e in enumerate(self.elements) if isinstance(e, Tensor) and e.op.type in _HANDLE_OPS]
+        tensors = [(i, e) for i, e in enumerate(self.elements) if isinstance(e, Tensor)]
+        handles = {i: e.op.inputs[0].dtype.base_dtype for i, e in tensors if e.op.type in _HANDLE_OPS}
         plain = len(fetches) == len(self.elements) if fetches.__class__ is list else False
         if handles:
-            self.build = _with_handles(self.build, handles, self.elements, session)
+            self.build = _with_handles(self.build, handles, session)
         elif plain and all(isinstance(f, (Tensor, Operation, str)) for f in fetches):
             self.build = _as_they_are
 
@@ -107,12 +109,13 @@ def _as_they_are(values: list[Any]) -> list[Any]:
 _HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
 
 
-def _with_handles(build: _Build, positions: list[int], elements: list[Element], session: BaseSession) -> _Build:
+def _with_handles(build: _Build, kept: dict[int, DType], session: BaseSession) -> _Build:
+    """`kept`: where handles are among the values, and the types of what they stand for."""
     from everflow.ops.session_ops import TensorHandle
 
     def with_handles(values: list[Any]) -> Any:
-        for i in positions:
-            values[i] = TensorHandle(values[i], elements[i].op.inputs[0].dtype.base_dtype, session)
+        for i, dtype in kept.items():
+            values[i] = TensorHandle(values[i], dtype, session)
         return build(values)
 
     return with_handles
@@ -131,8 +134,8 @@ def _builder(graph: Graph, fetch: Structure, position: Callable[[Element], int])
     if isinstance(fetch, Mapping):
         keys = list(fetch)
         parts = [_builder(graph, fetch[key], position) for key in keys]
-        kind = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
-        return lambda values: kind([(key, part(values)) for key, part in zip(keys, parts, strict=True)])
+        kind_of_dict: Any = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
+        return lambda values: kind_of_dict([(key, part(values)) for key, part in zip(keys, parts, strict=True)])
     if hasattr(type(fetch), "__attrs_attrs__"):
         names = [a.name for a in type(fetch).__attrs_attrs__]
         parts = [_builder(graph, getattr(fetch, name), position) for name in names]
@@ -154,7 +157,8 @@ def _builder(graph: Graph, fetch: Structure, position: Callable[[Element], int])
 
 def _sequence_maker(fetch: Any) -> Callable[[list[Any]], Any]:
     if isinstance(fetch, tuple):
-        return type(fetch)._make if hasattr(fetch, "_fields") else type(fetch) if type(fetch) is not tuple else tuple
+        kind: Any = type(fetch)
+        return kind._make if hasattr(fetch, "_fields") else kind
     return list
 
 

@@ -44,9 +44,10 @@ class _Job:
 
     def __init__(self, call: Callable, step: Step) -> None:
         self.call, self.step = call, step
-        self.result, self.error = None, None
+        self.result: Any = None
+        self.error: BaseException | None = None
         self.done = threading.Event()
-        self._thread = None
+        self._thread = -1  # not begun
 
     def is_in_program(self) -> bool:
         """Whether it is a function of the program's own, called by the graph, that takes its time."""

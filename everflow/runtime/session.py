@@ -116,7 +116,7 @@ class BaseSession:
             kind = fetches.__class__
             feed_dict = feed_dict or _NO_FEEDS
             try:
-                key = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
+                key: Hashable = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
                 call = self._calls.get(key)
             except TypeError:  # nested, or nothing that could be looked up
                 key = _frozen(fetches, feed_dict)
@@ -290,7 +290,7 @@ class Session(BaseSession):
 
     def __init__(self, target: str | bytes | None = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None) -> None:
         super().__init__(target, graph, config=config)
-        self._entered = None
+        self._entered: tuple[AbstractContextManager[Any], AbstractContextManager[Any]] | None = None
 
     def __enter__(self) -> Session:
         if self._entered is not None:

@@ -109,6 +109,8 @@ class SessionState:
 
         A `fresh` one shares no random streams with other callers of the function.
         """
+        if self._function_caller is None:
+            raise errors.InternalError(None, None, "This state belongs to no executor, so it has no functions")
         return self._function_caller(getattr(name_or_attr, "name", name_or_attr), fresh)
 
     def for_function(self) -> SessionState:
@@ -168,7 +170,9 @@ class Step:
     def check(self) -> None:
         """Raise when this run should stop. Whatever may take long without it is to call this now and then."""
         if self._cancelled or self.session.closed.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
-            raise self.reason_to_stop()
+            error = self.reason_to_stop()
+            if error is not None:
+                raise error
 
     def patience(self) -> float:
         """How long to wait, in seconds, before looking again whether this run should stop."""

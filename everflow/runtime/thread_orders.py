@@ -41,7 +41,8 @@ def _differs(node: Node) -> bool:
     if not smallest:
         return smallest == 0
     shapes = [source.output_shapes[output] for source, output in node.inputs] + list(node.output_shapes)
-    return any(shape is None or not shape.is_fully_defined() or shape.num_elements() >= smallest for shape in shapes)
+    counts = [None if shape is None else shape.num_elements() for shape in shapes]
+    return any(count is None or count >= smallest for count in counts)
 
 
 def steady_count(nodes: Iterable[Node], count: int) -> int:

@@ -103,7 +103,7 @@ class Trial:
                 best = self._count
             elif min(len(shared), len(alone)) >= (1 if shared and shared[0] > LONG else PAIRS):
                 typical = {c: statistics.median(times) for c, times in self._times.items()}
-                best = min(typical, key=typical.get)
+                best = min(typical, key=typical.__getitem__)
                 if typical[best] < SHORTEST_TRIED:
                     best = 0
             elif shared and alone and max(shared[0], alone[0]) > HOPELESS * min(shared[0], alone[0]):
@@ -123,7 +123,7 @@ class Trial:
                 self._decide(Trial(self._function, self._count, self._decide, 2 * self._again))
             return run(step, *feeds)
 
-        counted.threads = f"{count}, to be tried again after {self._again} runs"
+        counted.threads = f"{count}, to be tried again after {self._again} runs"  # type: ignore[attr-defined]  # for `explain`
         return counted
 
 
@@ -135,7 +135,7 @@ def with_threads(function: PlanFunction, count: int) -> PlanFunction:
             use(count)
         return function(step, *feeds)
 
-    run.threads = count
+    run.threads = count  # type: ignore[attr-defined]  # for `explain`
     return run
 
 

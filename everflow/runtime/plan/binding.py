@@ -13,6 +13,7 @@ from everflow.runtime.plan.locking import excludes_others, locked
 from everflow.runtime.plan.program import VALUE, Node, input_counts, output_counts
 
 if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
     from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState, Step
 
@@ -32,7 +33,7 @@ class Binding:
 
 def bind(node: Node, state: SessionState | None) -> Binding | None:
     """The binding of a node; None where no kernel knows its op type."""
-    if state is not None and state.graph is not None and _is_function(node, state):
+    if state is not None and state.graph is not None and _is_function(node, state.graph):
         return _bind_function(node, state)
     entry = registry.lookup(node.type)
     if entry is None:
@@ -55,8 +56,8 @@ def bind(node: Node, state: SessionState | None) -> Binding | None:
     return Binding(held(entry.function), keywords, "step" in entry.context_names, entry.function)
 
 
-def _is_function(node: Node, state: SessionState) -> bool:
-    return node.type in state.graph._functions and registry.lookup(node.type) is None
+def _is_function(node: Node, graph: Graph) -> bool:
+    return node.type in graph._functions and registry.lookup(node.type) is None
 
 
 def _bind_function(node: Node, state: SessionState) -> Binding:
@@ -80,6 +81,8 @@ def is_once(node: Node) -> bool:
 def once_value(node: Node, state: SessionState) -> Value:
     """What a `once` kernel gives: the session's variable or resource."""
     binding = bind(node, state)
+    if binding is None:
+        raise missing_kernel(node)
     return binding.function(**binding.keywords)
 
 

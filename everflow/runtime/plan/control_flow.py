@@ -39,7 +39,7 @@ class Frame:
     nodes: list[Node] = field(default_factory=list)  # all nodes inside, also those of loops within
     items: list = field(default_factory=list)  # nodes and loops directly inside
     variables: list[Node] = field(default_factory=list)
-    predicate: Edge | None = None
+    predicate: Edge = None  # type: ignore[assignment]  # found before anybody asks for it
     body: set = field(default_factory=set)  # the items that run only when the predicate holds
     after: set = field(default_factory=set)  # the items that run when it no longer does
     guard: Guard = ()
@@ -217,7 +217,7 @@ class ControlFlow:
         guard_of = self.guard_of
         for node in nodes:
             if node.type == "ControlTrigger":  # runs whatever its control inputs did
-                guards = [set(guard_of[c]) for c in node.controls if guard_of[c] is not DEAD]
+                guards = [set(g) for g in (guard_of[c] for c in node.controls) if g is not None]
                 guard_of[node] = self._sorted(set.intersection(*guards) if guards else set())
             elif node.type in MERGE:
                 guard_of[node] = self._merge_guard(node)
@@ -240,26 +240,27 @@ class ControlFlow:
         for merge in loop.variables:
             union = _joined(union, self.guard_of[loop.entry(merge)[0]])
             following = self.guard_of[loop.following(merge)[0]]
-            union = _joined(union, following if following is DEAD else [literal for literal in following if literal[0][0] not in inside])
+            union = _joined(union, None if following is None else tuple(lit for lit in following if lit[0][0] not in inside))
         return DEAD if union is None else self._sorted(union)
 
     def edge_guard(self, edge: Edge) -> Guard:
         """What must hold for an edge to carry a value."""
         node, output = edge
         guard = self.guard_of.get(node, ())
-        if guard is DEAD or node.type not in SWITCH or is_loop_switch(node):
+        if guard is None or node.type not in SWITCH or is_loop_switch(node):
             return guard
         union = _joined(set(guard), ((predicate_of(node.inputs[1]), output == 1),))
         return DEAD if union is None else self._sorted(union)
 
     def _merge_guard(self, node: Node) -> Guard:
         """A Merge runs when one of its inputs does: what both sides of a branch need, or the one that can ever run."""
-        alive = [set(g) for g in (self.edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not DEAD]
+        alive = [set(g) for g in (self.edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not None]
         if not alive:
             return DEAD
-        union = set.intersection(*alive)
+        common = set.intersection(*alive)
+        union: set[Literal] | None = common
         if len(alive) > 1:
-            choice = [g - union for g in alive]
+            choice = [g - common for g in alive]
             if len(alive) > 2 or any(len(c) != 1 for c in choice):
                 raise Unstructured(f"{node.name!r} merges more than two sides of a branch")
             (one, side), (other, other_side) = (next(iter(c)) for c in choice)
@@ -299,7 +300,7 @@ def predicate_of(edge: Edge) -> Edge:
 
 
 def _joined(union: set | None, guard: Guard) -> set | None:
-    if union is None or guard is DEAD:
+    if union is None or guard is None:
         return None
     if not guard:
         return union

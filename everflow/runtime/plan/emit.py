@@ -459,6 +459,8 @@ class _Emitter:
             name = self.name(self.program.top.end.inputs[position])
             tests.append(name if side else f"not {name}")
         node = self.program.fetched_nodes[number]
+        if node is None:
+            raise ValueError(f"fetch {number} has a condition and nobody who makes it")
         self.space[f"n{node.index}"] = node
         self.add(1, f"if not ({' and '.join(tests) or 'False'}): fail_dead({number}, n{node.index})", node)
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 MOST_CHANGES = 200
 
 
-def explain(plan: Any, journal: list[tuple[str, str, str]] = ()) -> str:
+def explain(plan: Any, journal: Sequence[tuple[str, str, str]] = ()) -> str:
     """The stages of a plan as text; `journal` says what its rules changed, where somebody wrote that down.
 
     >>> print(sess.explain(loss, [x, y]))
@@ -35,7 +35,7 @@ def explain(plan: Any, journal: list[tuple[str, str, str]] = ()) -> str:
 
 
 def _lines(plan: Any, journal: Sequence[tuple[str, str, str]]) -> list[str]:
-    program: Program = plan.program
+    program = plan.program
     if not hasattr(plan, "emitted"):
         return [f"{len(program.nodes)} nodes run token by token: their control flow is not that of loops and branches"]
     graph = next((n.op.graph for n in program.nodes() if n.op is not None), None)

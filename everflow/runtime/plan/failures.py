@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.program import Edge
 
 # What kernels may raise besides our own errors, and what TensorFlow raises then. The first match counts.
-_KINDS = [
+_KINDS: list[tuple[type | tuple[type, ...], type[errors.OpError]]] = [
     (NotImplementedError, errors.UnimplementedError),
     (MemoryError, errors.ResourceExhaustedError),
     (torch.OutOfMemoryError, errors.ResourceExhaustedError),
@@ -53,16 +53,15 @@ def told(error: Exception, node: Node, values: list) -> Exception:
     kind, message = _kind_and_message(error, node, values)
     op = node.op
     text = f"{message}\n\t [[node {op.name}{_defined_at(op)}]]{_inputs_text(node, values)}"
-    found = kind(op.node_def, op, text)
     if isinstance(error, errors.OpError) and type(error) not in errors.CODE_TO_CLASS.values():
-        found = errors.OpError(op.node_def, op, text, error.error_code)
-    return found
+        return errors.OpError(op.node_def, op, text, error.error_code)
+    return kind(op.node_def, op, text)
 
 
 def refused(error: errors.OpError, node: Node) -> errors.OpError:
     """The error to raise for one that came while a node was bound to its kernel."""
     op = node.op
-    return type(error)(op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
+    return errors.of_code(error.error_code, op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
 
 
 def unfed(node: Node) -> errors.OpError:
@@ -100,10 +99,10 @@ def _failing(error: Exception, emitted: Emitted) -> tuple[Node | None, Any]:
 
 def _inner(trace: TracebackType, emitted: Emitted) -> TracebackType | None:
     """The next frame of the same plan, where a piece was called; None in the innermost."""
-    trace = trace.tb_next
-    while trace is not None and trace.tb_frame.f_code not in emitted.codes:
-        trace = trace.tb_next
-    return trace
+    following = trace.tb_next
+    while following is not None and following.tb_frame.f_code not in emitted.codes:
+        following = following.tb_next
+    return following
 
 
 class _Values:
@@ -121,14 +120,14 @@ class _Values:
         return self._locals.get(expression, self._constants.get(expression))
 
 
-def _kind_and_message(error: Exception, node: Node, values: list[Value]) -> tuple[type[errors.OpError], str]:
+def _kind_and_message(error: Exception, node: Node, values: list[Value]) -> tuple[Callable[..., errors.OpError], str]:
     for edge, ref in zip(node.inputs, values, strict=True):
         if is_ref(*edge) and not _wants_ref(node, edge) and ref is not None and getattr(ref, "value", 0) is None:
             return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
     return kind_and_message(error, values)
 
 
-def kind_and_message(error: Exception, values: list) -> tuple[type, str]:
+def kind_and_message(error: Exception, values: list[Value]) -> tuple[Callable[..., errors.OpError], str]:
     """What TensorFlow raises where a kernel raised `error` when given these values, and what it says."""
     if isinstance(error, errors.OpError):
         return errors.CODE_TO_CLASS.get(error.error_code, errors.UnknownError), error.message

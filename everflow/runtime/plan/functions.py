@@ -52,7 +52,7 @@ class PlannedFunction:
         self._name, self._function = name, function
         self._state, self._compile = state.for_function(), compile_body
         self._lock = lock
-        self._plan = None
+        self._plan: Runnable | None = None
         self._count = 0  # of results; what else the plan gives are operations that run in any case
 
     def __call__(self, *values: Value, step: Step | None = None) -> list:
@@ -81,21 +81,22 @@ class PlannedFunction:
             raise errors.ResourceExhaustedError(
                 None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"
             )
-        ended, count = [], torch.get_num_threads()
+        ended: list[tuple[list[Value], BaseException | None]] = []
+        count = torch.get_num_threads()
 
         def run() -> None:
             _here.depth = depth
             threads.use(count)
             try:
                 ended.append((plan(values, step), None))
-            except BaseException as error:  # raised again where it is waited for
-                ended.append((None, error))
+            except BaseException as failure:  # raised again where it is waited for
+                ended.append(([], failure))
 
         thread = threading.Thread(target=run, daemon=True, name="everflow calls")
         try:
             thread.start()
-        except RuntimeError as error:
-            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {error}") from error
+        except RuntimeError as refusal:
+            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {refusal}") from refusal
         thread.join()
         try:
             results, error = ended.pop()
@@ -113,7 +114,7 @@ def compile_function(
 
     `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of its body; `lock` is held meanwhile.
     """
-    function = graph._functions.get(name) or state.derivatives.get(name)
+    function: Any = graph._functions.get(name) or state.derivatives.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
     return PlannedFunction(name, function, state, compile_body, lock)

@@ -88,9 +88,11 @@ class Interpreted:
         self.layout = Layout(program)
         self.turns = Turns(self.layout, as_created)
         self.wanted: dict[Node, list[int]] = {}
+        self.outputs: dict[int, int] = {}  # fetch → which output of its node it is
         for i, fetch in enumerate(program.fetches):
             if isinstance(fetch, tuple):
                 self.wanted.setdefault(fetch[0], []).append(i)
+                self.outputs[i] = fetch[1]
         self._to_numpy = to_numpy
         self._recorder = recorder
         self._threads = threads
@@ -198,7 +200,7 @@ class _Run:
     def _end(self, entry: tuple, outputs: list) -> None:
         iteration, node, _, dead = entry
         for position in self._owner.wanted.get(node, ()):
-            value = outputs[self._owner.program.fetches[position][1]]
+            value = outputs[self._owner.outputs[position]]
             if value is DEAD or (position in self.found and KINDS.get(node.type) == "Exit"):
                 continue
             if position in self.found:

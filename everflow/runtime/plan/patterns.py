@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from everflow.runtime.plan.program import IF, LOOP, Edge, Node, Program, is_ref
 from everflow.runtime.plan.verify import verify
 
 if TYPE_CHECKING:
-    from everflow.runtime.hints import Value
+    from everflow.runtime.hints import Rewrite, Value
     from everflow.runtime.state import SessionState
 
 _OFF, _AGGRESSIVE = rewriter_config_pb2.RewriterConfig.OFF, rewriter_config_pb2.RewriterConfig.AGGRESSIVE
@@ -114,9 +114,8 @@ class Match:
 
     def node(self, definition: OpDef | str, inputs: list[Edge], like: Node | None = None, **attributes: Any) -> Node:
         """A new node that gives what the root does, or what `like` does."""
-        if isinstance(definition, str):
-            definition = op_defs.find(definition)
-        return self.program.new(definition, inputs, like or self.root, **attributes)
+        known = op_defs.get(definition) if isinstance(definition, str) else definition
+        return self.program.new(known, inputs, like or self.root, **attributes)
 
     def constant(self, value: Value) -> Edge:
         """A constant of the root's type."""
@@ -177,8 +176,7 @@ def matches(pattern: Pattern, root: Node, context: Context) -> Iterator[Match]:
     for parts, going in _inputs_match(pattern, root, root, {}, ()):
         match = Match(root, context)
         match.parts, match.going = parts, list(going)
-        aliases = context.aliases if going else None
-        if not any(aliases.changes_between(node.inputs, node, root) for node in going):
+        if not going or not any(context.aliases.changes_between(node.inputs, node, root) for node in going):
             yield match
 
 
@@ -236,13 +234,13 @@ def allowed(item: Rule | Pass, config: config_pb2.ConfigProto | None) -> bool:
     return toggle != _OFF and (item.bits is not Bits.ROUNDED or toggle == _AGGRESSIVE)
 
 
-def chosen(table: list, config: config_pb2.ConfigProto | None) -> list:
+def chosen(table: Sequence[Rewrite], config: config_pb2.ConfigProto | None) -> list[Rewrite]:
     """What of a table of rewrites a ConfigProto leaves on."""
     if config is not None:
         options = config.graph_options
         if options.rewrite_options.disable_meta_optimizer or options.optimizer_options.opt_level == config_pb2.OptimizerOptions.L0:
             return []
-    result: list = []
+    result: list[Rewrite] = []
     for item in table:
         if isinstance(item, Rules):
             members = tuple(rule for rule in item.members if allowed(rule, config))
@@ -253,7 +251,7 @@ def chosen(table: list, config: config_pb2.ConfigProto | None) -> list:
     return result
 
 
-def rewrite(context: Context, table: list) -> dict[str, int]:
+def rewrite(context: Context, table: Sequence[Rewrite]) -> dict[str, int]:
     """Apply a table's passes and groups of rules one after the other; name → how many nodes it changed."""
     changes: dict[str, int] = {}
     for item in table:

@@ -7,7 +7,7 @@ the same predicate. The order is part of the meaning: what has an effect stays w
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from everflow.framework import dtypes
 from everflow.framework.attributes import Owned
@@ -17,6 +17,7 @@ from everflow.kernels import registry
 from everflow.kernels.facts import Effect, Facts
 
 if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
     from everflow.framework.hints import DTypeLike
     from everflow.framework.operation import Operation
     from everflow.runtime.hints import Value
@@ -42,18 +43,18 @@ class Node:
 
     def __init__(self, index: int, op: Operation | None, name: str, op_type: str) -> None:
         self.index = index
-        self.op = op
+        self.op: Operation = op  # type: ignore[assignment]  # None only for what no graph has: ends of blocks, and eager calls
         self.name = name
         self.type = op_type
         self.definition: Any = None
         self.inputs: list[Edge] = []
         self.controls: list[Node] = []  # only in a graph that was not given its order yet
-        self.output_dtypes: list = []
-        self.output_shapes: list = []
+        self.output_dtypes: list[DType] = []
+        self.output_shapes: list[TensorShape | None] = []
         self.device = ""
         self.value: Any = None  # FEED: position; VALUE: the kernel value
-        self._attrs: dict | None = None
-        self.block: Block | None = None
+        self._attrs: dict[str, Any] | None = None
+        self.block: Block = None  # type: ignore[assignment]  # None only while it stands nowhere
         self.previous: Node | None = None
         self.next: Node | None = None
         self.uses: list[dict[Node, int]] = []  # for each output who takes it, and how often
@@ -63,17 +64,17 @@ class Node:
         self._effect: Effect | None = None
 
     @property
-    def input_dtypes(self) -> list:
+    def input_dtypes(self) -> list[DType]:
         return [node.output_dtypes[i] for node, i in self.inputs]
 
     @property
-    def attrs(self) -> dict:
+    def attrs(self) -> dict[str, Any]:
         """Attributes in the form kernels get them."""
         if self._attrs is None:
             self._attrs = {name: kernel_attribute(value) for name, value in self.op.attrs.items()} if self.op is not None else {}
         return self._attrs
 
-    def set_attributes(self, attributes: dict) -> None:
+    def set_attributes(self, attributes: dict[str, Any]) -> None:
         """The attributes of a node that no operation of a graph stands for."""
         self._attrs = attributes
 
@@ -117,7 +118,10 @@ class Node:
     def shape(self, output: int = 0) -> list[int] | None:
         """The static shape of an output where all of it is known, as a list; else None."""
         shape = self.output_shapes[output]
-        return shape.as_list() if shape is not None and shape.is_fully_defined() else None
+        if shape is None or not shape.is_fully_defined():
+            return None
+        sizes: list[Any] = shape.as_list()
+        return sizes
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.name!r}>"
@@ -176,7 +180,8 @@ class Block:
     __slots__ = ("owner", "first", "last", "end")
 
     def __init__(self, owner: Node | None) -> None:
-        self.owner = owner  # the loop, branch or group it belongs to
+        # The loop, branch or group it belongs to.
+        self.owner: Node = owner  # type: ignore[assignment]  # None only at the top
         self.first: Node | None = None
         self.last: Node | None = None
         self.end = Node(-1, None, "", END)
@@ -215,7 +220,7 @@ class Block:
             self.last = node.previous
         else:
             node.next.previous = node.previous
-        node.block = node.previous = node.next = None
+        node.block = node.previous = node.next = None  # type: ignore[assignment]  # it stands nowhere now
 
     @property
     def parent(self) -> Block | None:
@@ -460,7 +465,7 @@ def is_ref(node: Node, output: int) -> bool:
     return node.output_dtypes[output]._is_ref_dtype
 
 
-def is_known(shape: TensorShape | None) -> bool:
+def is_known(shape: TensorShape | None) -> TypeGuard[TensorShape]:
     """Whether every side of a shape is known."""
     return shape is not None and shape.is_fully_defined()
 

@@ -67,7 +67,7 @@ def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
 
 
 def _op_of(fetch: Element) -> Operation:
-    return getattr(fetch, "op", fetch)
+    return fetch.op if isinstance(fetch, Tensor) else fetch
 
 
 def _feed_node(position: int, tensor: Tensor) -> Node:

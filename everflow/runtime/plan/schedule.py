@@ -274,10 +274,10 @@ def _one_at_a_time(items: list, needed: dict) -> None:
 def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict) -> set:
     """The items at this level that must run before an item."""
     if flow.is_straight and isinstance(item, Node):
-        result = {source for source, _ in item.inputs}
-        result.update(item.controls)
-        return {flow.groups.get(s, s) for s in result} if flow.groups else result
-    result = set()
+        sources = {source for source, _ in item.inputs}
+        sources.update(item.controls)
+        return {flow.groups.get(s, s) for s in sources} if flow.groups else sources
+    result: set[Item] = set()
     for node in _nodes(item):
         for source, _ in node.inputs:
             if not (node.type in MERGE and source.type in NEXT):

@@ -24,6 +24,7 @@ from everflow.runtime.plan.program import FEED, IF, LOOP, VARIABLE, Block, Edge,
 from everflow.runtime.plan.simplify import SHAPE_OPS, computed, shape_value
 
 if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
 # Larger constants are not shapes, nor axes, nor sizes: rules need not see them.
@@ -77,8 +78,8 @@ class _Propagation:
         self._program = program
         self._state = state
         self.shapes: dict[Edge, TensorShape] = {}
-        self.loaded: dict[Node, object] = {}
-        self._assumed: dict[Node, object] = {}  # loop variable → its shape, where it does not stay as it enters
+        self.loaded: dict[Node, Value] = {}
+        self._assumed: dict[Node, TensorShape] = {}  # loop variable → its shape, where it does not stay as it enters
         self._contents: dict = {}  # TensorArray or stack → (shape of what is in it, its value)
         while not self._settled():
             pass
@@ -99,7 +100,7 @@ class _Propagation:
     def _pass(self) -> None:
         self._graph = Graph()
         self._tensors: dict[Edge, Tensor] = {}  # edge → the Tensor that stands for it
-        self._values: dict[Edge, object] = {}
+        self._values: dict[Edge, Value] = {}
         self.shapes, self.loaded = {}, {}
         self._filled: dict = {}
         self._block(self._program.top)
@@ -200,8 +201,8 @@ class _Propagation:
         if node.type in _SHAPE_OPS:
             if any(is_ref(*e) for e in node.inputs):
                 return None
-            values = [shape_value(node, self.shapes[e], i) for i, e in enumerate(node.inputs)]
-            return None if any(v is None for v in values) else values
+            measured = [shape_value(node, self.shapes[e], i) for i, e in enumerate(node.inputs)]
+            return None if any(v is None for v in measured) else measured
         if node.effect is not Effect.PURE or not all(d.is_integer or d.is_bool for d in node.output_dtypes):
             return None
         values = self._known(node.inputs)
@@ -237,4 +238,6 @@ class _Propagation:
 
 
 def _same(one: TensorShape | None, other: TensorShape | None) -> bool:
-    return is_known(one) and is_known(other) and one.as_list() == other.as_list()
+    if one is None or other is None or not (one.is_fully_defined() and other.is_fully_defined()):
+        return False
+    return one.as_list() == other.as_list()

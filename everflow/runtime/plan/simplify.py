@@ -55,6 +55,8 @@ def computed(node: Node, values: list, state: SessionState) -> list | None:
         return [values[0]]
     try:
         binding = bind(node, state)
+        if binding is None:
+            return None
         with flushed():
             results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
     except Exception:  # whatever a kernel raises is told when the node runs
@@ -116,7 +118,7 @@ def _given(program: Program, branch: Node, side: bool) -> list[Edge]:
     edges = list(branch.blocks[side].end.inputs)
     for result, (source, output) in enumerate(edges):
         if source.type == FEED:
-            named = program.new(op_defs.find("Identity"), [(source, output)], source, T=source.output_dtypes[output])
+            named = program.new(op_defs.get("Identity"), [(source, output)], source, T=source.output_dtypes[output])
             branch.block.insert(named, branch)
             edges[result] = (named, 0)
     return edges
@@ -128,7 +130,9 @@ def _let_go_of_dead_fetches(program: Program, predicate: Edge, value: bool) -> N
     inputs, fetches, conditions = list(end.inputs), list(program.fetches), list(program.conditions)
     for number, condition in enumerate(conditions):
         if any(inputs[position] == predicate and side != value for position, side in condition or ()):
-            inputs[fetches[number]] = predicate
+            place = fetches[number]
+            if place is not None:
+                inputs[place] = predicate
             fetches[number] = conditions[number] = None
     program.fetches, program.conditions = fetches, conditions
     program.set_inputs(end, inputs)

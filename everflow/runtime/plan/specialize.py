@@ -60,12 +60,12 @@ class ShapedPlans:
         self.general = general
         self._make = make  # {feed position: shape} → Plan
         self._cost = cost * WORTH  # seconds after which another is made
-        self.plans: dict = {}  # shapes of the open feeds → plan
-        self._spent: dict = {}  # shapes → seconds that the general plan ran for them
+        self.plans: dict[tuple, Plan] = {}  # shapes of the open feeds → plan
+        self._spent: dict[tuple, float] = {}  # shapes → seconds that the general plan ran for them
         self._lock = renewed(threading.Lock())
         self._open = [i for i, f in enumerate(general.program.feeds) if _is_open(f)]
-        for name in ("program", "devices", "state", "fed_fetches", "takes_step"):
-            setattr(self, name, getattr(general, name))
+        self.program, self.devices, self.state = general.program, general.devices, general.state
+        self.fed_fetches, self.takes_step = general.fed_fetches, general.takes_step
 
     def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list:
         key = tuple([feeds[i].shape for i in self._open])

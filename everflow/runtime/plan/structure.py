@@ -107,15 +107,15 @@ class _Builder:
 
     def _merge(self, merge: Node, block: Block, base: tuple, opened: list) -> None:
         """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the input that can."""
-        sides = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
-        sides = [(i, e, guard) for i, e, guard in sides if guard is not DEAD]
+        inputs = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
+        sides = [(i, e, guard) for i, e, guard in inputs if guard is not None]
         if len(sides) == 1:
             self.known[merge, 0] = sides[0][1]
             self.known[merge, 1] = (self._number(merge, sides[0][0]), 0)
             return
         common = set(sides[0][2]) & set(sides[1][2])
         ((predicate, first_side),) = (lit for lit in sides[0][2] if lit not in common)
-        literals = [lit for lit in self.flow.guard_of[merge] if lit not in base]
+        literals = [lit for lit in self.flow.guard_of[merge] or () if lit not in base]
         where = self._open(literals, block, opened)  # who takes the result comes in a branch of its own
         branch = where.last
         if branch is None or branch.type != IF or branch.inputs != [predicate]:
@@ -140,6 +140,7 @@ class _Builder:
         loop = Node(self.program.new_index(), first.op, first.name, LOOP)
         loop.device, loop.order = first.device, self.order
         condition, body = loop.blocks = (Block(loop), Block(loop))
+        guard = frame.guard or ()  # a loop that can never run is none
         block.append(loop)
         for merge in frame.variables:
             variable = Node(merge.index, merge.op, merge.name, VARIABLE)
@@ -150,7 +151,7 @@ class _Builder:
             condition.append(variable)
             self.known[merge, 0] = (variable, 0)
             loop.inputs.append(frame.entry(merge))
-        self._block([i for i in frame.items if i not in frame.body and i not in frame.after], condition, frame.guard)
+        self._block([i for i in frame.items if i not in frame.body and i not in frame.after], condition, guard)
         condition.end.inputs.append(frame.predicate)
         for node in frame.nodes:
             for edge in node.inputs:
@@ -160,9 +161,9 @@ class _Builder:
                     loop.output_dtypes.append(switch.output_dtypes[0])
                     loop.output_shapes.append(switch.output_shapes[0])
                     condition.end.inputs.append(switch.inputs[0])
-        self._block([i for i in frame.items if i in frame.body], body, frame.guard)
+        self._block([i for i in frame.items if i in frame.body], body, guard)
         body.end.inputs += [frame.following(merge) for merge in frame.variables]
-        self._block([i for i in frame.items if i in frame.after], block, frame.guard)
+        self._block([i for i in frame.items if i in frame.after], block, guard)
 
     def _at_once(self, group: AtOnce, block: Block) -> None:
         first = group.nodes[0]

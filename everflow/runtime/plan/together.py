@@ -18,7 +18,8 @@ class _End:
 
     def __init__(self, call: Callable[[], Value], step: Step) -> None:
         self._call, self._step = call, step
-        self.result, self.error = None, None
+        self.result: Value = None
+        self.error: BaseException | None = None
 
     def run(self) -> None:
         try:

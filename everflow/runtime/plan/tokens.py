@@ -105,16 +105,23 @@ class Iteration:
         self.busy = 0  # nodes that may run, and frames that have not come to their end
 
 
+def around(frame: Frame) -> Iteration:
+    """The round of the loop outside in which a frame was entered."""
+    if frame.around is None:
+        raise ValueError("nothing is around the outermost frame")
+    return frame.around
+
+
 class _Inputs:
     """What has arrived for a node."""
 
     __slots__ = ("values", "missing", "dead", "live")
 
     def __init__(self, node: Node) -> None:
-        self.values = [DEAD] * len(node.inputs)
+        self.values: list[Value] = [DEAD] * len(node.inputs)
         self.missing = len(node.controls) if KINDS.get(node.type) == "Merge" else len(node.inputs) + len(node.controls)
         self.dead = 0
-        self.live = None  # Merge: which input came first
+        self.live: int | None = None  # Merge: which input came first
 
 
 class Flow:
@@ -158,7 +165,7 @@ class Flow:
         elif node not in frame.exits:
             if not dead:
                 frame.exits.add(node)
-                self._send(frame.around, node, outputs, False)
+                self._send(around(frame), node, outputs, False)
             elif iteration.number == frame.last:
                 frame.dead_exits.append(node)
         iteration.done.add(node)

@@ -10,7 +10,7 @@ from collections.abc import Hashable
 from everflow.framework import dtypes
 from everflow.kernels.facts import Effect, Memory, Waits
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
-from everflow.runtime.plan.tokens import KINDS, Iteration, Layout
+from everflow.runtime.plan.tokens import KINDS, Iteration, Layout, around
 
 
 def passes(node: Node) -> bool:
@@ -73,7 +73,7 @@ class Turns:
         while depth < min(len(path), len(here)) and path[depth] == here[depth]:
             depth += 1
         while len(iteration.frame.path) > depth:
-            iteration = iteration.frame.around
+            iteration = around(iteration.frame)
         return (node if len(path) == depth else path[: depth + 1]) in iteration.done
 
     def _find_uses(self, as_created: bool) -> None:

@@ -61,6 +61,8 @@ def _brought_forward(m: Match, change: Node, rate: Edge) -> bool:
     if any(aliases.is_accessed(variable, change.order, root.order - 1) for variable in aliases.variables_behind(root.inputs[0])):
         return False
     block, following = root.block, change.next
+    if following is None:  # the root comes after, so something follows
+        return False
     block.remove(root)
     block.insert(root, following)
     root.order = change.order
