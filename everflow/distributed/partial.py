@@ -12,7 +12,6 @@ from everflow.runtime.partial import VARIABLES, PartialRun
 if TYPE_CHECKING:
     from everflow.distributed.master_session import MasterSession
     from everflow.framework.hints import Element
-    from everflow.framework.operation import Tensor
     from everflow.protos import tensor_pb2
 
 _HELD = (dtypes.resource, dtypes.variant)

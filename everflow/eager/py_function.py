@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from everflow.runtime.hints import Value
 
 # The tape that listened to a call, what went in and what came out.
-_TapedCall: TypeAlias = tuple[GradientTape, list[EagerTensor], list[Tensor]]
+_TapedCall: TypeAlias = "tuple[GradientTape, list[EagerTensor], list[Tensor]]"
 
 
 class _OnTape:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from everflow.framework.operation import Operation
 
 # How a body names its arguments (tensors) and nodes (operations).
-_References: TypeAlias = dict[Tensor | Operation, str]
+_References: TypeAlias = "dict[Tensor | Operation, str]"
 
 
 class FuncGraph(Graph):

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
+from everflow.framework.operation import Tensor
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Element
-    from everflow.framework.operation import Operation, Tensor
+    from everflow.framework.operation import Operation
     from everflow.runtime.executor import LocalExecutor
     from everflow.runtime.hints import Value
 

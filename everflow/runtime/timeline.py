@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from everflow.protos import step_stats_pb2
 
 # A node's times, and the lane that it is drawn in.
-_Laned: TypeAlias = tuple[step_stats_pb2.NodeExecStats, int]
+_Laned: TypeAlias = "tuple[step_stats_pb2.NodeExecStats, int]"
 
 AllocationMaximum = namedtuple("AllocationMaximum", ("timestamp", "num_bytes", "tensors"))
 StepStatsAnalysis = namedtuple("StepStatsAnalysis", ("chrome_trace", "allocator_maximums"))

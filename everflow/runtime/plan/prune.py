@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes, errors
+from everflow.framework.operation import Tensor
 from everflow.runtime.plan.program import FEED, Edge, Node
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.hints import Element
-    from everflow.framework.operation import Operation, Tensor
+    from everflow.framework.operation import Operation
 
 MERGE = frozenset(["Merge", "RefMerge"])
 NEXT = frozenset(["NextIteration", "RefNextIteration"])
