@@ -93,8 +93,7 @@ def _jobs_of(cluster: Any) -> dict[str, dict[int, str]]:
         return {job.name: dict(job.tasks) for job in cluster.job}
     if not isinstance(cluster, dict):
         raise TypeError(
-            "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a `ClusterDef` protocol buffer, "
-            f"not {cluster!r}"
+            f"A cluster is given as a dictionary from job names to lists of addresses, as a ClusterDef or a ClusterSpec, not as {cluster!r}"
         )
     return {_text(name, "job name"): _tasks_of(name, tasks) for name, tasks in cluster.items()}
 
@@ -103,7 +102,7 @@ def _tasks_of(job_name: str, tasks: Any) -> dict[int, str]:
     if isinstance(tasks, (list, tuple)):
         tasks = dict(enumerate(tasks))
     if not isinstance(tasks, dict) or not all(isinstance(i, int) for i in tasks):
-        raise TypeError(f"The tasks for job {job_name!r} must be a list or a dictionary from integers to strings.")
+        raise TypeError(f"Job {job_name!r} needs its tasks as a list of addresses, or as a dictionary from numbers to addresses.")
     return {index: _text(address, f"address of task {index} of job {job_name!r}") for index, address in tasks.items()}
 
 

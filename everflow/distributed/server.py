@@ -121,7 +121,7 @@ def _make_server_def(
             raise ValueError(f"server_def.{missing[0]} must be set")
     else:
         if not isinstance(server_or_cluster_def, (dict, cluster_pb2.ClusterDef, ClusterSpec)):
-            raise TypeError(f"Could not convert {server_or_cluster_def!r} to a tf.train.ServerDef or tf.train.ClusterSpec")
+            raise TypeError(f"A server takes a ServerDef, a ClusterSpec or what makes one, not {server_or_cluster_def!r}")
         cluster = ClusterSpec(server_or_cluster_def)
         job_name = _only(cluster.jobs, "job_name", "jobs") if job_name is None else job_name
         if task_index is None:
@@ -132,7 +132,7 @@ def _make_server_def(
         )
     if config is not None:
         if not isinstance(config, config_pb2.ConfigProto):
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+            raise TypeError(f"config must be a ConfigProto, not {type(config)}")
         made.default_session_config.MergeFrom(config)
     _check(made)
     return made

@@ -112,7 +112,7 @@ class BoundOperation:
         self._reads_only = facts_of(definition.name).writes == () or not any(t._dtype.name == "resource" for t in inputs)
         self._plain = not any(argument.is_list for argument in definition.inputs)
         if definition.name in binding.PLACEHOLDERS:
-            raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
+            raise RuntimeError("tf.placeholder() has no use in eager execution: call a function with the value.")
         self._node = _node(definition, attrs, inputs, output_dtypes)
         bound = binding.bind(self._node, state)
         if bound is None:

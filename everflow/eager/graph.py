@@ -92,7 +92,7 @@ class EagerOperation(Operation):
         self.outputs = []
 
     def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> NoReturn:
-        raise NotImplementedError("run is not supported when eager execution is enabled: the operation has run.")
+        raise NotImplementedError("Executing eagerly there is nothing to run: the operation has run when it was made.")
 
 
 def _draw(graph: Graph, definition: OpDef, inputs: Sequence[Tensor], dtypes: Sequence[DType], attrs: Attributes, name: str) -> Operation:

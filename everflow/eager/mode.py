@@ -29,15 +29,15 @@ def enable_eager_execution(
     tf.Tensor(5, shape=(), dtype=int32)
     """
     if config is not None and not isinstance(config, config_pb2.ConfigProto):
-        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        raise TypeError(f"config must be a ConfigProto, not {type(config)}")
     if device_policy not in (None, *range(4)):
-        raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
+        raise ValueError("device_policy must be None or a tf.contrib.eager.DEVICE_PLACEMENT_ constant")
     if execution_mode not in (None, SYNC, ASYNC):
-        raise ValueError("execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC")
+        raise ValueError("execution_mode must be None, or SYNC or ASYNC of tf.contrib.eager")
     if scopes.executing_eagerly():
         return
     if scopes.has_default_graph() or scopes.get_default_graph().version > 0:
-        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+        raise ValueError("tf.enable_eager_execution comes too late: call it at program startup, before anything is drawn in a graph.")
     from everflow.eager.graph import EagerGraph
 
     scopes._DefaultGraphs.make_bottom = EagerGraph

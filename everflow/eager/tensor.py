@@ -72,7 +72,7 @@ class EagerTensor(Tensor):
     def set_shape(self, shape: ShapeLike) -> None:
         """Check the shape; ValueError where it is another."""
         if not self.shape.is_compatible_with(as_shape(shape)):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}")
+            raise ValueError(f"A tensor of shape {self.shape} can't be said to have the shape {shape}")
 
     @property
     def ndim(self) -> int | None:
@@ -100,7 +100,7 @@ class EagerTensor(Tensor):
         raise NotImplementedError("consumers not supported for Eager Tensors")
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> NoReturn:
-        raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're looking for?")
+        raise NotImplementedError("Executing eagerly a tensor has its value already: take it with .numpy() instead of eval")
 
     _made_by = ""
     _op_name = "Tensor"

@@ -195,7 +195,7 @@ def _as_tensor(value: Any, name: str) -> TensorValue:
         return value
     if hasattr(value, "tensor_content"):
         return TensorValue(proto=value)
-    raise TypeError(f"Don't know how to convert {value!r} to a TensorProto for argument '{name}'.")
+    raise TypeError(f"The attribute '{name}' takes a TensorProto, which can't be made of {value!r}.")
 
 
 def _as_func(value: Any, name: str) -> attr_value_pb2.NameAttrList:
@@ -206,7 +206,7 @@ def _as_func(value: Any, name: str) -> attr_value_pb2.NameAttrList:
     if hasattr(value, "add_to_graph"):
         value.add_to_graph(_default_graph())
         return attr_value_pb2.NameAttrList(name=value.name)
-    raise TypeError(f"Don't know how to convert {value!r} to a func for argument {name}")
+    raise TypeError(f"The attribute '{name}' takes a function or the name of one, not {value!r}")
 
 
 def _default_graph() -> Graph:

@@ -77,8 +77,7 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
                 raise TypeError(
-                    f"Value passed to parameter '{attr.name}' of '{definition.name}' Op has DataType {item.name} "
-                    f"not in list of allowed values: {allowed}"
+                    f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
                 )
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
@@ -86,10 +85,10 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
         if isinstance(value, list):
             if len(value) < attr.minimum:
                 raise ValueError(
-                    f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(value)} less than minimum {attr.minimum}."
+                    f"Attr '{attr.name}' of a '{definition.name}' op is a list of {len(value)}, but needs at least {attr.minimum}."
                 )
         elif value < attr.minimum:
-            raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed {value} less than minimum {attr.minimum}.")
+            raise ValueError(f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}.")
 
 
 def _convert_inputs(definition: OpDef, keywords: Mapping[str, Any], given: Attributes) -> tuple[list[Tensor], Attributes]:
@@ -109,7 +108,7 @@ def _convert_inputs(definition: OpDef, keywords: Mapping[str, Any], given: Attri
             tensors = [_convert_one(definition, arg, keywords[arg.name], wanted, default, source)]
         _infer(definition, arg, tensors, attrs, source)
         if arg.is_ref and not all(t.dtype._is_ref_dtype for t in tensors):
-            raise TypeError(f"'{definition.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)")
+            raise TypeError(f"Input '{arg.name}' of a '{definition.name}' op must be a mutable tensor, such as a tf.Variable")
         inputs.extend(tensors)
     return inputs, attrs
 
@@ -127,17 +126,17 @@ def _convert_one(
         if wanted is None:
             raise
         raise _wrong_type(
-            f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{definition.name}', got {value!r} of type "
-            f"'{type(value).__name__}' instead. Error: {e}"
+            f"Expected {wanted.name} for '{arg.name}' of op '{definition.name}', but {value!r}, a "
+            f"'{type(value).__name__}', can't be converted: {e}"
         ) from None
     except ValueError:
         # Find the type it does have, to say so; a value that is no tensor at all raises by itself here.
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
-        prefix = f"Input '{arg.name}' of '{definition.name}' Op has type {observed} that does not match"
+        prefix = f"Input '{arg.name}' of a '{definition.name}' op is of type {observed}, not"
         if arg.type is not None:
-            raise _wrong_type(f"{prefix} expected type of {arg.type.name}.") from None
+            raise _wrong_type(f"{prefix} {arg.type.name} as it must be.") from None
         if wanted is not None and arg.type_attr in source:
-            raise _wrong_type(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
+            raise _wrong_type(f"{prefix} {wanted.name} as its argument '{source[arg.type_attr]}'.") from None
         raise
 
 
@@ -170,10 +169,10 @@ def _convert_list(
                 names.append(internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name)
             except (TypeError, ValueError):
                 names.append("<NOT CONVERTIBLE TO TENSOR>")
-        prefix = f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types [{', '.join(names)}]"
+        prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
         if wanted is not None:
-            raise _wrong_type(f"{prefix} that do not match expected type {wanted.name}.") from None
-        raise _wrong_type(f"{prefix} that don't all match.") from None
+            raise _wrong_type(f"{prefix} where all must be {wanted.name}.") from None
+        raise _wrong_type(f"{prefix} which don't all match.") from None
 
 
 def _wrong_type(message: str) -> Exception:
@@ -190,11 +189,11 @@ def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Att
         if known is not None and known != len(tensors):
             where = source.get(arg.number_attr, arg.number_attr)
             raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} must match length {known} of argument '{where}'."
+                f"The list '{arg.name}' of a '{definition.name}' op has {len(tensors)} tensors, but '{where}' has {known}: they must be as many."
             )
         if attr.minimum is not None and len(tensors) < attr.minimum:
             raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} shorter than minimum length {attr.minimum}."
+                f"The list '{arg.name}' of a '{definition.name}' op has {len(tensors)} tensors, but needs at least {attr.minimum}."
             )
         attrs[arg.number_attr] = len(tensors)
         source.setdefault(arg.number_attr, arg.name)
@@ -202,8 +201,8 @@ def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Att
         known = attrs.get(arg.type_attr)
         if known is not None and known != types[0]:
             raise _wrong_type(
-                f"Input '{arg.name}' of '{definition.name}' Op has type {types[0].name} that does not match type {known.name}"
-                f" of argument '{source.get(arg.type_attr, arg.type_attr)}'."
+                f"Input '{arg.name}' of a '{definition.name}' op is of type {types[0].name}, not {known.name}"
+                f" as its argument '{source.get(arg.type_attr, arg.type_attr)}'."
             )
         if known is None:
             _check_type(definition, arg.type_attr, types[0], arg.name)
@@ -213,20 +212,20 @@ def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Att
         attr = definition.attr_by_name[arg.type_attr]
         if not attr.has_default:
             raise TypeError(
-                f"Don't know how to infer type variable from empty input list passed to input '{arg.name}' of '{definition.name}' Op."
+                f"The type of the empty list for input '{arg.name}' of a '{definition.name}' op can't be known: give {arg.type_attr}."
             )
         attrs[arg.type_attr] = attr.default
     elif arg.type_list_attr:
         known = attrs.get(arg.type_list_attr)
         if known is not None and list(known) != types:
             raise TypeError(
-                f"Input '{arg.name}' of '{definition.name}' Op has type list of {[t.name for t in types]} that does not match type list"
-                f" {[t.name for t in known]} of argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
+                f"Input '{arg.name}' of a '{definition.name}' op has the types {[t.name for t in types]}, not"
+                f" {[t.name for t in known]} as its argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
             )
         attr = definition.attr_by_name[arg.type_list_attr]
         if attr.minimum is not None and len(types) < attr.minimum:
             raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(types)} shorter than minimum length {attr.minimum}."
+                f"The list '{arg.name}' of a '{definition.name}' op has {len(types)} tensors, but needs at least {attr.minimum}."
             )
         for item in types:
             _check_type(definition, arg.type_list_attr, item, arg.name)
@@ -239,8 +238,7 @@ def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, paramete
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
         message = (
-            f"Value passed to parameter '{parameter}' of '{definition.name}' Op has DataType {dtype.name} "
-            f"not in list of allowed values: {names}"
+            f"Value passed to parameter '{parameter}' of a '{definition.name}' op is of type {dtype.name}, but it must be one of: {names}"
         )
         raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
 

@@ -26,7 +26,7 @@ def register_tensor_conversion_function(
     """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`."""
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
-        raise TypeError("base_type must be a type or a tuple of types.")
+        raise TypeError("base_type must name one type or several in a tuple.")
     if not callable(conversion_func):
         raise TypeError("conversion_func must be callable.")
     if priority not in _functions:
@@ -85,7 +85,7 @@ def internal_convert_to_tensor(
             else:
                 if result is not NotImplemented and result.dtype.base_dtype != preferred_dtype.base_dtype:
                     raise TypeError(
-                        f"convert_to_tensor did not convert to the preferred dtype: {result.dtype.base_dtype} vs {preferred_dtype.base_dtype}"
+                        f"A conversion gave {result.dtype.base_dtype} and not the preferred dtype, {preferred_dtype.base_dtype}, without an error"
                     )
         if result is None:
             result = function(value, dtype=dtype, name=name, as_ref=as_ref)
@@ -95,16 +95,16 @@ def internal_convert_to_tensor(
             raise RuntimeError(f"Conversion function {function!r} for type {type(value)} returned non-Tensor: {result!r}")
         if dtype and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
-                f"Conversion function {function!r} for type {type(value)} returned incompatible dtype: "
-                f"requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
+                f"Conversion function {function!r} made a tensor of {result.dtype.name} from a {type(value)}, "
+                f"where {dtype.base_dtype.name} was asked for"
             )
         return result
-    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+    raise TypeError(f"Cannot convert {value!r}, a {type(value)}, to a Tensor: its type has no conversion function.")
 
 
 def _checked_tensor(value: Tensor, dtype: dtypes.DType | None) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}")
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name}, but it is {value.dtype.name} already: {str(value)!r}")
     return value
 
 
@@ -116,7 +116,7 @@ def _from_tensor(value: Tensor, dtype: dtypes.DType | None = None, name: str | N
         if not graph.executes:
             if not graph.building_function:
                 raise RuntimeError(
-                    "Attempting to capture an EagerTensor without building a function: it can't be used in a graph as it is."
+                    "Attempting to capture an EagerTensor in a graph that is no function's body: it has to become a constant first."
                 )
             value = graph.capture(value)
     return _checked_tensor(value, dtype)
@@ -145,7 +145,7 @@ def _of_dtype(value: Any, dtype: DTypeLike | None) -> Any:
     """A value that is made of tensors; ValueError where another dtype was asked for."""
     if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
-            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name}, but it is {value.dtype.name} already: {value!r}"
         )
     return value
 

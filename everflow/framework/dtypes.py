@@ -65,7 +65,7 @@ class DType:
     def __init__(self, type_enum: int) -> None:
         type_enum = int(type_enum)
         if type_enum % _REF not in _NAMES or type_enum > 2 * _REF:
-            raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
+            raise TypeError(f"No DType has the number {type_enum}")
         self._type_enum = type_enum
 
     @property

@@ -92,7 +92,7 @@ class FuncGraph(Graph):
         """The op that makes a tensor again in this body, where its inputs are copied already."""
         op = tensor.op
         if op.definition.is_stateful or op.type in ("Placeholder", "PlaceholderV2"):
-            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a stateful node by value: {op.name!r}, a {op.type}")
         inputs = [self.capture(t) for t in op.inputs]
         made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_"))
         return made.outputs[tensor.value_index]

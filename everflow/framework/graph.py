@@ -153,7 +153,7 @@ class Graph(GraphCollections):
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The Tensor or Operation of this graph that an object or name stands for."""
         if not allow_tensor and not allow_operation:
-            raise ValueError("allow_tensor and allow_operation can't both be False.")
+            raise ValueError("One of allow_tensor and allow_operation has to be True.")
         wanted = " or ".join(w for w, allowed in (("Tensor", allow_tensor), ("Operation", allow_operation)) if allowed)
         as_element = getattr(obj, "_as_graph_element", None)
         if as_element is not None:
@@ -175,31 +175,23 @@ class Graph(GraphCollections):
         if ":" in name and allow_tensor:
             op_name, _, index = name.rpartition(":")
             if not index.isdigit() or ":" in op_name:
-                raise ValueError(
-                    f'The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "<op_name>:<output_index>".'
-                )
+                raise ValueError(f'{name!r} is not a valid name of a Tensor: write "<op_name>:<output_index>".')
             op = self._by_name.get(op_name)
             if op is None:
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does not exist in the graph."
-                )
+                raise KeyError(f"There is no Tensor {name!r}: the graph has no operation {op_name!r}.")
             if int(index) >= len(op.outputs):
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists but only has {len(op.outputs)} outputs."
-                )
+                raise KeyError(f"There is no Tensor {name!r}: the operation {op_name!r} has only {len(op.outputs)} outputs.")
             return op.outputs[int(index)]
         if ":" in name:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not an Operation.")
+            raise ValueError(f"{name!r} is the name of a Tensor, where that of an Operation is wanted.")
         if not allow_operation:
             if name in self._by_name:
                 raise ValueError(
-                    f'The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
+                    f'{name!r} is the name of an Operation, where that of a Tensor is wanted: write "<op_name>:<output_index>".'
                 )
-            raise ValueError(
-                f'The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
-            )
+            raise ValueError(f'{name!r} is no name of a Tensor (and no operation has it): write "<op_name>:<output_index>".')
         if name not in self._by_name:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            raise KeyError(f"The graph has no operation of the name {name!r}.")
         return self._by_name[name]
 
     def is_feedable(self, tensor: Tensor) -> bool:
@@ -290,7 +282,7 @@ class Graph(GraphCollections):
         for tensor in inputs:
             if tensor.is_eager:
                 raise RuntimeError(
-                    f"Attempting to capture an EagerTensor without building a function: operation '{name}' is drawn in a graph."
+                    f"Attempting to capture an EagerTensor in a graph: operation '{name}' is drawn there, and that is no function's body."
                 )
             if tensor.graph is not self:
                 raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
@@ -428,7 +420,7 @@ class Graph(GraphCollections):
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
         """A context whose operations go to the device of `op`; None with ignore_existing lifts outer ones."""
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+            raise ValueError("colocate_with(None) lifts the colocations around it, and so needs ignore_existing=True")
         if op is not None and not isinstance(op, Operation):
             from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
 
@@ -472,7 +464,7 @@ class Graph(GraphCollections):
     def _attr_scope(self, attr_map: Mapping[str, Any]) -> Iterator[None]:
         """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to hide)."""
         if not isinstance(attr_map, dict):
-            raise TypeError(f"attr_map must be a dictionary mapping strings to Callable objects, got {attr_map!r}")
+            raise TypeError(f"attr_map must be a dictionary from names to attribute values or functions, not {attr_map!r}")
         old = self._attr_scope_map
         self._attr_scope_map = {k: v for k, v in {**old, **attr_map}.items() if v is not None}
         try:
@@ -574,7 +566,7 @@ class Graph(GraphCollections):
 
 def _check_string_map(mapping: object, what: str) -> None:
     if not isinstance(mapping, dict):
-        raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+        raise TypeError(f"{what} must be a dictionary of strings, keys and values")
     for key, value in mapping.items():
         if not (isinstance(key, str) and isinstance(value, str)):
-            raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+            raise TypeError(f"{what} must be a dictionary of strings, keys and values")

@@ -52,7 +52,7 @@ def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShap
 def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
     """The part of a graph that the named nodes need, in the same order."""
     if not isinstance(graph_def, graph_pb2.GraphDef):
-        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+        raise TypeError("graph_def must be a GraphDef.")
     if isinstance(dest_nodes, str):
         raise TypeError("dest_nodes must be a list.")
     by_name = {node.name: node for node in graph_def.node}

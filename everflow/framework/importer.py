@@ -88,7 +88,7 @@ def _check_input_map(input_map: Any) -> dict[str, TensorLike]:
     if input_map is None:
         return {}
     if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
-        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+        raise TypeError("input_map must be a dictionary from names to tensors.")
     return {k.decode() if isinstance(k, bytes) else k: v for k, v in input_map.items()}
 
 
@@ -97,7 +97,7 @@ def _check_return_elements(return_elements: Iterable[Any] | None) -> tuple[str, 
         return None
     return_elements = tuple(return_elements)
     if not all(isinstance(x, (str, bytes)) for x in return_elements):
-        raise TypeError("return_elements must be a list of strings.")
+        raise TypeError("return_elements must be names, as strings.")
     return tuple(x.decode() if isinstance(x, bytes) else x for x in return_elements)
 
 
@@ -106,8 +106,8 @@ def _tensors_of(input_map: dict[str, TensorLike], name: str | None) -> dict[str,
         return input_map
     if name == "":
         raise ValueError(
-            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
-            "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+            "input_map has values that are no tensors yet, and with an empty `name` there is no scope to convert them in: "
+            "pass tensors (tf.convert_to_tensor makes them), or a name."
         )
     with name_scope("_inputs"):
         converted = {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
@@ -196,7 +196,7 @@ class _Importer:
         unmapped = (split_input(key) for key in self.input_map if key not in self.used)
         unused = sorted(f"{name}:{output}" for name, output in unmapped if not self._exists(name, output))
         if unused:
-            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
+            raise ValueError(f"input_map has inputs that are not found in graph_def: [{', '.join(unused)}]")
         return returned
 
     def _make_all(self) -> list[tuple[Operation, int, Tensor]]:

@@ -26,5 +26,5 @@ def load_file_system_library(library_filename: str) -> NoReturn:
 def load_library(library_location: str) -> NoReturn:
     """As load_op_library, for a file or a directory of them."""
     if not os.path.exists(library_location):
-        raise FileNotFoundError(f"The file or folder to load kernel libraries from does not exist: {library_location!r}")
+        raise FileNotFoundError(f"There is no file or folder of kernel libraries at {library_location!r}")
     load_op_library(library_location)

@@ -143,12 +143,12 @@ def _compare(a: Structure, b: Structure, check_types: bool, is_structure: Callab
         return None
     both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
     if check_types and type(a) is not type(b) and not _same_named_tuple_type(a, b) and not both_mappings:
-        return TypeError, f"The two structures don't have the same type: {_short(a)} and {_short(b)}"
+        return TypeError, f"The two structures differ in type: {_short(a)} and {_short(b)}"
     ours, theirs = _items(a), _items(b)
     if check_types and both_mappings and set(a) != set(b):
         return ValueError, f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}"
     if len(ours) != len(theirs):
-        return ValueError, f"The two structures don't have the same number of elements: {_short(a)} and {_short(b)}"
+        return ValueError, f"The two structures have different numbers of elements: {_short(a)} and {_short(b)}"
     for (_, x), (_, y) in zip(ours, theirs, strict=True):
         if found := _compare(x, y, check_types, is_structure):
             return found
@@ -161,8 +161,7 @@ def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool 
     if found:
         kind, words = found
         raise kind(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: {_short(nest1)}\n\nSecond structure: {_short(nest2)}\n\nMore specifically: {words}"
+            f"The two structures are nested differently: {words}.\n\nFirst structure: {_short(nest1)}\n\nSecond structure: {_short(nest2)}"
         )
 
 
@@ -183,12 +182,12 @@ def pack_sequence_as(structure: Structure, flat_sequence: abc.Sequence, expand_c
         raise TypeError("flat_sequence must be a sequence")
     if not is_structure(structure):
         if len(flat_sequence) != 1:
-            raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
+            raise ValueError(f"The structure is a single value, but flat_sequence has {len(flat_sequence)}")
         return flat_sequence[0]
     wanted = len(flatten(structure, expand_composites))
     if wanted != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had {len(flat_sequence)} elements.  "
+            f"Could not pack sequence: the structure takes {wanted} values, and flat_sequence has {len(flat_sequence)}. "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
     return _pack(structure, iter(flat_sequence), is_structure)
@@ -275,26 +274,22 @@ def _shallow_difference(
     if not is_structure(shallow):
         return None
     if not is_structure(deep):
-        return TypeError, f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(deep)}."
+        return TypeError, f"The shallow structure goes deeper than the input, which has no parts here: it is a {type(deep)}."
     both_mappings = isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping)
     if check_types and type(shallow) is not type(deep) and not _same_named_tuple_type(shallow, deep) and not both_mappings:
         return TypeError, (
-            f"The two structures don't have the same sequence type. Input structure has type {type(deep)}, "
-            f"while shallow structure has type {type(shallow)}."
+            f"The two structures differ in sequence type: the input has a {type(deep)} where the shallow structure has a {type(shallow)}."
         )
     shallow_items, deep_items = _items(shallow), _items(deep)
     if check_length and len(shallow_items) != len(deep_items):
         return ValueError, (
-            f"The two structures don't have the same sequence length. Input structure has length {len(deep_items)}, "
-            f"while shallow structure has length {len(shallow_items)}."
+            f"The two structures differ in sequence length: the input has {len(deep_items)} parts "
+            f"where the shallow structure has {len(shallow_items)}."
         )
     if len(shallow_items) > len(deep_items):
         return ValueError, f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)})."
     if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
-        return ValueError, (
-            "The shallow_tree's keys are not a subset of the input_tree's keys. "
-            f"The shallow_tree has the following keys that are not in the input_tree: {sorted(absent)}."
-        )
+        return ValueError, (f"The input_tree lacks keys that the shallow_tree has: {sorted(absent)}.")
     for _, branch, below in _branches(shallow, deep):
         if found := _shallow_difference(branch, below, check_types, is_structure, check_length):
             return found
@@ -396,7 +391,7 @@ def get_traverse_shallow_structure(
     parts = []
     for _, inner, value in _branches(answer, structure):
         if not isinstance(inner, bool):
-            raise TypeError(f"traverse_fn didn't return a depth=1 structure of either bools or structures: {answer}")
+            raise TypeError(f"traverse_fn must say True or False of each part, or give a structure of these one level deep, not {answer}")
         parts.append(get_traverse_shallow_structure(traverse_fn, value, expand_composites) if inner else False)
     return rebuilt(structure, parts)
 
@@ -414,12 +409,11 @@ def flatten_dict_items(dictionary: abc.Mapping) -> abc.Mapping:
         keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
         if len(keys) != len(values):
             raise ValueError(
-                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
-                f"Key: {keys}, value: {values}."
+                f"Could not flatten dictionary: a key of {len(keys)} parts has a value of {len(values)}. Key: {keys}, value: {values}."
             )
         for k, v in zip(keys, values, strict=True):
             if k in flat:
-                raise ValueError(f"Could not flatten dictionary: key {k} is not unique.")
+                raise ValueError(f"Could not flatten dictionary: it would have the key {k} twice.")
             flat[k] = v
     kind: Any = type(dictionary)
     return kind(flat)

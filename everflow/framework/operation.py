@@ -169,7 +169,7 @@ class Tensor:
         return self is other
 
     def __len__(self) -> int:
-        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than `len(x)`.")
+        raise TypeError(f"{self.name} has no length before it is run: a symbolic tensor tells what is known of it in `shape`.")
 
     def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(
@@ -182,14 +182,14 @@ class Tensor:
 
     def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution: {self.name} has no value until it is run."
+            f"Using a `tf.Tensor` as a `bool` takes a value, and {self.name} has none until it is run."
             " Use `if t is not None:` to test whether a tensor is there, tf.cond to branch on its value."
         )
 
     __nonzero__ = __bool__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor to an array: {self.name} has no value until it is run.")
 
     def __copy__(self) -> Tensor:
         return self

@@ -92,7 +92,7 @@ def reset_default_graph() -> None:
     """Start anew with an empty default graph; not inside `with graph.as_default()`."""
     if not default_graphs.empty:
         raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the nesting and create a new graph."
+            "tf.reset_default_graph() is not for use inside `with graph.as_default()`: leave that first, or make a new tf.Graph()."
         )
     default_graphs.reset()
 
@@ -113,16 +113,13 @@ def require_session(session: SessionLike | None, graph: Graph, doing: str, metho
         session = get_default_session()
         if session is None:
             raise ValueError(
-                f"Cannot {doing} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
-                f"or pass an explicit session to `{method}(session=sess)`"
+                f"`{method}()` can't {doing}: No default session is registered. Call it inside `with sess.as_default()`, "
+                f"or as `{method}(session=sess)`"
             )
         if session.graph is not graph:
-            raise ValueError(
-                f"Cannot use the default session to {doing}: the tensor's graph is different from the session's graph. "
-                f"Pass an explicit session to `{method}(session=sess)`."
-            )
+            raise ValueError(f"The default session can't {doing}: it is of another graph. Name the right one, as `{method}(session=sess)`.")
     elif session.graph is not graph:
-        raise ValueError(f"Cannot use the given session to {doing}: the tensor's graph is different from the session's graph.")
+        raise ValueError(f"The given session can't {doing}: it is of another graph.")
     return session
 
 
@@ -182,7 +179,9 @@ class name_scope:
 
     def __enter__(self) -> str:
         if self._name is None and self._values is not None:
-            raise ValueError(f"At least one of name ({self._given}) and default_name ({self._default_name}) must be provided.")
+            raise ValueError(
+                f"A name scope needs a name or a default_name; here name is {self._given} and default_name {self._default_name}."
+            )
         graph = get_default_graph()
         if graph.executes:
             self._outer = graph, graph._name_stack

@@ -129,10 +129,10 @@ class Dimension:
         return self // other
 
     def __truediv__(self, other: Any) -> NoReturn:
-        raise TypeError(f"unsupported operand type(s) for /: 'Dimension' and '{type(other).__name__}', please use // instead")
+        raise TypeError(f"A Dimension can't be divided by a {type(other).__name__} with /: sizes are whole numbers, use //")
 
     def __rtruediv__(self, other: Any) -> NoReturn:
-        raise TypeError(f"unsupported operand type(s) for /: '{type(other).__name__}' and 'Dimension', please use // instead")
+        raise TypeError(f"A {type(other).__name__} can't be divided by a Dimension with /: sizes are whole numbers, use //")
 
     def __mod__(self, other: Any) -> Dimension:
         return self._arithmetic(other, operator.mod)
@@ -188,7 +188,7 @@ class TensorShape:
         if dims is None:
             self._dims = None
         elif isinstance(dims, (bytes, str)):
-            raise TypeError(f"A string has ambiguous TensorShape, please wrap in a list or convert to an int: {dims!r}")
+            raise TypeError(f"A string is no shape; give a list of sizes or an int, not {dims!r}")
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
             self._dims = None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
         elif isinstance(dims, TensorShape):
@@ -237,12 +237,12 @@ class TensorShape:
 
     def __len__(self) -> int:
         if self._dims is None:
-            raise ValueError("Cannot take the length of Shape with unknown rank.")
+            raise ValueError("A shape with unknown rank has no length.")
         return len(self._dims)
 
     def __iter__(self) -> Iterator[Dimension]:
         if self._dims is None:
-            raise ValueError("Cannot iterate over a shape with unknown rank.")
+            raise ValueError("A shape with unknown rank has no sizes to iterate over.")
         return iter(self._dims)
 
     def __getitem__(self, key: Any) -> Any:
@@ -357,7 +357,7 @@ class TensorShape:
     def as_list(self) -> list[int | None]:
         """A list of ints and Nones; ValueError where the rank is unknown."""
         if self._dims is None:
-            raise ValueError("as_list() is not defined on an unknown TensorShape.")
+            raise ValueError("An unknown TensorShape has no list of sizes.")
         return [d._value for d in self._dims]
 
     def as_proto(self) -> tensor_shape_pb2.TensorShapeProto:

@@ -161,12 +161,10 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
         value = value_of(tensor)
         if value is None:
             raise ValueError(
-                "Received a scalar with unknown value as shape; require a statically known scalar with value '-1' to describe an unknown shape."
+                "A scalar stands for a shape only if it is a constant -1, an unknown shape; the value of this one is not known."
             )
         if value != -1:
-            raise ValueError(
-                f"Received a scalar value '{value}' as shape; require a statically known scalar with value '-1' to describe an unknown shape."
-            )
+            raise ValueError(f"A scalar stands for a shape only if it is -1, an unknown shape; this one is {value}.")
         return unknown_shape()
     if shape == TensorShape([0]):
         return TensorShape([])

@@ -141,7 +141,9 @@ def to_array(values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] |
     _check_python_value(values, dtype)
     array = _build_array(values, dtype)
     if shape is None and not (dtype and dtype.is_quantized) and list(array.shape) != _dense_shape(values):
-        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {_dense_shape(values)}.")
+        raise ValueError(
+            f"Argument must be a dense tensor: {values} begins as if its shape were {_dense_shape(values)}, but it is {list(array.shape)}."
+        )
     if dtype is None:
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -163,9 +165,7 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
         array = np.array(values, dtype=numpy_dtype)
         if array.dtype.kind in "USO" and numpy_dtype is None:
-            raise TypeError(
-                f"Failed to convert object of type {type(values)} to Tensor. Contents: {values!r}. Consider casting elements to a supported type."
-            )
+            raise TypeError(f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}")
         return array
     except OverflowError:
         # A number too big for the type wraps, as C does it.
@@ -266,7 +266,7 @@ def constant_array(
         if verify_shape and array.shape != tuple(shape):
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
         if array.size > wanted:
-            raise ValueError(f"Too many elements provided. Needed at most {wanted}, but received {array.size}")
+            raise ValueError(f"Too many elements provided: the shape takes {wanted}, and there are {array.size}")
     return array, found, tuple(shape)
 
 
@@ -285,7 +285,7 @@ def make_tensor_proto(
     size = int(np.prod(shape, dtype=np.int64))
     if array.size == size and size > 1 and found in _RAW_TYPES:
         if size * array.itemsize >= 1 << 31:
-            raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
+            raise ValueError("A TensorProto can't hold more than 2GB.")
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     else:
         _put_values(proto, found, array.ravel())
@@ -383,5 +383,5 @@ def TensorShapeProtoToList(shape: tensor_shape_pb2.TensorShapeProto) -> list[int
 def ShapeEquals(tensor_proto: tensor_pb2.TensorProto, shape: ShapeLike) -> bool:
     """Whether a TensorProto has this shape (a sequence or TensorShapeProto)."""
     if not isinstance(tensor_proto, tensor_pb2.TensorProto):
-        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+        raise TypeError("tensor_proto must be a TensorProto")
     return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()

@@ -52,8 +52,7 @@ def _pairs(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     keys, values = _flat(key), _flat(value)
     if len(keys) != len(values):
         raise ValueError(
-            f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
-            f"Key: {keys}, value: {values}."
+            f"Could not flatten dictionary: a key of {len(keys)} parts has a value of {len(values)}. Key: {keys}, value: {values}."
         )
     yield from zip(keys, values, strict=True)
 
@@ -117,8 +116,8 @@ def array_converter(tensor: Tensor) -> Callable:
     def array(value: Any) -> np.ndarray:
         if isinstance(value, Tensor):
             raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
-                f"numpy ndarrays, or TensorHandles. The tensor object was {value}, which was passed to the feed with key {tensor}."
+                f"{value} is fed for {tensor}, but a tensor has no value to feed: "
+                "run it first, or give a number, text, a list, a numpy array or a TensorHandle."
             )
         if hasattr(value, "get_raw_handle"):  # a tensor that the session keeps
             value = value.eval()
@@ -184,8 +183,8 @@ def _check_int(value: int, numpy_type: type[np.generic]) -> None:
         fits = False
     if not fits:
         raise TypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {numpy_type}. "
-            f"Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+            f"The number {value} (a {type(value)}) is fed to a tensor of {numpy_type}, which can't hold it. "
+            "Make the tensor of a larger type, such as int64."
         )
 
 

@@ -166,9 +166,9 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
     try:
         element = graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
     except TypeError as e:
-        raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. ({e})") from None
+        raise TypeError(f"Fetch argument {fetch!r} is a {type(fetch)!r}, where a tensor, an operation or a name is wanted. ({e})") from None
     except (ValueError, KeyError) as e:
-        raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({e})") from None
+        raise ValueError(f"Fetch argument {fetch!r} names nothing that this graph could give. ({e})") from None
     if not graph.is_fetchable(element):
         _refuse(element)
     index = position(element)

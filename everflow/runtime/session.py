@@ -51,13 +51,13 @@ class BaseSession:
             self._graph = scopes.drawn_graph()
         else:
             if not isinstance(graph, Graph):
-                raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+                raise TypeError(f"graph must be a Graph, not {type(graph)}")
             self._graph = graph
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
         target = target.decode() if isinstance(target, bytes) else target or ""
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+            raise TypeError(f"config must be a ConfigProto, not {type(config)}")
         self._target = target.encode()
         self._config = config
         self._add_shapes = bool(config is not None and config.graph_options.infer_shapes)
@@ -130,7 +130,7 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if self._graph.version == 0:
-            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+            raise RuntimeError("The session's graph is empty: there is nothing to run before operations are added.")
 
     def _first_run(self, key: Hashable, fetches: Structure, feed_dict: FeedDict) -> Any:
         self._check_open()
@@ -164,7 +164,7 @@ class BaseSession:
     def make_callable(self, fetches: Structure, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Callable[..., Any]:
         """A function that runs `fetches`, with the values of `feed_list` as positional arguments."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
-            raise TypeError("`feed_list` must be a list or tuple.")
+            raise TypeError("feed_list must be a sequence: a list, or a tuple")
         if self._closed:
             raise errors.CancelledError(None, None, "Session has been closed.")
         self._executor.extend()
@@ -295,7 +295,7 @@ class Session(BaseSession):
     def __enter__(self) -> Session:
         if self._entered is not None:
             raise RuntimeError(
-                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a session multiple times."
+                "This session is entered already, and `with` closes it at the end, so it is not re-entrant. `with sess.as_default():` can be nested."
             )
         graph_context = self._graph.as_default()
         session_context = self.as_default()
@@ -345,8 +345,7 @@ class InteractiveSession(BaseSession):
         with _interactive_lock:
             if _interactive_count > 0:
                 warnings.warn(
-                    "An interactive session is already active. This can cause out-of-memory errors in some cases. You must explicitly call "
-                    "`InteractiveSession.close()` to release resources held by the other session(s).",
+                    "An interactive session is open already, and keeps its variables and queues in memory until its `close()` is called.",
                     stacklevel=2,
                 )
             _interactive_count += 1
