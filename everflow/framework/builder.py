@@ -184,30 +184,11 @@ def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Att
     """Set the attributes that an input argument's tensors decide, or check them against what is set."""
     types = [t.dtype.base_dtype for t in tensors]
     if arg.number_attr:
-        attr = definition.attr_by_name[arg.number_attr]
-        known = attrs.get(arg.number_attr)
-        if known is not None and known != len(tensors):
-            where = source.get(arg.number_attr, arg.number_attr)
-            raise ValueError(
-                f"The list '{arg.name}' of a '{definition.name}' op has {len(tensors)} tensors, but '{where}' has {known}: they must be as many."
-            )
-        if attr.minimum is not None and len(tensors) < attr.minimum:
-            raise ValueError(
-                f"The list '{arg.name}' of a '{definition.name}' op has {len(tensors)} tensors, but needs at least {attr.minimum}."
-            )
-        attrs[arg.number_attr] = len(tensors)
-        source.setdefault(arg.number_attr, arg.name)
-    if arg.type_attr and types:
-        known = attrs.get(arg.type_attr)
-        if known is not None and known != types[0]:
-            raise _wrong_type(
-                f"Input '{arg.name}' of a '{definition.name}' op is of type {types[0].name}, not {known.name}"
-                f" as its argument '{source.get(arg.type_attr, arg.type_attr)}'."
-            )
-        if known is None:
-            _check_type(definition, arg.type_attr, types[0], arg.name)
-            attrs[arg.type_attr] = types[0]
-            source[arg.type_attr] = arg.name
+        _infer_number(definition, arg, len(tensors), attrs, source)
+    if arg.type_list_attr:
+        _infer_types(definition, arg, types, attrs, source)
+    elif arg.type_attr and types:
+        _infer_type(definition, arg, types[0], attrs, source)
     elif arg.type_attr and arg.type_attr not in attrs:
         attr = definition.attr_by_name[arg.type_attr]
         if not attr.has_default:
@@ -215,22 +196,54 @@ def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Att
                 f"The type of the empty list for input '{arg.name}' of a '{definition.name}' op can't be known: give {arg.type_attr}."
             )
         attrs[arg.type_attr] = attr.default
-    elif arg.type_list_attr:
-        known = attrs.get(arg.type_list_attr)
-        if known is not None and list(known) != types:
-            raise TypeError(
-                f"Input '{arg.name}' of a '{definition.name}' op has the types {[t.name for t in types]}, not"
-                f" {[t.name for t in known]} as its argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
-            )
-        attr = definition.attr_by_name[arg.type_list_attr]
-        if attr.minimum is not None and len(types) < attr.minimum:
-            raise ValueError(
-                f"The list '{arg.name}' of a '{definition.name}' op has {len(types)} tensors, but needs at least {attr.minimum}."
-            )
-        for item in types:
-            _check_type(definition, arg.type_list_attr, item, arg.name)
-        attrs[arg.type_list_attr] = types
-        source.setdefault(arg.type_list_attr, arg.name)
+
+
+def _infer_number(definition: OpDef, arg: ArgDef, count: int, attrs: Attributes, source: dict[str, str]) -> None:
+    """How many tensors a list has."""
+    known = attrs.get(arg.number_attr)
+    if known is not None and known != count:
+        where = source.get(arg.number_attr, arg.number_attr)
+        raise ValueError(
+            f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but '{where}' has {known}: they must be as many."
+        )
+    _check_count(definition, arg, count, arg.number_attr)
+    attrs[arg.number_attr] = count
+    source.setdefault(arg.number_attr, arg.name)
+
+
+def _infer_type(definition: OpDef, arg: ArgDef, dtype: dtypes.DType, attrs: Attributes, source: dict[str, str]) -> None:
+    """The type that all tensors of an argument have."""
+    known = attrs.get(arg.type_attr)
+    if known is None:
+        _check_type(definition, arg.type_attr, dtype, arg.name)
+        attrs[arg.type_attr] = dtype
+        source[arg.type_attr] = arg.name
+    elif known != dtype:
+        raise _wrong_type(
+            f"Input '{arg.name}' of a '{definition.name}' op is of type {dtype.name}, not {known.name}"
+            f" as its argument '{source.get(arg.type_attr, arg.type_attr)}'."
+        )
+
+
+def _infer_types(definition: OpDef, arg: ArgDef, types: list[dtypes.DType], attrs: Attributes, source: dict[str, str]) -> None:
+    """The types of an argument's tensors, each of its own."""
+    known = attrs.get(arg.type_list_attr)
+    if known is not None and list(known) != types:
+        raise TypeError(
+            f"Input '{arg.name}' of a '{definition.name}' op has the types {[t.name for t in types]}, not"
+            f" {[t.name for t in known]} as its argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
+        )
+    _check_count(definition, arg, len(types), arg.type_list_attr)
+    for item in types:
+        _check_type(definition, arg.type_list_attr, item, arg.name)
+    attrs[arg.type_list_attr] = types
+    source.setdefault(arg.type_list_attr, arg.name)
+
+
+def _check_count(definition: OpDef, arg: ArgDef, count: int, attr_name: str) -> None:
+    minimum = definition.attr_by_name[attr_name].minimum
+    if minimum is not None and count < minimum:
+        raise ValueError(f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but needs at least {minimum}.")
 
 
 def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, parameter: str) -> None:

@@ -177,15 +177,12 @@ def convert_to_tensor_or_sparse_tensor(value: TensorLike, dtype: DTypeLike | Non
     """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
     from everflow.framework.composites import SparseTensor, SparseTensorValue
 
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype)
-    if isinstance(value, SparseTensorValue):
-        value = SparseTensor.from_value(value)
-    if isinstance(value, SparseTensor):
-        if dtype and not dtype.is_compatible_with(value.dtype):
-            raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
-        return value
-    return internal_convert_to_tensor(value, dtype, name)
+    sparse = SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
+    if not isinstance(sparse, SparseTensor):
+        return internal_convert_to_tensor(value, dtype, name)
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(sparse.dtype):
+        raise RuntimeError(f"A SparseTensor of {sparse.dtype.name} was given where {dtypes.as_dtype(dtype).name} was asked for")
+    return sparse
 
 
 def convert_to_tensor_or_composite(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:

@@ -38,10 +38,7 @@ class OpError(Exception):
 
     def __init__(self, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str, error_code: int) -> None:
         super().__init__()
-        self._node_def = node_def
-        self._op = op
-        self._message = message
-        self._error_code = error_code
+        self._node_def, self._op, self._message, self._error_code = node_def, op, message, error_code
 
     @property
     def message(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -214,21 +215,18 @@ class Graph(GraphCollections):
 
     def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """A name in the current scope that no operation has yet; numbers are added until it is free, whatever the case."""
-        if self._name_stack:
-            name = self._name_stack + "/" + name
-        key = name.lower()
-        count = self._names_in_use.get(key, 0)
-        if mark_as_used:
-            self._names_in_use[key] = count + 1
-        if count > 0:
-            base = key
-            while key in self._names_in_use:
-                key = f"{base}_{count}"
-                count += 1
+        full = f"{self._name_stack}/{name}" if self._name_stack else name
+        taken, key = self._names_in_use, full.lower()
+        times = taken.get(key)
+        if times is None:
             if mark_as_used:
-                self._names_in_use[key] = 1
-            name = f"{name}_{count - 1}"
-        return name
+                taken[key] = 1
+            return full
+        number = next(n for n in itertools.count(times) if f"{key}_{n}" not in taken)
+        if mark_as_used:
+            taken[key] = times + 1
+            taken[f"{key}_{number}"] = 1
+        return f"{full}_{number}"
 
     def create_op(self, op_type: str, inputs: Sequence[Tensor], dtypes: Sequence[DType] | None = None, input_types: Any = None, name: str | None = None, attrs: Attributes | None = None, op_def: Any = None,
                   compute_shapes: bool = True, compute_device: bool = True) -> Operation:  # fmt: skip

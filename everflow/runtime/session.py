@@ -51,7 +51,7 @@ class BaseSession:
             self._graph = scopes.drawn_graph()
         else:
             if not isinstance(graph, Graph):
-                raise TypeError(f"graph must be a Graph, not {type(graph)}")
+                raise TypeError(f"graph must be a tf.Graph, not {type(graph)}")
             self._graph = graph
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
