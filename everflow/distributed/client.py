@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from everflow.framework.graph import Graph
     from everflow.framework.hints import Element
+    from everflow.protos import tensor_pb2
 
 # A server ends a run at its time limit itself; this is for one that has stopped answering.
 _GRACE_SECONDS = 5.0
@@ -91,7 +92,9 @@ class RemoteExecutor:
             found = self._converters[tensor] = array_converter(tensor)
         return found
 
-    def step(self, request: master_pb2.RunStepRequest, timeout_in_ms: int, metadata: config_pb2.RunMetadata | None = None) -> dict:
+    def step(
+        self, request: master_pb2.RunStepRequest, timeout_in_ms: int, metadata: config_pb2.RunMetadata | None = None
+    ) -> dict[str, tensor_pb2.TensorProto]:
         """One RunStep: tensor name → TensorProto."""
         request.session_handle = self._handle
         request.store_errors_in_response_body = True
@@ -174,7 +177,7 @@ class _RemoteRun:
         found = self._executor.step(request, timeout, run_metadata)
         return [self._result(fetch, arrays, found) for fetch in self._fetches]
 
-    def _result(self, fetch: Element, arrays: list, found: dict) -> Any:
+    def _result(self, fetch: Element, arrays: list[np.ndarray], found: dict[str, tensor_pb2.TensorProto]) -> Any:
         if not isinstance(fetch, Tensor):
             return None
         if fetch in self._fed:
@@ -182,6 +185,6 @@ class _RemoteRun:
         return decode(found[fetch.name], fetch.dtype.base_dtype)[()]
 
 
-def _name_fetches(request: master_pb2.RunStepRequest | master_pb2.PartialRunSetupRequest, fetches: list) -> None:
+def _name_fetches(request: master_pb2.RunStepRequest | master_pb2.PartialRunSetupRequest, fetches: list[Element]) -> None:
     request.fetch.extend(dict.fromkeys(f.name for f in fetches if isinstance(f, Tensor)))
     request.target.extend(dict.fromkeys(f.name for f in fetches if not isinstance(f, Tensor)))

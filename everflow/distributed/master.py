@@ -6,8 +6,8 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from everflow.distributed import wire
 from everflow.distributed.master_session import MasterSession
@@ -18,7 +18,7 @@ from everflow.protos import master_pb2, worker_pb2
 
 if TYPE_CHECKING:
     from everflow.distributed.worker import Worker
-    from everflow.protos import config_pb2
+    from everflow.protos import config_pb2, device_attributes_pb2
 
 _LOG_EVERY_SECONDS = 10.0
 
@@ -130,7 +130,7 @@ class Master:
         wanted = [DeviceSpec.from_string(text) for text in filters]
         return {task: peer for task, peer in self._peers.items() if not wanted or any(_fits(task, w) for w in wanted)}
 
-    def _devices(self, peers: dict, call: wire.Call) -> list:
+    def _devices(self, peers: Mapping[str, Any], call: wire.Call) -> list[device_attributes_pb2.DeviceAttributes]:
         """The devices of tasks, those of this one first; waits until all of them are there."""
         devices = list(self._worker.attributes)
         waiting = {

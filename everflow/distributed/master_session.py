@@ -7,9 +7,9 @@ import itertools
 import os
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everflow.distributed import wire
 from everflow.distributed.partition import partition
@@ -24,7 +24,9 @@ if TYPE_CHECKING:
     import grpc
 
     from everflow.distributed.worker import Worker
+    from everflow.framework.hints import Element
     from everflow.framework.operation import Operation, Tensor
+    from everflow.protos import device_attributes_pb2, tensor_pb2
 
 _step_ids = itertools.count(int.from_bytes(os.urandom(5), "big") << 16)
 
@@ -42,7 +44,13 @@ class MasterSession:
     """A session that some client has opened here."""
 
     def __init__(
-        self, handle: str, graph_def: graph_pb2.GraphDef, config: config_pb2.ConfigProto, worker: Worker, peers: dict, devices: list
+        self,
+        handle: str,
+        graph_def: graph_pb2.GraphDef,
+        config: config_pb2.ConfigProto,
+        worker: Worker,
+        peers: Mapping[str, Any],
+        devices: list[device_attributes_pb2.DeviceAttributes],
     ) -> None:
         self.handle = handle
         self.devices = devices
@@ -54,7 +62,7 @@ class MasterSession:
         self._graph_def = graph_pb2.GraphDef()
         self._graph: Graph | None = None
         self._placer: Placer = None  # type: ignore[assignment]  # made with the graph
-        self._runs: dict = {}  # (feeds, fetches, targets) → {task: _TaskRun}
+        self._runs: dict[tuple, dict[str, _TaskRun]] = {}  # (feeds, fetches, targets) → {task: _TaskRun}
         self._callables: dict[int, config_pb2.CallableOptions] = {}
         self._partial_runs: dict = {}
         self._serial = itertools.count(1)
@@ -118,13 +126,13 @@ class MasterSession:
 
     def run(
         self,
-        feeds: dict,
+        feeds: Mapping[str, tensor_pb2.TensorProto],
         fetches: list[str],
         targets: list[str],
         options: config_pb2.RunOptions,
         metadata: config_pb2.RunMetadata | None,
         call: wire.Call,
-    ) -> list:
+    ) -> list[tensor_pb2.TensorProto]:
         """One run: TensorProtos by tensor name in, one for each fetch out."""
         wanted = [name for name in fetches if name not in feeds]
         tasks = self._prepare(tuple(sorted(feeds)), tuple(wanted), tuple(targets))
@@ -132,7 +140,7 @@ class MasterSession:
         values = self._execute(tasks, feeds, timeout, options, metadata, call)
         return [feeds[name] if name in feeds else values[name] for name in fetches]
 
-    def _prepare(self, feeds: tuple, fetches: tuple, targets: tuple) -> dict[str, _TaskRun]:
+    def _prepare(self, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...]) -> dict[str, _TaskRun]:
         key = feeds, fetches, targets
         with self._lock:
             if key not in self._runs:
@@ -140,7 +148,7 @@ class MasterSession:
                 self._runs[key] = self.register(wanted, [self.tensor(name) for name in feeds])
             return self._runs[key]
 
-    def register(self, wanted: list, fed: list, done: frozenset = frozenset()) -> dict[str, _TaskRun]:
+    def register(self, wanted: list[Element], fed: list[Tensor], done: frozenset[Operation] = frozenset()) -> dict[str, _TaskRun]:
         """Cut a run of tensors and operations over the tasks, and give each its part."""
         graph = self.graph()
         pruned = prune(wanted, fed, done)
@@ -162,12 +170,12 @@ class MasterSession:
     def _execute(
         self,
         tasks: dict[str, _TaskRun],
-        feeds: dict,
+        feeds: Mapping[str, tensor_pb2.TensorProto],
         timeout_in_ms: int,
         options: config_pb2.RunOptions,
         metadata: config_pb2.RunMetadata | None,
         call: wire.Call,
-    ) -> dict:
+    ) -> dict[str, tensor_pb2.TensorProto]:
         execution = _Execution(self, tasks, feeds, timeout_in_ms, options, call)
         with self._lock:
             if self._closed:
@@ -186,7 +194,9 @@ class MasterSession:
         self._callables[handle] = options
         return handle
 
-    def run_callable(self, handle: int, feeds: list, metadata: config_pb2.RunMetadata, call: wire.Call) -> list:
+    def run_callable(
+        self, handle: int, feeds: list[tensor_pb2.TensorProto], metadata: config_pb2.RunMetadata, call: wire.Call
+    ) -> list[tensor_pb2.TensorProto]:
         options = self._callables.get(handle)
         if options is None:
             raise errors.InvalidArgumentError(None, None, f"No such callable handle: {handle}")
@@ -206,14 +216,16 @@ class MasterSession:
         self._partial_runs[handle] = MasterPartialRun(self, wanted, [self.tensor(n) for n in feeds])
         return handle
 
-    def partial_run(self, handle: str, feeds: dict, fetches: list[str], targets: list[str]) -> list:
+    def partial_run(
+        self, handle: str, feeds: Mapping[str, tensor_pb2.TensorProto], fetches: list[str], targets: list[str]
+    ) -> list[tensor_pb2.TensorProto]:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run PartialRunSetup before performing partial runs!")
         wanted = [self.tensor(n) for n in fetches] + [self.operation(n) for n in targets]
         return found.run(wanted, {self.tensor(n): v for n, v in feeds.items()})[: len(fetches)]
 
-    def run_tasks(self, tasks: dict[str, _TaskRun], feeds: dict) -> dict:
+    def run_tasks(self, tasks: dict[str, _TaskRun], feeds: Mapping[str, tensor_pb2.TensorProto]) -> dict[str, tensor_pb2.TensorProto]:
         """A run that was registered by hand: tensor name → TensorProto, in and out."""
         return self._execute(tasks, feeds, self._config.operation_timeout_in_ms, config_pb2.RunOptions(), None, wire.Call())
 
@@ -237,7 +249,7 @@ class _Execution:
         self,
         session: MasterSession,
         tasks: dict[str, _TaskRun],
-        feeds: dict,
+        feeds: Mapping[str, tensor_pb2.TensorProto],
         timeout_in_ms: int,
         options: config_pb2.RunOptions,
         call: wire.Call,
@@ -254,11 +266,11 @@ class _Execution:
         self._cancel_here: Callable[[], None] | None = None
         self._error: errors.OpError | None = None
 
-    def run(self, metadata: config_pb2.RunMetadata | None) -> dict:
+    def run(self, metadata: config_pb2.RunMetadata | None) -> dict[str, tensor_pb2.TensorProto]:
         session, here = self._session, self._session._worker.task
         self._call.when_over(lambda: self.stop(errors.CancelledError(None, None, "The caller has gone away.")))
         deadline = time.monotonic() + self._timeout_in_ms / 1000.0 if self._timeout_in_ms > 0 else None
-        values: dict = {}
+        values: dict[str, tensor_pb2.TensorProto] = {}
         try:
             for task in self._tasks:
                 if task != here:
@@ -313,7 +325,7 @@ class _Execution:
         elif future.result().status_code:
             self.stop(_stored_error(future.result()))
 
-    def _run_here(self, here: str, values: dict, metadata: config_pb2.RunMetadata | None) -> None:
+    def _run_here(self, here: str, values: dict[str, tensor_pb2.TensorProto], metadata: config_pb2.RunMetadata | None) -> None:
         def register(cancel: Callable[[], None]) -> None:
             with self._lock:
                 self._cancel_here = cancel
@@ -328,7 +340,13 @@ class _Execution:
         else:
             self._collect(here, response, values, metadata)
 
-    def _collect(self, task: str, response: worker_pb2.RunGraphResponse, values: dict, metadata: config_pb2.RunMetadata | None) -> None:
+    def _collect(
+        self,
+        task: str,
+        response: worker_pb2.RunGraphResponse,
+        values: dict[str, tensor_pb2.TensorProto],
+        metadata: config_pb2.RunMetadata | None,
+    ) -> None:
         if response.status_code:
             self.stop(_stored_error(response))
             return

@@ -20,7 +20,7 @@ _HELD = (dtypes.resource, dtypes.variant)
 class MasterPartialRun(PartialRun):
     """The state of one `partial_run_setup` at a master; values are TensorProtos."""
 
-    def __init__(self, session: MasterSession, fetches: list, feeds: list) -> None:
+    def __init__(self, session: MasterSession, fetches: list[Element], feeds: list[Tensor]) -> None:
         super().__init__(None, fetches, feeds)  # its runs are the session's, not an executor's
         self._session = session
 

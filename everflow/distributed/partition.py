@@ -27,8 +27,8 @@ from everflow.runtime.plan.schedule import flattened, schedule, variable_accesse
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
-    from everflow.framework.operation import Operation
-    from everflow.runtime.plan.control_flow import Guard
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.runtime.plan.control_flow import Guard, Path
     from everflow.runtime.plan.program import Edge
 
 _NOTHING = TensorValue(np.zeros([0], np.float32))
@@ -49,7 +49,7 @@ def task_of(device: str) -> str:
 
 
 def partition(
-    pruned: Pruned, feeds: list, device_of: Callable[[Operation], str], incarnations: dict[str, int], graph: Graph, here: str
+    pruned: Pruned, feeds: list[Tensor], device_of: Callable[[Operation], str], incarnations: dict[str, int], graph: Graph, here: str
 ) -> dict[str, Part]:
     """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
 
@@ -67,7 +67,7 @@ class _Cutter:
     def __init__(
         self,
         pruned: Pruned,
-        feeds: list,
+        feeds: list[Tensor],
         flow: ControlFlow,
         order: list[Node],
         device_of: Callable[[Operation], str],
@@ -97,7 +97,7 @@ class _Cutter:
         self.parts: dict[str, Part] = {}
         self.wanted: dict[tuple[Node, int], dict[str, None]] = {}  # edge → tasks that need its value and don't have it
         self.awaited: dict[Node, dict[str, None]] = {}  # node → tasks that need to know that it ran
-        self.names: dict = {}  # (task, edge, node or what was made for it) → node or tensor name
+        self.names: dict[Any, Any] = {}  # (task, edge, node or what was made for it) → node or tensor name
         self.serial = 0
         # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent at once.
         fetched = [f for f in pruned.fetches if isinstance(f, tuple) and f[0].type != FEED]
@@ -188,13 +188,13 @@ class _Cutter:
         self.awaited.setdefault(node, {})[task] = None
         self.want_context(self.flow.guard(node), self.frame(node), task)
 
-    def want_context(self, guard: Guard, frame: tuple, task: str) -> None:
+    def want_context(self, guard: Guard, frame: Path, task: str) -> None:
         for predicate, _ in guard or ():
             self.want(predicate, task)
         if frame:
             self.want_loop(frame, task)
 
-    def want_loop(self, path: tuple, task: str) -> None:
+    def want_loop(self, path: Path, task: str) -> None:
         loop = self.flow.frames[path]
         condition = loop.predicate[0]
         if self.tasks[condition] != task:
@@ -344,7 +344,7 @@ class _Cutter:
 
     # --- branches and loops on the receiving side --------------------------------------------
 
-    def frame(self, node: Node) -> tuple:
+    def frame(self, node: Node) -> Path:
         """The frames that a node's results are in."""
         path = self.flow.frame(node)
         return path[:-1] if node.type in EXIT else path
@@ -354,7 +354,7 @@ class _Cutter:
         frame = self.frame(node)
         return bool(frame) and self.flow.owner(node, len(frame)) in self.flow.frames[frame].body
 
-    def context(self, guard: Guard, frame: tuple, in_body: bool, task: str) -> list[str]:
+    def context(self, guard: Guard, frame: Path, in_body: bool, task: str) -> list[str]:
         """Nodes of a part that run exactly when something with this guard and frame runs."""
         controls = [self.pivot(predicate, taken, task) for predicate, taken in guard or ()]
         if frame:
@@ -372,14 +372,14 @@ class _Cutter:
             self.names[key] = self.add(task, "Identity", self.new_name(like), [f"{switch}:1" if taken else switch], T=dtypes.bool)
         return self.names[key]
 
-    def loop(self, path: tuple, task: str) -> _Loop:
+    def loop(self, path: Path, task: str) -> _Loop:
         """A loop in a part that goes round as often as the original."""
         key = (task, "loop", path)
         if key not in self.names:
             self.names[key] = self.make_loop(path, task)
         return self.names[key]
 
-    def make_loop(self, path: tuple, task: str) -> _Loop:
+    def make_loop(self, path: Path, task: str) -> _Loop:
         original = self.flow.frames[path]
         condition = original.predicate[0]
         outer = path[:-1]

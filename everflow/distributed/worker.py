@@ -25,6 +25,7 @@ from everflow.runtime.state import ResourceStore, SessionState, Step
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
+    from everflow.framework.operation import Operation
     from everflow.protos import graph_pb2
     from everflow.runtime.hints import Runnable, Value
 
@@ -233,7 +234,7 @@ class _RegisteredGraph:
             response.partition_graph.extend(partition_graphs(plan.devices))
 
 
-def _together(received: list) -> list[list[str]]:
+def _together(received: list[tuple[Operation, str]]) -> list[list[str]]:
     """Keys of `_Recv` nodes in groups that are asked for in one call: those of one task and one level."""
     groups: dict = {}
     for op, key in received:

@@ -35,7 +35,7 @@ class _Functions:
     """Stands for the graph whose functions a session's state looks up."""
 
     def __init__(self) -> None:
-        self._functions: dict = {}
+        self._functions: dict[str, Any] = {}
         self.version = 0
 
 
@@ -51,14 +51,14 @@ class Engine:
         self._state = self._executor.state
         # What no handle refers to any more is gone: there is no session whose end would take it.
         self._state.resources = ResourceStore(weakref.WeakValueDictionary)
-        self._bindings: dict = {}
+        self._bindings: dict[Hashable, BoundOperation] = {}
         # Kind of call (see `EagerGraph.call`) → what runs it.
-        self.calls: dict = {}
+        self.calls: dict[Hashable, BoundOperation] = {}
         # Python value and dtype → (kernel value, DType).
-        self.constants: dict = {}
+        self.constants: dict[Hashable, tuple[Value, DType]] = {}
 
     @property
-    def functions(self) -> dict:
+    def functions(self) -> dict[str, Any]:
         """Name → function; graphs of all threads share it."""
         return self._owner._functions
 
@@ -83,7 +83,7 @@ class Engine:
             self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
             _forget_oldest(self.calls)
 
-    def bound(self, definition: OpDef, attrs: dict, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> BoundOperation:
+    def bound(self, definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
@@ -119,7 +119,7 @@ class BoundOperation:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
 
-    def run(self, inputs: Sequence[Tensor]) -> list:
+    def run(self, inputs: Sequence[Tensor]) -> list[Value]:
         """The values of the outputs."""
         values = [t._value for t in inputs]
         if not self._reads_only:
@@ -150,7 +150,7 @@ def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output
     return node
 
 
-def _forget_oldest(known: dict) -> None:
+def _forget_oldest(known: dict[Hashable, Any]) -> None:
     """Keep a table of calls from growing without end, as calls with ever new attributes would have it."""
     if len(known) > _MOST_KEPT:
         for key in list(known)[: _MOST_KEPT // 2]:

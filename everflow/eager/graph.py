@@ -32,14 +32,14 @@ if TYPE_CHECKING:
 
 _ENGINE = Engine()
 # Called after each operation: (op type, inputs, attributes, outputs, name).
-execution_callbacks: list = []
+execution_callbacks: list[Callable[..., None]] = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
 
 
 def _kind_of_call(definition: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
     """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for other calls."""
-    key: list = [definition.name]
-    inputs: list = []
+    key: list[Any] = [definition.name]
+    inputs: list[EagerTensor] = []
     names = definition.inputs
     for position, argument in enumerate(names):
         value = args[position] if position < len(args) else kwargs.get(argument.name)

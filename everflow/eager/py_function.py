@@ -33,7 +33,7 @@ class _OnTape:
     def __init__(self, function: Callable[..., Any], types: list[DType]) -> None:
         self._function = function
         self._types = types
-        self._latest: list = []
+        self._latest: list[_TapedCall] = []
 
     def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, DType]) -> list[Value]:
         with EagerGraph().as_default():

@@ -11,6 +11,7 @@ from everflow.protos import attr_value_pb2, tensor_shape_pb2
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
+    from everflow.framework.hints import Attributes
     from everflow.protos import node_def_pb2
 
 AttrValue = attr_value_pb2.AttrValue
@@ -149,14 +150,14 @@ class Owned(bytes):
         return f"{self.decode()} of {self.owner}"
 
 
-def write_owners(node: node_def_pb2.NodeDef, attrs: dict) -> None:
+def write_owners(node: node_def_pb2.NodeDef, attrs: Attributes) -> None:
     """Note in a NodeDef to which process some of its attributes belong."""
     for key, value in attrs.items():
         if value.__class__ is Owned:
             node.experimental_debug_info.original_node_names.append(f"{key} of {value.owner}")
 
 
-def read_owners(node: node_def_pb2.NodeDef, attrs: dict) -> None:
+def read_owners(node: node_def_pb2.NodeDef, attrs: Attributes) -> None:
     """Give attributes that were read from a NodeDef the owners that it names."""
     for text in node.experimental_debug_info.original_node_names:
         key, found, owner = text.partition(" of ")

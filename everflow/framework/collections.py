@@ -11,7 +11,7 @@ class GraphCollections:
     """The collection methods of a Graph."""
 
     def __init__(self) -> None:
-        self._collections: dict = {}
+        self._collections: dict[Hashable, list[Any]] = {}
 
     @property
     def collections(self) -> list[Hashable]:

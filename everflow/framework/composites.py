@@ -105,7 +105,7 @@ class IndexedSlicesSpec(TypeSpec):
 class CompositeTensor:
     """A class of values made of several tensors, for which a session asks these three."""
 
-    def _parts(self) -> list:
+    def _parts(self) -> list[Tensor]:
         """The tensors it is made of."""
         raise NotImplementedError
 
@@ -113,7 +113,7 @@ class CompositeTensor:
         """What a run returns for it, from the values of its parts."""
         raise NotImplementedError
 
-    def _fed(self, value: Any) -> list:
+    def _fed(self, value: Any) -> list[Any]:
         """The values of its parts, from what was fed for it."""
         raise NotImplementedError
 

@@ -35,7 +35,7 @@ def register_tensor_conversion_function(
     _by_type.clear()
 
 
-def conversion_functions(value_type: type) -> list:
+def conversion_functions(value_type: type) -> list[Callable[..., Any]]:
     """The conversion functions for a type, in the order in which they are asked."""
     found = _by_type.get(value_type)
     if found is None:

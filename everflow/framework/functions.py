@@ -102,9 +102,9 @@ class Body(NamedTuple):
     """A function's body as a graph: what goes in, what comes out, and the ops that run in any case."""
 
     graph: Graph
-    inputs: list
-    outputs: list
-    controls: list
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    controls: list[Operation]
 
 
 class GraphFunction:
@@ -113,7 +113,7 @@ class GraphFunction:
     def __init__(
         self,
         definition: function_pb2.FunctionDef,
-        library: dict | None = None,
+        library: dict[str, Any] | None = None,
         gradient_name: str = "",
         python_grad_func: Callable[..., Any] | None = None,
     ) -> None:
@@ -279,7 +279,7 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 
 def body_of(
     function: function_pb2.FunctionDef,
-    library: dict,
+    library: dict[str, Any],
     attrs: Mapping[str, attr_value_pb2.AttrValue] | None = None,
     handle_data: Iterable[Any] = (),
     shapes: Iterable[ShapeLike] | None = None,

@@ -107,7 +107,7 @@ def rebuilt(structure: Structure, values: abc.Sequence) -> Structure:
     return spec._from_components(values[0])
 
 
-def _flatten_into(structure: Structure, is_structure: Callable[[Structure], bool], out: list) -> None:
+def _flatten_into(structure: Structure, is_structure: Callable[[Structure], bool], out: list[Any]) -> None:
     if not is_structure(structure):
         out.append(structure)
     else:
@@ -115,13 +115,13 @@ def _flatten_into(structure: Structure, is_structure: Callable[[Structure], bool
             _flatten_into(value, is_structure, out)
 
 
-def flatten(structure: Structure, expand_composites: bool = False) -> list:
+def flatten(structure: Structure, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure, in order.
 
     >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
     [2, 3, 1]
     """
-    out: list = []
+    out: list[Any] = []
     _flatten_into(structure, _test(expand_composites), out)
     return out
 
@@ -201,7 +201,7 @@ def _options(kwargs: abc.Mapping[str, Any], *allowed: str) -> tuple[bool, bool]:
     return kwargs.get("check_types", True), kwargs.get("expand_composites", False)
 
 
-def _check_call(func: Any, structures: tuple) -> None:
+def _check_call(func: Any, structures: tuple[Structure, ...]) -> None:
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not structures:
@@ -404,7 +404,7 @@ def flatten_dict_items(dictionary: abc.Mapping) -> abc.Mapping:
     """
     if not isinstance(dictionary, abc.Mapping):
         raise TypeError("input must be a dictionary")
-    flat: dict = {}
+    flat: dict[Any, Any] = {}
     for key, value in dictionary.items():
         keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
         if len(keys) != len(values):

@@ -36,7 +36,7 @@ class AttrDef:
     type: str
     default: Any = None
     has_default: bool = False
-    allowed: tuple | None = None
+    allowed: tuple[Any, ...] | None = None
     minimum: int | None = None
 
 
@@ -105,7 +105,7 @@ def register(op_def: OpDef) -> None:
     _defs[op_def.name] = op_def
 
 
-def _from_fact(name: str, fact: dict) -> OpDef:
+def _from_fact(name: str, fact: dict[str, Any]) -> OpDef:
     return OpDef(
         name,
         tuple(_arg(a) for a in fact["inputs"]),
@@ -116,12 +116,12 @@ def _from_fact(name: str, fact: dict) -> OpDef:
     )
 
 
-def _arg(fact: dict) -> ArgDef:
+def _arg(fact: dict[str, Any]) -> ArgDef:
     rest = {k: v for k, v in fact.items() if k not in ("name", "type")}
     return ArgDef(fact["name"], dtypes.BY_ENUM_NAME[fact["type"]] if "type" in fact else None, **rest)
 
 
-def _attr(fact: dict) -> AttrDef:
+def _attr(fact: dict[str, Any]) -> AttrDef:
     kind = fact["type"]
     allowed = fact.get("allowed")
     if allowed is not None:

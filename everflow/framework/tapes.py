@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 class _Listening(threading.local):
     def __init__(self) -> None:
-        self.tapes: tuple = ()
+        self.tapes: tuple[Tape, ...] = ()
 
 
 _listening = _Listening()
@@ -50,7 +50,7 @@ def watch_any(tensors: Iterable[Tensor]) -> bool:
     return any(tape.watches(t) for tape in _listening.tapes for t in tensors)
 
 
-def active() -> tuple:
+def active() -> tuple[Tape, ...]:
     """The tapes that listen now, outermost first."""
     return _listening.tapes
 

@@ -9,7 +9,7 @@ import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import torch
@@ -22,6 +22,9 @@ from everflow.runtime.plan.program import FEED, Node, input_counts
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
+
+# An argument's position, a piece of its memory, and what was in it before a call.
+_Before: TypeAlias = tuple[int, torch.Tensor | np.ndarray, np.ndarray]
 
 # Larger inputs are not compared before and after; a kernel is called a second time only for few elements.
 _LARGEST, _LARGEST_TWICE = 1 << 20, 1 << 12
@@ -62,7 +65,7 @@ _begun: Counter = Counter()
 _ended: Counter = Counter()
 
 
-def _others(calls: Counter) -> dict:
+def _others(calls: Counter) -> dict[int, int]:
     mine = threading.get_ident()
     return {thread: count for thread, count in calls.copy().items() if thread != mine}
 
@@ -79,7 +82,7 @@ class _Check:
         fed = any(source.type == FEED and source.op is not None and source.op.type == "Const" for source, _ in node.inputs)
         self._knows_shapes = self._effect is Effect.PURE and node.type not in _OTHER_SHAPES and not fed
 
-    def __call__(self, arguments: tuple, keywords: dict) -> Value:
+    def __call__(self, arguments: tuple[Value, ...], keywords: dict[str, Any]) -> Value:
         thread = threading.get_ident()
         _begun[thread] += 1
         try:
@@ -87,7 +90,7 @@ class _Check:
         finally:
             _ended[thread] += 1
 
-    def _call(self, arguments: tuple, keywords: dict) -> Value:
+    def _call(self, arguments: tuple[Value, ...], keywords: dict[str, Any]) -> Value:
         others = _others(_ended)
         out = keywords.get("out")
         before = [] if "step" in keywords or "session" in keywords else self._contents(arguments, out)
@@ -111,21 +114,21 @@ class _Check:
     def _fail(self, fact: str, seen: str) -> NoReturn:
         raise errors.InternalError(None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})")
 
-    def _flat(self, result: Value) -> list:
+    def _flat(self, result: Value) -> list[Value]:
         from everflow.runtime.plan.binding import flat_results  # which takes this module's word for how kernels are bound
 
         return flat_results(self._node, result)
 
     # --- inputs --------------------------------------------------------------------------------
 
-    def _written_positions(self) -> frozenset:
+    def _written_positions(self) -> frozenset[int]:
         """The arguments it may change."""
         if self._facts.writes is not None:
             return frozenset(self._facts.writes)
         counts = input_counts(self._node)
         return frozenset(i for i, (a, _) in enumerate(counts) if a.is_ref or a.type is dtypes.resource)
 
-    def _contents(self, arguments: tuple, out: torch.Tensor | None) -> list:
+    def _contents(self, arguments: tuple[Value, ...], out: torch.Tensor | None) -> list[_Before]:
         """(position, memory, what is in it) of what must stay as it is."""
         changing = [piece for i in self._written if i < len(arguments) for piece in _held(arguments[i])]
         changing += [] if out is None else [out]
@@ -133,13 +136,13 @@ class _Check:
         return [(i, p, _bits(p)) for i, p in kept if _size(p) <= _LARGEST and not any(_meet(p, other) for other in changing)]
 
     @staticmethod
-    def _changed(before: list) -> int | None:
+    def _changed(before: list[_Before]) -> int | None:
         """The first argument whose memory is not as it was."""
         return next((position for position, piece, bits in before if not np.array_equal(bits, _bits(piece))), None)
 
     # --- results -------------------------------------------------------------------------------
 
-    def _check_form(self, results: list) -> None:
+    def _check_form(self, results: list[Value]) -> None:
         for i, (value, dtype, shape) in enumerate(zip(results, self._node.output_dtypes, self._node.output_shapes, strict=True)):
             if dtype._is_ref_dtype or dtype in (dtypes.resource, dtypes.variant):
                 continue
@@ -152,7 +155,7 @@ class _Check:
             if self._knows_shapes and shape is not None and not shape.is_compatible_with(tuple(value.shape)):
                 self._fail(f"give the shape {shape}", f"result {i} has {list(value.shape)}")
 
-    def _check_memory(self, arguments: tuple, results: list) -> None:
+    def _check_memory(self, arguments: tuple[Value, ...], results: list[Value]) -> None:
         kind, allowed = self._facts.result.memory, self._facts.result.of or range(len(arguments))
         if kind is Memory.UNKNOWN:
             return
@@ -228,7 +231,7 @@ def _size(piece: torch.Tensor | np.ndarray) -> int:
     return piece.numel() if isinstance(piece, torch.Tensor) else piece.size
 
 
-def _count(arguments: tuple) -> int:
+def _count(arguments: tuple[Value, ...]) -> int:
     return sum(_size(piece) for piece in _held(arguments, deep=True))
 
 
@@ -245,7 +248,7 @@ def _meet(one: torch.Tensor | np.ndarray, other: torch.Tensor | np.ndarray) -> b
         return True
 
 
-def _all_alike(results: list, others: list) -> bool:
+def _all_alike(results: list[Value], others: list[Value]) -> bool:
     pairs = zip(_held(results, deep=True), _held(others, deep=True), strict=True)
     return all(one.shape == other.shape and _alike(one, other) for one, other in pairs)
 

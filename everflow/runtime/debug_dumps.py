@@ -29,7 +29,7 @@ class DebugDumps:
     """Writes the dumps of one run."""
 
     def __init__(self, options: debug_pb2.DebugOptions) -> None:
-        self._watches: dict = {}
+        self._watches: dict[tuple[str, int], list[debug_pb2.DebugTensorWatch]] = {}
         self._roots: list[str] = []
         self._last = 0
         for watch in options.debug_tensor_watch_opts:
@@ -41,7 +41,7 @@ class DebugDumps:
                     self._roots.append(url[len("file://") :])
         self._global_step = options.global_step
 
-    def record(self, node: Node, start: int, end: int, values: list) -> None:
+    def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
         """Called by the emitted function after each node."""
         for slot, value in enumerate(values):
             for watch in (*self._watches.get((node.name, slot), ()), *self._watches.get(("*", -1), ())):

@@ -245,7 +245,7 @@ class LocalExecutor:
                 run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
         return results
 
-    def call(self, plan: Runnable, values: list) -> list[Any]:
+    def call(self, plan: Runnable, values: list[Value]) -> list[Any]:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 

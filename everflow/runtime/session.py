@@ -6,7 +6,7 @@ import importlib
 import threading
 import warnings
 import weakref
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 # session first asks for it, so that who needs no cluster needs no gRPC.
 _TARGETS = {"grpc://": ("everflow.distributed.client", "RemoteExecutor")}
 _open_sessions: weakref.WeakSet = weakref.WeakSet()
-_NO_FEEDS: dict = {}
+_NO_FEEDS: dict[Any, Any] = {}
 
 
 def _make_executor(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> Executor:
@@ -62,7 +62,7 @@ class BaseSession:
         self._config = config
         self._add_shapes = bool(config is not None and config.graph_options.infer_shapes)
         self._closed = False
-        self._calls: dict = {}  # (kind of fetches, fetches, feed keys) → steady-state call
+        self._calls: dict[Hashable, Callable[[Iterable[Any]], Any]] = {}  # (kind of fetches, fetches, feed keys) → steady-state call
         self._executor = _make_executor(target, self._graph, config)
         _open_sessions.add(self)
 

@@ -14,6 +14,7 @@ from everflow.framework.forking import renewed
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
     from everflow.protos import attr_value_pb2
 
 DEFAULT_CONTAINER = "localhost"
@@ -90,9 +91,11 @@ class SessionState:
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
         self.closed = renewed(threading.Event())
-        self.constants: dict = {}  # Const operation → kernel value; plans share them
-        self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
-        self.derivatives: dict = {}  # name → a function that kernels made of one of the graph by differentiating it
+        self.constants: dict[Operation, Any] = {}  # Const operation → kernel value; plans share them
+        self.private: dict[
+            tuple[str, str], Any
+        ] = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
+        self.derivatives: dict[str, Any] = {}  # name → a function that kernels made of one of the graph by differentiating it
         self.checks = False  # whether kernels are compared with what is declared of them
         self._private_lock = renewed(threading.RLock())
         self._function_caller = function_caller
@@ -136,7 +139,7 @@ class Step:
     __slots__ = ("container", "deadline", "locks", "session", "_cancelled")
 
     def __init__(self, session: SessionState, timeout_in_ms: int = 0) -> None:
-        self.container: dict = {}
+        self.container: dict[Any, Any] = {}
         self.locks: list = []  # what this run holds of critical sections
         self.session = session
         self.deadline = time.monotonic() + timeout_in_ms / 1000.0 if timeout_in_ms > 0 else None

@@ -62,7 +62,7 @@ def _multiplications(node: Node) -> float:
     return 0
 
 
-def _shape(node: Node, output: int) -> tuple:
+def _shape(node: Node, output: int) -> tuple[int, ...]:
     made = getattr(node.op, "outputs", None)
     shape = made[output].shape if made and output < len(made) else None
     if shape is None or shape.ndims is None:

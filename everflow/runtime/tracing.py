@@ -38,7 +38,7 @@ class StepTrace:
     def __init__(self) -> None:
         self.records: list[Record] = []
 
-    def record(self, node: Node, start: int, end: int, values: list) -> None:
+    def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
         """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs in use."""
         described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes, strict=False)]
         self.records.append(Record(node, start, end, described))

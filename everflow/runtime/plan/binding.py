@@ -96,7 +96,7 @@ def constant_value(node: Node, state: SessionState) -> Value:
     return cache[node.op]
 
 
-def call_arguments(node: Node, values: list) -> list:
+def call_arguments(node: Node, values: list[Value]) -> list[Any]:
     """Input values grouped by the definition's arguments: a list for a list-valued one."""
     if node.definition is None:
         return values
@@ -107,7 +107,7 @@ def call_arguments(node: Node, values: list) -> list:
     return arguments
 
 
-def flat_results(node: Node, result: Value) -> list:
+def flat_results(node: Node, result: Value) -> list[Value]:
     """What a kernel returned, as a list with one value for each output."""
     counts = output_counts(node)
     if not counts:

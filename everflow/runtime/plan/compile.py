@@ -26,7 +26,9 @@ from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
 
 if TYPE_CHECKING:
-    from everflow.runtime.hints import PlanFunction, Value
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Tensor
+    from everflow.runtime.hints import PlanFunction, Rewrite, Value
     from everflow.runtime.state import SessionState
 
 P = ParamSpec("P")
@@ -55,7 +57,7 @@ class Plan:
     def _call_from_now(self, function: PlanFunction) -> None:
         self.function = function
 
-    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
         if step is None and self.takes_step:
             step = Step(self.state)
@@ -95,7 +97,15 @@ class Planner:
 
     @_without_collecting
     def __init__(
-        self, fetches: list, feeds: list, state: SessionState, placer: Placer, rules: list, *, checks: bool = False, **options: Any
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        placer: Placer,
+        rules: list[Rewrite],
+        *,
+        checks: bool = False,
+        **options: Any,
     ) -> None:
         """`options`: see `plan`; `done` are operations that need not be waited for, `as_created` keeps the order of creation."""
         self.state, self.rules, self.checks = state, rules, checks
@@ -139,13 +149,22 @@ class Planner:
 
 
 def compile_plan(
-    fetches: list, feeds: list, state: SessionState, placer: Placer, rules: list, *, journal: bool = False, **options: Any
+    fetches: list[Element],
+    feeds: list[Tensor],
+    state: SessionState,
+    placer: Placer,
+    rules: list[Rewrite],
+    *,
+    journal: bool = False,
+    **options: Any,
 ) -> Plan:
     """The plan of `fetches` from `feeds`, whatever their shapes; with a `journal` its program knows what rules changed."""
     return Planner(fetches, feeds, state, placer, rules, **options).plan(journal=journal, only=True)
 
 
-def compile_shaped(fetches: list, feeds: list, state: SessionState, placer: Placer, rules: list, **options: Any) -> Plan | ShapedPlans:
+def compile_shaped(
+    fetches: list[Element], feeds: list[Tensor], state: SessionState, placer: Placer, rules: list[Rewrite], **options: Any
+) -> Plan | ShapedPlans:
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
     start = time.perf_counter()
     planner = Planner(fetches, feeds, state, placer, rules, **options)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Edge, Node, is_ref
@@ -24,6 +24,7 @@ CONTROL_FLOW = SWITCH | MERGE | ENTER | EXIT | NEXT | {"LoopCond"}
 
 Literal = tuple[Edge, bool]  # a predicate and what it must be
 Guard = tuple[Literal, ...] | None
+Path = tuple[str, ...]  # names of the frames around something, the outermost first
 DEAD = None  # the guard of a node that can never run: it needs both sides of a branch
 
 
@@ -35,13 +36,13 @@ class Unstructured(Exception):
 class Frame:
     """A while loop. `variables` are the Merge nodes that take a first value from an Enter and later ones from a NextIteration."""
 
-    path: tuple  # names of the frames around it and its own
+    path: Path  # names of the frames around it and its own
     nodes: list[Node] = field(default_factory=list)  # all nodes inside, also those of loops within
-    items: list = field(default_factory=list)  # nodes and loops directly inside
+    items: list[Item] = field(default_factory=list)  # nodes and loops directly inside
     variables: list[Node] = field(default_factory=list)
     predicate: Edge = None  # type: ignore[assignment]  # found before anybody asks for it
-    body: set = field(default_factory=set)  # the items that run only when the predicate holds
-    after: set = field(default_factory=set)  # the items that run when it no longer does
+    body: set[Item] = field(default_factory=set)  # the items that run only when the predicate holds
+    after: set[Item] = field(default_factory=set)  # the items that run when it no longer does
     guard: Guard = ()
 
     def entry(self, merge: Node) -> Edge:
@@ -65,7 +66,7 @@ class ControlFlow:
         self.frame_of: dict[Node, tuple] = {}
         self.guard_of: dict[Node, Guard] = {}
         self.frames: dict[tuple, Frame] = {}
-        self.items: list = pruned.nodes  # what is in no loop
+        self.items: list[Any] = pruned.nodes  # what is in no loop
         self.groups: dict[Node, AtOnce] = {}
         self.is_straight = not any(node.type in CONTROL_FLOW for node in pruned.nodes)
         if not self.is_straight:
@@ -74,7 +75,7 @@ class ControlFlow:
             self._find_guards(pruned.nodes)
             self._find_items(pruned.nodes)
 
-    def frame(self, node: Node) -> tuple:
+    def frame(self, node: Node) -> Path:
         return self.frame_of.get(node, ())
 
     def guard(self, item: Item) -> Guard:
@@ -95,7 +96,7 @@ class ControlFlow:
         """Give each node the path of frames it runs in; Enter and Exit count as inside their loop."""
         frame_of = self.frame_of
         for node in nodes:
-            path: tuple = ()
+            path: Path = ()
             for source in sources(node):
                 outside = frame_of[source][:-1] if source.type in EXIT else frame_of[source]
                 if len(outside) > len(path):
@@ -110,7 +111,7 @@ class ControlFlow:
                 self._tell_namesakes_apart([n for n in inside if frame_of[n][:depth] == path], path)
             depth += 1
 
-    def _tell_namesakes_apart(self, nodes: list[Node], path: tuple) -> None:
+    def _tell_namesakes_apart(self, nodes: list[Node], path: Path) -> None:
         """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs together."""
         frame_of = self.frame_of
         among = set(nodes)
@@ -222,7 +223,7 @@ class ControlFlow:
             elif node.type in MERGE:
                 guard_of[node] = self._merge_guard(node)
             else:
-                union: set | None = set()
+                union: set[Literal] | None = set()
                 for edge in node.inputs:
                     union = _joined(union, self.edge_guard(edge))
                 for control in node.controls:
@@ -236,7 +237,7 @@ class ControlFlow:
     def _loop_guard(self, loop: Frame) -> Guard:
         """A loop runs when its variables have first and next values; what else enters it may be of a branch that only some of its nodes take."""
         inside = set(loop.nodes)
-        union: set | None = set()
+        union: set[Literal] | None = set()
         for merge in loop.variables:
             union = _joined(union, self.guard_of[loop.entry(merge)[0]])
             following = self.guard_of[loop.following(merge)[0]]
@@ -270,7 +271,7 @@ class ControlFlow:
             union = _joined(union, self.guard_of[control])
         return DEAD if union is None else self._sorted(union)
 
-    def _sorted(self, union: set) -> Guard:
+    def _sorted(self, union: set[Literal]) -> Guard:
         """Outer predicates first, so that each is known where it is asked."""
         return tuple(sorted(union, key=lambda lit: (len(self.guard_of.get(lit[0][0]) or ()), lit[0][0].index, lit[0][1])))
 
@@ -299,7 +300,7 @@ def predicate_of(edge: Edge) -> Edge:
     return edge
 
 
-def _joined(union: set | None, guard: Guard) -> set | None:
+def _joined(union: set[Literal] | None, guard: Guard) -> set[Literal] | None:
     if union is None or guard is None:
         return None
     if not guard:

@@ -35,7 +35,7 @@ _EXPRESSIONS = {
 }
 
 
-def counters(program: Program, origin: Origin) -> frozenset:
+def counters(program: Program, origin: Origin) -> frozenset[Edge]:
     """The edges of a program that are held as numbers of Python; `origin(edge)` is the edge that holds an edge's value."""
     following = {
         variable: loop.blocks[1].end.inputs[i]
@@ -72,7 +72,7 @@ def _is_number(edge: Edge) -> bool:
     return node.output_dtypes[output] in _DTYPES and shape is not None and shape.ndims == 0 and not is_ref(node, output)
 
 
-def _counts(node: Node, found: set, following: dict, origin: Origin) -> bool:
+def _counts(node: Node, found: set[Edge], following: dict[Node, Edge], origin: Origin) -> bool:
     """Whether a loop variable's next value is a counter, or something computed takes one."""
     if node.type == VARIABLE:
         edge = origin(following[node])

@@ -45,6 +45,8 @@ from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
 from everflow.runtime.plan.together import together
 
 if TYPE_CHECKING:
+    from types import CodeType
+
     from everflow.framework.dtypes import DType
     from everflow.runtime.hints import PlanFunction, Recorder, Value
     from everflow.runtime.state import SessionState
@@ -56,7 +58,13 @@ class Emitted:
     """A plan as a Python function: `function(step, *feeds)` returns a list with one value for each fetch."""
 
     def __init__(
-        self, function: PlanFunction, source: str, codes: frozenset, line_nodes: list[Node | None], names: dict, takes_step: bool
+        self,
+        function: PlanFunction,
+        source: str,
+        codes: frozenset[CodeType],
+        line_nodes: list[Node | None],
+        names: dict[Edge, str],
+        takes_step: bool,
     ) -> None:
         self.function = function
         self.source = source
@@ -85,7 +93,7 @@ class _Emitter:
         self.copies = aliases.snapshots()
         self.state = state
         self.recorder = recorder
-        self.space: dict = {
+        self.space: dict[str, Any] = {
             "fail_unfed": _raising(unfed),
             "fail_missing": _raising(missing_kernel),
             "fail_dead": _raising(not_there),

@@ -46,7 +46,7 @@ def translated(error: Exception, emitted: Emitted) -> Exception:
     return told(error, node, [local_values.get(emitted.names.get(edge)) for edge in node.inputs])
 
 
-def told(error: Exception, node: Node, values: list) -> Exception:
+def told(error: Exception, node: Node, values: list[Value]) -> Exception:
     """The error to raise for one that came while a node ran that was given these values."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
@@ -108,7 +108,7 @@ def _inner(trace: TracebackType, emitted: Emitted) -> TracebackType | None:
 class _Values:
     """The values of a plan's expressions where it failed: locals, what its pieces share, and constants."""
 
-    def __init__(self, constants: dict, local_values: dict) -> None:
+    def __init__(self, constants: dict[str, Any], local_values: dict[str, Any]) -> None:
         self._constants, self._locals = constants, local_values
 
     def get(self, expression: str | None) -> Value:
@@ -168,7 +168,7 @@ def _defined_at(op: Operation) -> str:
     return f" (defined at {frame[0]}:{frame[1]}) " if frame is not None else ""
 
 
-def _inputs_text(node: Node, values: list) -> str:
+def _inputs_text(node: Node, values: list[Value]) -> str:
     """One line for each input: its tensor's name, dtype and the shape that was seen."""
     lines = [f"\n\t {node.type} was given:"]
     for (source, output), value in zip(node.inputs[:8], values, strict=False):

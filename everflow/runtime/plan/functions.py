@@ -55,7 +55,7 @@ class PlannedFunction:
         self._plan: Runnable | None = None
         self._count = 0  # of results; what else the plan gives are operations that run in any case
 
-    def __call__(self, *values: Value, step: Step | None = None) -> list:
+    def __call__(self, *values: Value, step: Step | None = None) -> list[Value]:
         if step is not None:
             step.check()
         plan = self._plan or self._planned()
@@ -76,7 +76,7 @@ class PlannedFunction:
                 self._plan = self._compile(fetches, list(inputs), self._state, to_numpy=False)
             return self._plan
 
-    def _on_another_thread(self, plan: Runnable, values: tuple, step: Step | None, depth: int) -> list:
+    def _on_another_thread(self, plan: Runnable, values: tuple[Value, ...], step: Step | None, depth: int) -> list[Value]:
         if depth >= DEEPEST:
             raise errors.ResourceExhaustedError(
                 None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"

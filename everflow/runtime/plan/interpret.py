@@ -38,20 +38,22 @@ from everflow.runtime.state import Step
 from everflow.runtime.threads import use
 
 if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation, Tensor
     from everflow.kernels.state import Ref
     from everflow.runtime.hints import Recorder, Value
     from everflow.runtime.state import SessionState
 
 
 def interpret(
-    fetches: list,
-    feeds: list,
+    fetches: list[Element],
+    feeds: list[Tensor],
     state: SessionState,
     placer: Placer,
     *,
     copying: bool,
     to_numpy: bool = True,
-    done: frozenset = frozenset(),
+    done: frozenset[Operation] = frozenset(),
     recorder: Recorder | None = None,
     as_created: bool = False,
     threads: int = 0,
@@ -98,7 +100,7 @@ class Interpreted:
         self._threads = threads
         self._calls = {node: _Call(node, session, copying, node in self.turns.exposed) for node in self.layout.nodes}
 
-    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
         step = step or Step(self.state)
         if self._threads:
@@ -113,7 +115,7 @@ class Interpreted:
             if self._threads:
                 flush(False)
 
-    def call(self, node: Node, values: list, run: _Run) -> list:
+    def call(self, node: Node, values: list[Value], run: _Run) -> list[Value]:
         """The outputs of a node that is given these values."""
         start = time.time_ns() if self._recorder is not None else 0
         try:
@@ -131,7 +133,7 @@ class Interpreted:
             return outputs
         raise failed
 
-    def _results(self, found: dict[int, Any]) -> list:
+    def _results(self, found: dict[int, Any]) -> list[Any]:
         results: list = []
         for position, fetch in enumerate(self.program.fetches):
             if not isinstance(fetch, tuple) or (fetch[0].type == FEED and self._to_numpy):
@@ -197,7 +199,7 @@ class _Run:
             return self._next()
         return None
 
-    def _end(self, entry: tuple, outputs: list) -> None:
+    def _end(self, entry: tuple, outputs: list[Value]) -> None:
         iteration, node, _, dead = entry
         for position in self._owner.wanted.get(node, ()):
             value = outputs[self._owner.outputs[position]]
@@ -250,7 +252,7 @@ class _Call:
         except errors.OpError as e:
             raise refused(e, node) from None
 
-    def __call__(self, values: list, run: _Run) -> list:
+    def __call__(self, values: list[Value], run: _Run) -> list[Value]:
         node = self._node
         if self._kept is not None:
             return [_copy(v) for v in self._kept] if self._copies else self._kept
@@ -279,7 +281,7 @@ class _Call:
             return [_copy(v) if _memory(v) in given else v for v in outputs]
         return outputs
 
-    def _pass(self, values: list) -> list:
+    def _pass(self, values: list[Value]) -> list[Value]:
         """What nodes that compute nothing give: their input, on one of two ways for a Switch."""
         node = self._node
         if not node.output_dtypes:
@@ -292,7 +294,7 @@ class _Call:
         predicate = _read(values[1]) if is_ref(*node.inputs[1]) else values[1]
         return [DEAD, value] if bool(predicate) else [value, DEAD]
 
-    def _flat(self, result: Value) -> list:
+    def _flat(self, result: Value) -> list[Value]:
         if self._node.definition is not None:
             return flat_results(self._node, result)
         count = len(self._node.output_dtypes)

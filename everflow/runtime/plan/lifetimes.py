@@ -42,12 +42,12 @@ def find_releases(program: Program, origin: Origin, is_local: Callable[[Edge], b
     return found
 
 
-def _note(edges: Iterable[Edge], user: Node, users: dict, origin: Origin) -> None:
+def _note(edges: Iterable[Edge], user: Node, users: dict[Edge, list[Node]], origin: Origin) -> None:
     for edge in edges:
         users.setdefault(origin(edge), []).append(user)
 
 
-def _last_place(edge: Edge, users: list[Node], depths: dict) -> tuple[Node, bool]:
+def _last_place(edge: Edge, users: list[Node], depths: dict[Block, int]) -> tuple[Node, bool]:
     """After which item a value can go, and whether it is sure to be there then."""
     made = edge[0]
     home, last, is_sure = made.block, made, True

@@ -12,7 +12,7 @@ import enum
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everflow.framework import op_defs
 from everflow.framework.op_defs import OpDef
@@ -25,6 +25,9 @@ from everflow.runtime.plan.verify import verify
 if TYPE_CHECKING:
     from everflow.runtime.hints import Rewrite, Value
     from everflow.runtime.state import SessionState
+
+# The named parts of a pattern, as far as they are found.
+_Parts: TypeAlias = dict[str, Edge]
 
 _OFF, _AGGRESSIVE = rewriter_config_pb2.RewriterConfig.OFF, rewriter_config_pb2.RewriterConfig.AGGRESSIVE
 
@@ -180,7 +183,9 @@ def matches(pattern: Pattern, root: Node, context: Context) -> Iterator[Match]:
             yield match
 
 
-def _edge_matches(pattern: Pattern, edge: Edge, user: Node, parts: dict, going: tuple) -> Iterator[tuple[dict, tuple]]:
+def _edge_matches(
+    pattern: Pattern, edge: Edge, user: Node, parts: _Parts, going: tuple[Node, ...]
+) -> Iterator[tuple[_Parts, tuple[Node, ...]]]:
     node, output = edge
     if is_ref(node, output) or (pattern.is_constant and node.type not in CONSTANTS):
         return
@@ -197,7 +202,9 @@ def _edge_matches(pattern: Pattern, edge: Edge, user: Node, parts: dict, going: 
     yield from _inputs_match(pattern, node, user, parts, going)
 
 
-def _inputs_match(pattern: Pattern, node: Node, user: Node, parts: dict, going: tuple) -> Iterator[tuple[dict, tuple]]:
+def _inputs_match(
+    pattern: Pattern, node: Node, user: Node, parts: _Parts, going: tuple[Node, ...]
+) -> Iterator[tuple[_Parts, tuple[Node, ...]]]:
     if pattern.inputs is None:
         yield parts, going
         return

@@ -27,7 +27,7 @@ class Placer:
         self._specs = [DeviceSpec.from_string(name) for name in devices]
         self._soft = soft
         self._log = log
-        self._placed: dict = {}  # Operation → device name
+        self._placed: dict[Operation, str] = {}  # Operation → device name
 
     def device_of(self, op: Operation) -> str:
         """The device of an operation that was placed; the first CPU for one that was not."""
@@ -37,7 +37,7 @@ class Placer:
         """Place these operations, given that those they depend on are among them or placed."""
         new = [op for op in ops if op not in self._placed]
         groups = _Groups(new, self._placed)
-        chosen: dict = {}
+        chosen: dict[Operation, str] = {}
         for group in groups.members():
             device = self._choose_for(group, groups.followers)
             for op in group:
@@ -106,9 +106,9 @@ class _Groups:
         self._ops = ops
         self._new = set(ops)
         self._placed = placed
-        self._parent: dict = {}
-        self._absent: dict = {}
-        self.followers: set = set()  # they use a variable or handle, so they go where it is, whatever they ask for
+        self._parent: dict[Operation, Operation] = {}
+        self._absent: dict[str, Operation] = {}
+        self.followers: set[Operation] = set()  # they use a variable or handle, so they go where it is, whatever they ask for
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):

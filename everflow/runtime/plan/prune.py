@@ -36,7 +36,7 @@ class Pruned:
         return found
 
 
-def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
+def prune(fetches: list[Element], feeds: list[Tensor], done: frozenset[Operation] = frozenset()) -> Pruned:
     """What `fetches` (Tensors and Operations) need, given `feeds` (Tensors); operations in `done` need not be waited for."""
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
     # Waiting for a placeholder is waiting for its feed.
@@ -63,7 +63,7 @@ def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
         node = needed[op]
         node.inputs = [edge(t) for t in op.inputs]
         node.controls = [needed[c] for c in op.control_inputs if c not in done]
-    wanted = [needed[f] if _op_of(f) is f else edge(f) for f in fetches]
+    wanted = [edge(f) if isinstance(f, Tensor) else needed[f] for f in fetches]
     return Pruned(list(fed.values()) + [needed[op] for op in ops], list(fed.values()), wanted)
 
 
@@ -88,7 +88,7 @@ def _node(index: int, op: Operation) -> Node:
     return node
 
 
-def _ordered(needed: dict, fed: dict, done: Collection[Operation]) -> list:
+def _ordered(needed: Mapping[Operation, Node], fed: Mapping[Tensor, Node], done: Collection[Operation]) -> list[Operation]:
     """Creation order, with inputs first where a graph was wired in another order; a cycle without a loop is an error."""
     ops = sorted(needed, key=lambda op: op._id)
     place = {op: i for i, op in enumerate(ops)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Hashable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
@@ -19,6 +19,9 @@ from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Item
+
+# Item → those that must run before it.
+_Needed: TypeAlias = "dict[Item, set[Item]]"
 
 
 @dataclass(slots=True)
@@ -47,7 +50,7 @@ def schedule(pruned: Pruned, flow: ControlFlow, *, as_created: bool = False) -> 
     return delayed + moved
 
 
-def flattened(items: list) -> list[Node]:
+def flattened(items: list[Item]) -> list[Node]:
     """The nodes of scheduled items, those of loops in their place."""
     result = []
     for item in items:
@@ -169,7 +172,7 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     """Those of some nodes that need not wait for each other."""
     place = {item: i for i, item in enumerate(flow.items)}
     needed = {item: _item_sources(item, 0, flow, place) for item in flow.items}
-    bit = {node: 1 << i for i, node in enumerate(nodes)}
+    bit: dict[Item, int] = {node: 1 << i for i, node in enumerate(nodes)}
     above: dict = {}
     for item in _topological(flow.items, needed):
         above[item] = 0
@@ -182,7 +185,7 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     return chosen
 
 
-def _waiting_last(items: list) -> list:
+def _waiting_last(items: list[Item]) -> list[Item]:
     """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
     kinds = {node.facts.waits for item in items for node in _nodes(item)}
     if not kinds.issuperset(_MEETING):
@@ -190,9 +193,9 @@ def _waiting_last(items: list) -> list:
     return sorted(items, key=lambda item: any(node.facts.waits is Waits.TAKES for node in _nodes(item)))
 
 
-def _inputs_first(items: list, needed: dict) -> list:
+def _inputs_first(items: list[Item], needed: _Needed) -> list[Item]:
     """Items with those in front that bring in input, after what they need: where it has ended, the run should stop before it changes anything."""
-    left = [item for item in items if isinstance(item, Node) and item.facts.first]
+    left: list[Item] = [item for item in items if isinstance(item, Node) and item.facts.first]
     if not left:
         return items
     in_front = set(left)
@@ -206,12 +209,12 @@ def _inputs_first(items: list, needed: dict) -> list:
 # --- ordering -------------------------------------------------------------------------------
 
 
-def _created(items: list, depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
+def _created(items: list[Item], depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     place = {item: i for i, item in enumerate(items)}
     return _topological(items, {item: _item_sources(item, depth, flow, place) for item in items}), 0
 
 
-def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
+def _ordered(items: list[Item], depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     needed = {item: _item_sources(item, depth, flow, place) for item in items}
@@ -257,7 +260,7 @@ def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses) -> 
     return order, delayed
 
 
-def _one_at_a_time(items: list, needed: dict) -> None:
+def _one_at_a_time(items: list[Item], needed: _Needed) -> None:
     """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for itself."""
     ends: dict[Node, set[Node]] = {}
     sections: dict = {}
@@ -271,10 +274,10 @@ def _one_at_a_time(items: list, needed: dict) -> None:
             needed[following] |= ends.get(lock, set())
 
 
-def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict) -> set:
+def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict[Item, int]) -> set[Item]:
     """The items at this level that must run before an item."""
     if flow.is_straight and isinstance(item, Node):
-        sources = {source for source, _ in item.inputs}
+        sources: set[Any] = {source for source, _ in item.inputs}
         sources.update(item.controls)
         return {flow.groups.get(s, s) for s in sources} if flow.groups else sources
     result: set[Item] = set()
@@ -288,11 +291,11 @@ def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict) -> set
 
 
 def _holds(
-    items: list, depth: int, flow: ControlFlow, needed: dict, accesses: Accesses, place: dict
+    items: list[Item], depth: int, flow: ControlFlow, needed: _Needed, accesses: Accesses, place: dict[Item, int]
 ) -> tuple[dict[Item, int], dict[Item, list[Item]]]:
     """Writer → how many unordered uses it waits for; use → the writers that wait for it."""
 
-    def at_this_level(nodes: list[Node]) -> list:
+    def at_this_level(nodes: list[Node]) -> list[Item]:
         owners = dict.fromkeys(flow.owner(n, depth) for n in nodes if len(flow.frame(n)) >= depth)
         return [o for o in owners if o in place]
 
@@ -319,7 +322,7 @@ def _holds(
     return holds, held_by
 
 
-def _topological(items: list, needed: dict) -> list:
+def _topological(items: list[Item], needed: _Needed) -> list[Item]:
     """Items with their sources first; a loop stands where its first node does, which may be before what it needs."""
     seen: set = set()
     result: list = []

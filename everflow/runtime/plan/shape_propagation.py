@@ -109,7 +109,7 @@ class _Propagation:
     def _block(self, block: Block) -> None:
         for node in block:
             shapes = [s if s is not None else unknown_shape() for s in node.output_shapes]
-            values: list | None = None
+            values: list[Value] | None = None
             if node.type in CONSTANTS:
                 values = [constant_value(node, self._state)]
             elif node.type == VARIABLE:
@@ -136,13 +136,13 @@ class _Propagation:
                 if value is not None:
                     self._values[node, i] = value
 
-    def _known(self, edges: Iterable[Edge]) -> list | None:
+    def _known(self, edges: Iterable[Edge]) -> list[Value] | None:
         values = [self._values.get(e) for e in edges]
         return None if any(v is None for v in values) else values
 
     # --- loops and branches ----------------------------------------------------------------------
 
-    def _loop(self, loop: Node) -> list:
+    def _loop(self, loop: Node) -> list[TensorShape]:
         condition, body = loop.blocks
         variables = loop_variables(loop)
         for variable, start in zip(variables, loop.inputs, strict=True):
@@ -156,7 +156,7 @@ class _Propagation:
                 self._wrong.append(variable)
         return results
 
-    def _branch(self, branch: Node, static: list) -> list:
+    def _branch(self, branch: Node, static: list[TensorShape]) -> list[TensorShape]:
         for block in branch.blocks:
             self._block(block)
         sides = [[self.shapes.get(e) for e in block.end.inputs] for block in branch.blocks]
@@ -164,7 +164,7 @@ class _Propagation:
 
     # --- single nodes ------------------------------------------------------------------------------
 
-    def _inferred(self, node: Node, static: list) -> list:
+    def _inferred(self, node: Node, static: list[TensorShape]) -> list[TensorShape]:
         rule = registry.find_shape_rule(node.type)
         if rule is None or node.op is None or node.type != node.op.type or all(is_known(s) for s in static):
             return static
@@ -196,7 +196,7 @@ class _Propagation:
             self._tensors[edge] = found
         return found
 
-    def _computed(self, node: Node, shapes: list) -> list | None:
+    def _computed(self, node: Node, shapes: list[TensorShape]) -> list[Value] | None:
         """The results of a node that does arithmetic on shapes and constants."""
         if node.type in _SHAPE_OPS:
             if any(is_ref(*e) for e in node.inputs):
@@ -228,7 +228,7 @@ class _Propagation:
             same = value is not None and old is not None and hasattr(value, "equal") and value.shape == old.shape and bool(value.equal(old))
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
 
-    def _load(self, node: Node, static: list) -> tuple[list, list | None]:
+    def _load(self, node: Node, static: list[TensorShape]) -> tuple[list[TensorShape], list[Value] | None]:
         shape, value = self._contents.get(container_of(node), (_MIXED, None))
         shapes = static if shape is _MIXED else [TensorShape(shape), *static[1:]]
         if value is None or not node.type.startswith("StackPop"):

@@ -22,6 +22,7 @@ from everflow.runtime.plan.program import FEED, IF, Block, Edge, Node, Program, 
 
 if TYPE_CHECKING:
     from everflow.framework.shapes import TensorShape
+    from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
@@ -49,7 +50,7 @@ def _is_large(node: Node) -> bool:
     return any(size is not None and size > LARGEST_FOLDED for size in sizes)
 
 
-def computed(node: Node, values: list, state: SessionState) -> list | None:
+def computed(node: Node, values: list[Value], state: SessionState) -> list[Value] | None:
     """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
     if node.facts.renames:
         return [values[0]]

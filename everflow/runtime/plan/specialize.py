@@ -9,7 +9,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.forking import renewed
@@ -67,7 +67,7 @@ class ShapedPlans:
         self.program, self.devices, self.state = general.program, general.devices, general.state
         self.fed_fetches, self.takes_step = general.fed_fetches, general.takes_step
 
-    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         key = tuple([feeds[i].shape for i in self._open])
         plan = self.plans.get(key)
         if plan is not None:

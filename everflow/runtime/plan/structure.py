@@ -5,6 +5,8 @@ Control dependencies end here. A node that was waited for, and is not pure, is m
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import torch
 
 from everflow.framework import dtypes
@@ -13,6 +15,10 @@ from everflow.kernels.facts import Effect
 from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, AtOnce, ControlFlow, Frame, is_loop_switch
 from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
+    from everflow.runtime.plan.control_flow import Literal
 
 
 def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Program:
@@ -56,7 +62,7 @@ class _Builder:
 
     # --- blocks -------------------------------------------------------------------------------
 
-    def _block(self, items: list, block: Block, base: tuple) -> None:
+    def _block(self, items: list[Item], block: Block, base: tuple[Literal, ...]) -> None:
         """Append items to a block that runs where the literals `base` hold, in branches of its own where they need more."""
         opened: list[tuple[tuple, Node]] = []  # the branches we are in: (literal, its node)
         for item in items:
@@ -78,7 +84,7 @@ class _Builder:
                 item.order = self.order
                 target.append(item)
 
-    def _open(self, literals: list, block: Block, opened: list) -> Block:
+    def _open(self, literals: list[Literal], block: Block, opened: list[Any]) -> Block:
         """The block inside the branches of some literals: those we are in already stay open, also where we go to their other side."""
         common = 0
         while common < min(len(opened), len(literals)) and opened[common][0] == literals[common]:
@@ -105,7 +111,7 @@ class _Builder:
         block.append(branch)
         return branch
 
-    def _merge(self, merge: Node, block: Block, base: tuple, opened: list) -> None:
+    def _merge(self, merge: Node, block: Block, base: tuple[Literal, ...], opened: list[Any]) -> None:
         """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the input that can."""
         inputs = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
         sides = [(i, e, guard) for i, e, guard in inputs if guard is not None]

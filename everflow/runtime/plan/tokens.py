@@ -17,6 +17,7 @@ from everflow.runtime.plan.prune import Pruned
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
+    from everflow.runtime.plan.control_flow import Path
 
 DEAD = object()  # the token of a value that is not there: its branch was not taken
 KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration") for prefix in ("", "Ref")}
@@ -58,7 +59,7 @@ class Layout:
         path = self.path[node]
         return (*path, node.attribute("frame_name")) if kind == "Enter" else path[:-1] if kind == "Exit" else path
 
-    def _entered(self, source: Node, output: int | None, path: tuple, user: Node) -> tuple:
+    def _entered(self, source: Node, output: int | None, path: Path, user: Node) -> tuple:
         """The edge that brings a value of an outer frame to where it is used: by Enters that the graph left out, as where a value in a loop is fed."""
         here = self.leads_to(source)
         if path[: len(here)] != here:
@@ -80,7 +81,7 @@ class Layout:
 class Frame:
     """A loop that runs: one for each time that its Enters are reached."""
 
-    def __init__(self, path: tuple, around: Iteration | None, entering: int) -> None:
+    def __init__(self, path: Path, around: Iteration | None, entering: int) -> None:
         self.path = path
         self.around = around
         self.entering = entering  # Enters that have not brought their token yet
@@ -151,7 +152,7 @@ class Flow:
         """Orders entries: earlier iterations first, within them by place."""
         return (*entry[0].key, self._place(entry[1]))
 
-    def pass_on(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def pass_on(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         """Send a node's outputs on; `outputs` are DEAD where a Switch went the other way, and all are for a dead node."""
         kind, frame = KINDS.get(node.type), iteration.frame
         if kind == "Enter":
@@ -172,7 +173,7 @@ class Flow:
         iteration.busy -= 1
         self._settle(frame)
 
-    def _enter(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def _enter(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         path = self._layout.leads_to(node)
         frame = iteration.frames.get(path)
         if frame is None:
@@ -214,7 +215,7 @@ class Flow:
                 around.busy -= 1
                 frame = around.frame
 
-    def _send(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def _send(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         for user, position, output in self._layout.users[node]:
             token = (DEAD if dead else None) if position is None else outputs[output]
             self._receive(iteration, user, position, token, node)
