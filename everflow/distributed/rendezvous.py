@@ -14,7 +14,6 @@ from everflow.kernels import tensors
 from everflow.protos import tensor_pb2, worker_pb2
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.runtime.hints import Value
     from everflow.runtime.state import Step
 
@@ -139,11 +138,11 @@ def unpack(message: tensor_pb2.TensorProto, count: int) -> list[tensor_pb2.Tenso
     return [tensor_pb2.TensorProto.FromString(data) for data in message.string_val]
 
 
-def to_proto(value: Value, dtype: DType) -> tensor_pb2.TensorProto:
+def to_proto(value: Value, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A kernel's value as it travels: a copy, so that it stays what it was when it was sent."""
     return encode(tensors.to_numpy(value, dtype), dtype)
 
 
-def from_proto(proto: tensor_pb2.TensorProto, dtype: DType) -> Value:
+def from_proto(proto: tensor_pb2.TensorProto, dtype: dtypes.DType) -> Value:
     """A kernel's value from one that came, which must be of this type."""
     return tensors.from_numpy(decode(proto, dtype))

@@ -18,7 +18,6 @@ from everflow.ops.gradient_tape import GradientTape
 from everflow.ops.gradients import is_trainable
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.framework.hints import TensorLike
     from everflow.framework.operation import Operation, Tensor
     from everflow.runtime.hints import Value
@@ -30,12 +29,12 @@ _TapedCall: TypeAlias = "tuple[GradientTape, list[EagerTensor], list[Tensor]]"
 class _OnTape:
     """A Python function that takes and gives kernel values, and remembers the calls of a run for the gradient."""
 
-    def __init__(self, function: Callable[..., Any], types: list[DType]) -> None:
+    def __init__(self, function: Callable[..., Any], types: list[dtypes.DType]) -> None:
         self._function = function
         self._types = types
         self._latest: list[_TapedCall] = []
 
-    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, DType]) -> list[Value]:
+    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, dtypes.DType]) -> list[Value]:
         with EagerGraph().as_default():
             inputs = [EagerTensor(value, dtype.base_dtype) for value, dtype in arguments]
             with GradientTape(persistent=True) as tape:
@@ -57,7 +56,7 @@ class _Backward:
     def __init__(self, forward: _OnTape) -> None:
         self._forward = forward
 
-    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, DType]) -> list[Value]:
+    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, dtypes.DType]) -> list[Value]:
         calls = self._forward.calls(run)
         turn = run[self] = run.get(self, 0) + 1
         if turn > len(calls):
@@ -72,7 +71,7 @@ class _Backward:
             return [convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)]
 
 
-def _converted(returned: Any, types: Sequence[DType]) -> list[Tensor]:
+def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
     values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None and not types else [returned]
     if len(values) < len(types):
         raise ValueError(f"The function returns {len(values)} values, but {len(types)} are expected.")

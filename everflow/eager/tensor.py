@@ -19,7 +19,6 @@ from everflow.runtime.devices import CPU
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from everflow.framework.dtypes import DType
     from everflow.framework.graph import Graph
     from everflow.framework.hints import FeedDict, SessionLike, ShapeLike
     from everflow.runtime.hints import Value
@@ -47,7 +46,7 @@ class EagerTensor(Tensor):
 
     is_eager = True
 
-    def __init__(self, value: Value, dtype: DType) -> None:
+    def __init__(self, value: Value, dtype: dtypes.DType) -> None:
         self._value = value
         self._dtype = dtype
         self._known_shape: TensorShape | None = None

@@ -12,7 +12,7 @@ import os
 import struct
 import uuid
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, BinaryIO, TypeVar
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError, Message
@@ -26,9 +26,6 @@ from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from everflow.framework.shapes import TensorShape
 from everflow.protos import tensor_bundle_pb2
-
-if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
 
 _Proto = TypeVar("_Proto", bound=Message)
 
@@ -71,11 +68,11 @@ class BundleWriter:
         self._aside = _aside(prefix)
         self._data = open(self._aside + ".partial", "wb")
 
-    def add(self, name: str, array: np.ndarray, dtype: DType | None = None) -> None:
+    def add(self, name: str, array: np.ndarray, dtype: dtypes.DType | None = None) -> None:
         """Append a whole tensor."""
         self._append(name.encode(), array, dtype)
 
-    def add_slice(self, name: str, shape: Sequence[int], part: TensorSlice, array: np.ndarray, dtype: DType | None = None) -> None:
+    def add_slice(self, name: str, shape: Sequence[int], part: TensorSlice, array: np.ndarray, dtype: dtypes.DType | None = None) -> None:
         """Append a part of a tensor whose full shape is given."""
         if part.is_full and tuple(shape) == array.shape:
             self.add(name, array, dtype)
@@ -90,7 +87,7 @@ class BundleWriter:
         entry.slices.append(resolved.to_proto())
         self._append(slice_key(name, resolved.extents), array, dtype)
 
-    def _append(self, key: bytes, array: np.ndarray, dtype: DType | None) -> None:
+    def _append(self, key: bytes, array: np.ndarray, dtype: dtypes.DType | None) -> None:
         if not key:
             raise InvalidArgumentError(None, None, "A tensor in a checkpoint must have a name")
         if key in self._entries:

@@ -22,7 +22,6 @@ from everflow.framework.tensor_values import make_ndarray
 from everflow.protos.graph_pb2 import GraphDef
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.protos import event_pb2, summary_pb2
 
 _COLUMNS = {
@@ -196,7 +195,7 @@ class EventDatabaseWriter:
         self._insert("Graphs", run_id=self._run_id, graph_id=graph, inserted_time=now, graph_def=graph_def.SerializeToString())
 
 
-def _tensor_of(value: summary_pb2.Summary.Value) -> tuple[Any, DType, str]:
+def _tensor_of(value: summary_pb2.Summary.Value) -> tuple[Any, dtypes.DType, str]:
     """(array, its type, the plug-in that shows it) of a Summary.Value, whichever kind it is of."""
     kind = value.WhichOneof("value")
     if kind == "simple_value":

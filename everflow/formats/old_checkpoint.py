@@ -20,7 +20,6 @@ from everflow.framework.tensor_values import array_of, make_tensor_proto
 from everflow.protos import saved_tensor_slice_pb2
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.protos import tensor_pb2
 
 _META_KEY = b""
@@ -101,7 +100,7 @@ def _parsed(value: bytes, path: str) -> saved_tensor_slice_pb2.SavedTensorSlices
         raise DataLossError(None, None, f"{path}: an entry of the table can't be read") from e
 
 
-def write_old_checkpoint(path: str, tensors: Iterable[tuple[str, Sequence[int], TensorSlice, np.ndarray, DType]]) -> None:
+def write_old_checkpoint(path: str, tensors: Iterable[tuple[str, Sequence[int], TensorSlice, np.ndarray, dtypes.DType]]) -> None:
     """Write a file of the first version: `tensors` are (name, full shape, slice, array, dtype)."""
     folder = os.path.dirname(path)
     if folder:
@@ -132,7 +131,7 @@ def write_old_checkpoint(path: str, tensors: Iterable[tuple[str, Sequence[int], 
     os.replace(aside, path)
 
 
-def _values_only(array: np.ndarray, dtype: DType) -> tensor_pb2.TensorProto:
+def _values_only(array: np.ndarray, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A TensorProto with its values one by one, as this format has them, and neither type nor shape."""
     proto = make_tensor_proto(array, dtype)
     if proto.tensor_content:

@@ -15,7 +15,6 @@ from everflow.framework.shapes import Dimension, TensorShape
 from everflow.protos import tensor_pb2
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.framework.hints import DTypeLike, ShapeLike
     from everflow.protos import tensor_shape_pb2
 
@@ -53,7 +52,9 @@ class TensorValue:
     _array: Any  # np.ndarray, or None until it is asked for
     _proto: Any  # tensor_pb2.TensorProto, or None until it is asked for
 
-    def __init__(self, array: np.ndarray | None = None, proto: tensor_pb2.TensorProto | None = None, dtype: DType | None = None) -> None:
+    def __init__(
+        self, array: np.ndarray | None = None, proto: tensor_pb2.TensorProto | None = None, dtype: dtypes.DType | None = None
+    ) -> None:
         self._array, self._proto = array, proto
         if proto is not None:
             self.dtype = dtypes.as_dtype(proto.dtype)
@@ -292,14 +293,14 @@ def make_tensor_proto(
     return proto
 
 
-def listed_proto(values: Sequence[Any], dtype: DType) -> tensor_pb2.TensorProto:
+def listed_proto(values: Sequence[Any], dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A TensorProto of a vector with its values one by one, as op definitions write defaults."""
     proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape([len(values)]).as_proto())
     _put_values(proto, dtype, np.array(values, dtype.as_numpy_dtype))
     return proto
 
 
-def _put_values(proto: tensor_pb2.TensorProto, dtype: DType, flat: np.ndarray) -> None:
+def _put_values(proto: tensor_pb2.TensorProto, dtype: dtypes.DType, flat: np.ndarray) -> None:
     field = getattr(proto, _FIELDS[dtype])
     if dtype in (dtypes.float16, dtypes.bfloat16):
         field.extend(flat.view(np.uint16).tolist())

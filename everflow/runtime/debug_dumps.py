@@ -15,7 +15,6 @@ from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import event_pb2
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.framework.hints import Element
     from everflow.framework.operation import Tensor
     from everflow.protos import debug_pb2, graph_pb2
@@ -102,7 +101,7 @@ def _write_event(event: event_pb2.Event, path: str) -> None:
         f.write(event.SerializeToString())
 
 
-def _as_array(value: Value, dtype: DType) -> np.ndarray | None:
+def _as_array(value: Value, dtype: dtypes.DType) -> np.ndarray | None:
     """The array behind a kernel's value; None for handles and what was never set."""
     from everflow.kernels.tensors import to_numpy
 
@@ -112,7 +111,7 @@ def _as_array(value: Value, dtype: DType) -> np.ndarray | None:
     return value if isinstance(value, np.ndarray) else to_numpy(value, dtype.base_dtype)
 
 
-def _numeric_summary(array: np.ndarray, dtype: DType) -> np.ndarray:
+def _numeric_summary(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     numbers = np.asarray(array, np.float64).reshape(-1)
     finite = numbers[np.isfinite(numbers)]
     counts = [

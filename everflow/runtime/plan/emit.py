@@ -47,7 +47,6 @@ from everflow.runtime.plan.together import together
 if TYPE_CHECKING:
     from types import CodeType
 
-    from everflow.framework.dtypes import DType
     from everflow.runtime.hints import PlanFunction, Recorder, Value
     from everflow.runtime.state import SessionState
 
@@ -491,7 +490,7 @@ def copied(value: Value) -> Value:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def fetcher(dtype: DType, copy: bool) -> Callable[[Value], Any]:
+def fetcher(dtype: dtypes.DType, copy: bool) -> Callable[[Value], Any]:
     """A function from a kernel's value of this dtype to what `Session.run` returns: numpy scalars, arrays, bytes."""
     if dtype is dtypes.string:
         return _fetch_text

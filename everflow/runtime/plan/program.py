@@ -17,7 +17,6 @@ from everflow.kernels import registry
 from everflow.kernels.facts import Effect, Facts
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.framework.hints import DTypeLike
     from everflow.framework.operation import Operation
     from everflow.runtime.hints import Value
@@ -49,7 +48,7 @@ class Node:
         self.definition: Any = None
         self.inputs: list[Edge] = []
         self.controls: list[Node] = []  # only in a graph that was not given its order yet
-        self.output_dtypes: list[DType] = []
+        self.output_dtypes: list[dtypes.DType] = []
         self.output_shapes: list[TensorShape | None] = []
         self.device = ""
         self.value: Any = None  # FEED: position; VALUE: the kernel value
@@ -64,7 +63,7 @@ class Node:
         self._effect: Effect | None = None
 
     @property
-    def input_dtypes(self) -> list[DType]:
+    def input_dtypes(self) -> list[dtypes.DType]:
         return [node.output_dtypes[i] for node, i in self.inputs]
 
     @property

@@ -12,7 +12,6 @@ from everflow.framework.operation import Tensor
 from everflow.runtime.plan.program import FEED, Edge, Node
 
 if TYPE_CHECKING:
-    from everflow.framework.dtypes import DType
     from everflow.framework.hints import Element
     from everflow.framework.operation import Operation
 
@@ -125,6 +124,6 @@ def _sources(op: Operation, fed: Mapping[Tensor, Node], done: Collection[Operati
     yield from (c for c in op.control_inputs if c not in done)
 
 
-def describe_dtype(dtype: DType) -> str:
+def describe_dtype(dtype: dtypes.DType) -> str:
     """A dtype as TensorFlow's run time names it: "float", "double", "half", else its usual name."""
     return {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(dtype.base_dtype, dtype.base_dtype.name)
