@@ -185,6 +185,9 @@ class _RemoteRun:
         return decode(found[fetch.name], fetch.dtype.base_dtype)[()]
 
 
-def _name_fetches(request: master_pb2.RunStepRequest | master_pb2.PartialRunSetupRequest, fetches: list[Element]) -> None:
+def _name_fetches(
+    request: master_pb2.RunStepRequest | master_pb2.PartialRunSetupRequest,
+    fetches: list[Element],
+) -> None:
     request.fetch.extend(dict.fromkeys(f.name for f in fetches if isinstance(f, Tensor)))
     request.target.extend(dict.fromkeys(f.name for f in fetches if not isinstance(f, Tensor)))

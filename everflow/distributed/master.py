@@ -35,7 +35,11 @@ class Master:
         self._sessions: dict[str, MasterSession] = {}
         self._serial = itertools.count(int.from_bytes(os.urandom(6), "big"))
 
-    def CreateSession(self, request: master_pb2.CreateSessionRequest, call: wire.Call) -> master_pb2.CreateSessionResponse:
+    def CreateSession(
+        self,
+        request: master_pb2.CreateSessionRequest,
+        call: wire.Call,
+    ) -> master_pb2.CreateSessionResponse:
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
@@ -47,7 +51,11 @@ class Master:
             self._sessions[handle] = session
         return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=session.version)
 
-    def ExtendSession(self, request: master_pb2.ExtendSessionRequest, call: wire.Call) -> master_pb2.ExtendSessionResponse:
+    def ExtendSession(
+        self,
+        request: master_pb2.ExtendSessionRequest,
+        call: wire.Call,
+    ) -> master_pb2.ExtendSessionResponse:
         version = self._session(request.session_handle).extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
@@ -70,7 +78,11 @@ class Master:
             response.tensor.add(name=name, tensor=value)
         return response
 
-    def PartialRunSetup(self, request: master_pb2.PartialRunSetupRequest, call: wire.Call) -> master_pb2.PartialRunSetupResponse:
+    def PartialRunSetup(
+        self,
+        request: master_pb2.PartialRunSetupRequest,
+        call: wire.Call,
+    ) -> master_pb2.PartialRunSetupResponse:
         session = self._session(request.session_handle)
         handle = session.partial_run_setup(list(request.feed), list(request.fetch), list(request.target))
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
@@ -84,7 +96,11 @@ class Master:
         response.fetch.extend(values)
         return response
 
-    def ReleaseCallable(self, request: master_pb2.ReleaseCallableRequest, call: wire.Call) -> master_pb2.ReleaseCallableResponse:
+    def ReleaseCallable(
+        self,
+        request: master_pb2.ReleaseCallableRequest,
+        call: wire.Call,
+    ) -> master_pb2.ReleaseCallableResponse:
         self._session(request.session_handle).release_callable(request.handle)
         return master_pb2.ReleaseCallableResponse()
 

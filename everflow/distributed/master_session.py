@@ -140,7 +140,12 @@ class MasterSession:
         values = self._execute(tasks, feeds, timeout, options, metadata, call)
         return [feeds[name] if name in feeds else values[name] for name in fetches]
 
-    def _prepare(self, feeds: tuple[str, ...], fetches: tuple[str, ...], targets: tuple[str, ...]) -> dict[str, _TaskRun]:
+    def _prepare(
+        self,
+        feeds: tuple[str, ...],
+        fetches: tuple[str, ...],
+        targets: tuple[str, ...],
+    ) -> dict[str, _TaskRun]:
         key = feeds, fetches, targets
         with self._lock:
             if key not in self._runs:
@@ -148,7 +153,12 @@ class MasterSession:
                 self._runs[key] = self.register(wanted, [self.tensor(name) for name in feeds])
             return self._runs[key]
 
-    def register(self, wanted: list[Element], fed: list[Tensor], done: frozenset[Operation] = frozenset()) -> dict[str, _TaskRun]:
+    def register(
+        self,
+        wanted: list[Element],
+        fed: list[Tensor],
+        done: frozenset[Operation] = frozenset(),
+    ) -> dict[str, _TaskRun]:
         """Cut a run of tensors and operations over the tasks, and give each its part."""
         graph = self.graph()
         pruned = prune(wanted, fed, done)
@@ -225,7 +235,11 @@ class MasterSession:
         wanted = [self.tensor(n) for n in fetches] + [self.operation(n) for n in targets]
         return found.run(wanted, {self.tensor(n): v for n, v in feeds.items()})[: len(fetches)]
 
-    def run_tasks(self, tasks: dict[str, _TaskRun], feeds: Mapping[str, tensor_pb2.TensorProto]) -> dict[str, tensor_pb2.TensorProto]:
+    def run_tasks(
+        self,
+        tasks: dict[str, _TaskRun],
+        feeds: Mapping[str, tensor_pb2.TensorProto],
+    ) -> dict[str, tensor_pb2.TensorProto]:
         """A run that was registered by hand: tensor name → TensorProto, in and out."""
         return self._execute(tasks, feeds, self._config.operation_timeout_in_ms, config_pb2.RunOptions(), None, wire.Call())
 
@@ -325,7 +339,12 @@ class _Execution:
         elif future.result().status_code:
             self.stop(_stored_error(future.result()))
 
-    def _run_here(self, here: str, values: dict[str, tensor_pb2.TensorProto], metadata: config_pb2.RunMetadata | None) -> None:
+    def _run_here(
+        self,
+        here: str,
+        values: dict[str, tensor_pb2.TensorProto],
+        metadata: config_pb2.RunMetadata | None,
+    ) -> None:
         def register(cancel: Callable[[], None]) -> None:
             with self._lock:
                 self._cancel_here = cancel

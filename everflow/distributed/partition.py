@@ -49,7 +49,12 @@ def task_of(device: str) -> str:
 
 
 def partition(
-    pruned: Pruned, feeds: list[Tensor], device_of: Callable[[Operation], str], incarnations: dict[str, int], graph: Graph, here: str
+    pruned: Pruned,
+    feeds: list[Tensor],
+    device_of: Callable[[Operation], str],
+    incarnations: dict[str, int],
+    graph: Graph,
+    here: str,
 ) -> dict[str, Part]:
     """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
 

@@ -106,7 +106,11 @@ class Server:
 
 
 def _make_server_def(
-    server_or_cluster_def: Any, job_name: str | None, task_index: int | None, protocol: str | None, config: config_pb2.ConfigProto | None
+    server_or_cluster_def: Any,
+    job_name: str | None,
+    task_index: int | None,
+    protocol: str | None,
+    config: config_pb2.ConfigProto | None,
 ) -> tensorflow_server_pb2.ServerDef:
     """A complete ServerDef; what is given beside one overrides it, and what a cluster of one leaves open is plain."""
     if isinstance(server_or_cluster_def, tensorflow_server_pb2.ServerDef):

@@ -68,7 +68,11 @@ class Worker:
             session.state.close()
         return worker_pb2.DeleteWorkerSessionResponse()
 
-    def RegisterGraph(self, request: worker_pb2.RegisterGraphRequest, call: wire.Call) -> worker_pb2.RegisterGraphResponse:
+    def RegisterGraph(
+        self,
+        request: worker_pb2.RegisterGraphRequest,
+        call: wire.Call,
+    ) -> worker_pb2.RegisterGraphResponse:
         session = self._session(request.session_handle)
         config = config_pb2.ConfigProto(graph_options=request.graph_options)
         config.intra_op_parallelism_threads = self._config.intra_op_parallelism_threads
@@ -76,11 +80,20 @@ class Worker:
         session.graphs[handle] = _RegisteredGraph(request.graph_def, config, session.state, self.device_names)
         return worker_pb2.RegisterGraphResponse(graph_handle=handle)
 
-    def DeregisterGraph(self, request: worker_pb2.DeregisterGraphRequest, call: wire.Call) -> worker_pb2.DeregisterGraphResponse:
+    def DeregisterGraph(
+        self,
+        request: worker_pb2.DeregisterGraphRequest,
+        call: wire.Call,
+    ) -> worker_pb2.DeregisterGraphResponse:
         self._session(request.session_handle).graphs.pop(request.graph_handle, None)
         return worker_pb2.DeregisterGraphResponse()
 
-    def RunGraph(self, request: worker_pb2.RunGraphRequest, call: wire.Call, timeout_in_ms: int = 0) -> worker_pb2.RunGraphResponse:
+    def RunGraph(
+        self,
+        request: worker_pb2.RunGraphRequest,
+        call: wire.Call,
+        timeout_in_ms: int = 0,
+    ) -> worker_pb2.RunGraphResponse:
         session = self._session(request.session_handle)
         graph = session.graphs.get(request.graph_handle)
         if graph is None:
@@ -174,7 +187,13 @@ class _WorkerSession:
 class _RegisteredGraph:
     """A part of a graph with its plan: values come and go by rendezvous key."""
 
-    def __init__(self, graph_def: graph_pb2.GraphDef, config: config_pb2.ConfigProto, state: SessionState, device_names: list[str]) -> None:
+    def __init__(
+        self,
+        graph_def: graph_pb2.GraphDef,
+        config: config_pb2.ConfigProto,
+        state: SessionState,
+        device_names: list[str],
+    ) -> None:
         graph = Graph()
         with graph.as_default():
             try:
@@ -203,7 +222,13 @@ class _RegisteredGraph:
     def _compile(self, **options: Any) -> Runnable:
         return self._executor.compile(self._wanted, list(self._feeds.values()), as_created=self._is_cut, **options)
 
-    def run(self, request: worker_pb2.RunGraphRequest, step: Step, carrier: Carrier, response: worker_pb2.RunGraphResponse) -> None:
+    def run(
+        self,
+        request: worker_pb2.RunGraphRequest,
+        step: Step,
+        carrier: Carrier,
+        response: worker_pb2.RunGraphResponse,
+    ) -> None:
         """One run: what was sent is fed, what is to be received is put into the response."""
         with self._lock:
             plan = self._plan

@@ -83,7 +83,13 @@ class Engine:
             self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
             _forget_oldest(self.calls)
 
-    def bound(self, definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> BoundOperation:
+    def bound(
+        self,
+        definition: OpDef,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+        output_dtypes: Sequence[DType],
+    ) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
@@ -102,7 +108,12 @@ class BoundOperation:
     """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
 
     def __init__(
-        self, state: SessionState, definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]
+        self,
+        state: SessionState,
+        definition: OpDef,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+        output_dtypes: Sequence[DType],
     ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)

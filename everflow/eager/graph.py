@@ -36,7 +36,11 @@ execution_callbacks: list[Callable[..., None]] = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
 
 
-def _kind_of_call(definition: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any]) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
+def _kind_of_call(
+    definition: OpDef,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
     """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for other calls."""
     key: list[Any] = [definition.name]
     inputs: list[EagerTensor] = []
@@ -95,7 +99,14 @@ class EagerOperation(Operation):
         raise NotImplementedError("Executing eagerly there is nothing to run: the operation has run when it was made.")
 
 
-def _draw(graph: Graph, definition: OpDef, inputs: Sequence[Tensor], dtypes: Sequence[DType], attrs: Attributes, name: str) -> Operation:
+def _draw(
+    graph: Graph,
+    definition: OpDef,
+    inputs: Sequence[Tensor],
+    dtypes: Sequence[DType],
+    attrs: Attributes,
+    name: str,
+) -> Operation:
     """Add an operation on tensors of a graph to it; values among the inputs become constants there, so that shapes are known."""
 
     def inside(tensor: Tensor) -> Tensor:
@@ -160,7 +171,12 @@ class EagerGraph(Graph):
         return op
 
     def call(
-        self, definition: OpDef, args: Sequence[Any], kwargs: Mapping[str, Any], make: Callable[..., Operation], name: str | None = None
+        self,
+        definition: OpDef,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        make: Callable[..., Operation],
+        name: str | None = None,
     ) -> Any:
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
         key, inputs = _kind_of_call(definition, args, kwargs)

@@ -72,7 +72,14 @@ class BundleWriter:
         """Append a whole tensor."""
         self._append(name.encode(), array, dtype)
 
-    def add_slice(self, name: str, shape: Sequence[int], part: TensorSlice, array: np.ndarray, dtype: dtypes.DType | None = None) -> None:
+    def add_slice(
+        self,
+        name: str,
+        shape: Sequence[int],
+        part: TensorSlice,
+        array: np.ndarray,
+        dtype: dtypes.DType | None = None,
+    ) -> None:
         """Append a part of a tensor whose full shape is given."""
         if part.is_full and tuple(shape) == array.shape:
             self.add(name, array, dtype)
@@ -345,7 +352,14 @@ class BundleReader:
         if mask(crc) != entry.crc32c:
             raise DataLossError(None, None, f"{path}: checksum of tensor {name} does not match: the file is damaged")
 
-    def _load_strings(self, raw: bytes, entry: tensor_bundle_pb2.BundleEntryProto, shape: list[int], name: str, path: str) -> np.ndarray:
+    def _load_strings(
+        self,
+        raw: bytes,
+        entry: tensor_bundle_pb2.BundleEntryProto,
+        shape: list[int],
+        name: str,
+        path: str,
+    ) -> np.ndarray:
         count = int(np.prod(shape, dtype=object))
         if count > len(raw) or any(s < 0 for s in shape):
             raise DataLossError(None, None, f"{path}: tensor {name} can't hold {count} strings in {len(raw)} bytes")

@@ -22,7 +22,13 @@ _FLUSH, _CLOSE = object(), object()
 class EventFileWriter:
     """Writes Event protos to a new event file of a folder."""
 
-    def __init__(self, logdir: Any, max_queue: int = 10, flush_secs: float = 120, filename_suffix: str | None = None) -> None:
+    def __init__(
+        self,
+        logdir: Any,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str | None = None,
+    ) -> None:
         self._given_logdir = logdir
         self._logdir = compat.as_str_any(compat.path_to_str(logdir))
         self._flush_secs = flush_secs

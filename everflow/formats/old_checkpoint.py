@@ -100,7 +100,10 @@ def _parsed(value: bytes, path: str) -> saved_tensor_slice_pb2.SavedTensorSlices
         raise DataLossError(None, None, f"{path}: an entry of the table can't be read") from e
 
 
-def write_old_checkpoint(path: str, tensors: Iterable[tuple[str, Sequence[int], TensorSlice, np.ndarray, dtypes.DType]]) -> None:
+def write_old_checkpoint(
+    path: str,
+    tensors: Iterable[tuple[str, Sequence[int], TensorSlice, np.ndarray, dtypes.DType]],
+) -> None:
     """Write a file of the first version: `tensors` are (name, full shape, slice, array, dtype)."""
     folder = os.path.dirname(path)
     if folder:

@@ -91,7 +91,11 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
             raise ValueError(f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}.")
 
 
-def _convert_inputs(definition: OpDef, keywords: Mapping[str, Any], given: Attributes) -> tuple[list[Tensor], Attributes]:
+def _convert_inputs(
+    definition: OpDef,
+    keywords: Mapping[str, Any],
+    given: Attributes,
+) -> tuple[list[Tensor], Attributes]:
     """(tensors, attributes that follow from them)."""
     attrs = dict(given)
     source: dict[str, str] = {}
@@ -118,7 +122,12 @@ def _wanted_dtype(arg: ArgDef, attrs: Attributes) -> dtypes.DType | None:
 
 
 def _convert_one(
-    definition: OpDef, arg: ArgDef, value: TensorLike, wanted: dtypes.DType | None, default: dtypes.DType | None, source: dict[str, str]
+    definition: OpDef,
+    arg: ArgDef,
+    value: TensorLike,
+    wanted: dtypes.DType | None,
+    default: dtypes.DType | None,
+    source: dict[str, str],
 ) -> Tensor:
     try:
         return internal_convert_to_tensor(value, wanted, arg.name, arg.is_ref, default)
@@ -180,7 +189,13 @@ def _wrong_type(message: str) -> Exception:
     return InvalidArgumentError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
-def _infer(definition: OpDef, arg: ArgDef, tensors: Sequence[Tensor], attrs: Attributes, source: dict[str, str]) -> None:
+def _infer(
+    definition: OpDef,
+    arg: ArgDef,
+    tensors: Sequence[Tensor],
+    attrs: Attributes,
+    source: dict[str, str],
+) -> None:
     """Set the attributes that an input argument's tensors decide, or check them against what is set."""
     types = [t.dtype.base_dtype for t in tensors]
     if arg.number_attr:
@@ -225,7 +240,13 @@ def _infer_type(definition: OpDef, arg: ArgDef, dtype: dtypes.DType, attrs: Attr
         )
 
 
-def _infer_types(definition: OpDef, arg: ArgDef, types: list[dtypes.DType], attrs: Attributes, source: dict[str, str]) -> None:
+def _infer_types(
+    definition: OpDef,
+    arg: ArgDef,
+    types: list[dtypes.DType],
+    attrs: Attributes,
+    source: dict[str, str],
+) -> None:
     """The types of an argument's tensors, each of its own."""
     known = attrs.get(arg.type_list_attr)
     if known is not None and list(known) != types:

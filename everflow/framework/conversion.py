@@ -108,7 +108,12 @@ def _checked_tensor(value: Tensor, dtype: dtypes.DType | None) -> Tensor:
     return value
 
 
-def _from_tensor(value: Tensor, dtype: dtypes.DType | None = None, name: str | None = None, as_ref: bool = False) -> Tensor:
+def _from_tensor(
+    value: Tensor,
+    dtype: dtypes.DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
     if value.is_eager:
         from everflow.framework.scopes import get_default_graph
 
@@ -173,7 +178,11 @@ def convert_n_to_tensor_or_indexed_slices(
     ]
 
 
-def convert_to_tensor_or_sparse_tensor(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Tensor | SparseTensor:
+def convert_to_tensor_or_sparse_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor | SparseTensor:
     """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
     from everflow.framework.composites import SparseTensor, SparseTensorValue
 

@@ -36,7 +36,13 @@ UNAVAILABLE: int
 class OpError(Exception):
     """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`."""
 
-    def __init__(self, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str, error_code: int) -> None:
+    def __init__(
+        self,
+        node_def: node_def_pb2.NodeDef | None,
+        op: Operation | None,
+        message: str,
+        error_code: int,
+    ) -> None:
         super().__init__()
         self._node_def, self._op, self._message, self._error_code = node_def, op, message, error_code
 
@@ -74,7 +80,13 @@ def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     def __init__(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, code)
 
-    def with_code(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str, error_code: int = code) -> None:
+    def with_code(
+        self: OpError,
+        node_def: node_def_pb2.NodeDef | None,
+        op: Operation | None,
+        message: str,
+        error_code: int = code,
+    ) -> None:
         OpError.__init__(self, node_def, op, message, error_code)
 
     if class_name == "UnknownError":  # it also stands for codes that have no class

@@ -319,7 +319,10 @@ def body_of(
     return Body(graph, inputs, [t for group in outputs for t in group], controls)
 
 
-def _in_order(function: function_pb2.FunctionDef, nodes: Mapping[str, node_def_pb2.NodeDef]) -> list[node_def_pb2.NodeDef]:
+def _in_order(
+    function: function_pb2.FunctionDef,
+    nodes: Mapping[str, node_def_pb2.NodeDef],
+) -> list[node_def_pb2.NodeDef]:
     """The body's nodes, inputs first."""
     order, state = [], {}
     for start in function.node_def:

@@ -45,9 +45,10 @@ class Graph(GraphCollections):
     # Whether operations run at once instead of being kept; `eager.EagerGraph` does so.
     executes = False
 
-    # Only graphs that execute have these, see `eager.EagerGraph`; and only bodies of functions this, see `functions.FuncGraph`.
+    # Only graphs that execute have these, see `eager.EagerGraph`,
     call: Callable[..., Any]
     enter_scope: Callable[[str | None], str]
+    # and only bodies of functions this, see `functions.FuncGraph`.
     capture: Callable[..., Tensor]
 
     # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
@@ -228,8 +229,18 @@ class Graph(GraphCollections):
             taken[f"{key}_{number}"] = 1
         return f"{full}_{number}"
 
-    def create_op(self, op_type: str, inputs: Sequence[Tensor], dtypes: Sequence[DType] | None = None, input_types: Any = None, name: str | None = None, attrs: Attributes | None = None, op_def: Any = None,
-                  compute_shapes: bool = True, compute_device: bool = True) -> Operation:  # fmt: skip
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType] | None = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Attributes | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
         """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
         from everflow.framework.builder import complete_attrs, output_dtypes
 
@@ -544,7 +555,11 @@ class Graph(GraphCollections):
         """The graph as a GraphDef proto, of the nodes added since `from_version`."""
         return self._as_graph_def(from_version, add_shapes)[0]
 
-    def _as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> tuple[graph_pb2.GraphDef, int]:
+    def _as_graph_def(
+        self,
+        from_version: int | None = None,
+        add_shapes: bool = False,
+    ) -> tuple[graph_pb2.GraphDef, int]:
         graph_def = graph_pb2.GraphDef(versions=self.graph_def_versions)
         with self._lock:
             nodes = self._ops[from_version or 0 :]

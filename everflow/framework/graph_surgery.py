@@ -71,7 +71,10 @@ def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) 
     return out
 
 
-def remove_training_nodes(input_graph: graph_pb2.GraphDef, protected_nodes: Iterable[str] | None = None) -> graph_pb2.GraphDef:
+def remove_training_nodes(
+    input_graph: graph_pb2.GraphDef,
+    protected_nodes: Iterable[str] | None = None,
+) -> graph_pb2.GraphDef:
     """A graph without CheckNumerics and without Identity nodes, but for protected ones.
 
     Edges through a CheckNumerics are dropped; an Identity is passed over, unless control edges begin or end at it.

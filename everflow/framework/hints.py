@@ -21,7 +21,8 @@ from everflow.protos import function_pb2, tensor_shape_pb2
 DTypeLike: TypeAlias = DType | np.dtype | type | str | int
 ShapeLike: TypeAlias = TensorShape | tensor_shape_pb2.TensorShapeProto | Dimension | int | Iterable[Any] | None
 
-# What `convert_to_tensor` takes: tensors, variables, numbers, text, nested lists, arrays, and any class with a conversion of its own.
+# What `convert_to_tensor` takes: tensors, variables, numbers, text, nested lists, arrays, and any class with a
+# conversion of its own.
 TensorLike: TypeAlias = Any
 # Lists, tuples, dicts and attrs classes, nested in any way, or a leaf alone; see `nest`.
 Structure: TypeAlias = Any
@@ -29,7 +30,8 @@ Structure: TypeAlias = Any
 FeedDict: TypeAlias = Mapping[Any, Any]
 
 Element: TypeAlias = Tensor | Operation
-# Attributes as a graph holds them: DType, TensorShape, TensorValue, NameAttrList, bytes, int, float, bool, or lists of one of these.
+# Attributes as a graph holds them: DType, TensorShape, TensorValue, NameAttrList, bytes, int, float, bool, or lists of
+# one of these.
 Attributes: TypeAlias = dict[str, Any]
 # Where in a program something was made: (file, line, function).
 Frame: TypeAlias = tuple[str, int, str]

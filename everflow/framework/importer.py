@@ -385,7 +385,12 @@ class _Importer:
             )
         return op.outputs[output]
 
-    def _attributes(self, definition: OpDef, node: node_def_pb2.NodeDef, name: str) -> tuple[Attributes, list[TensorShape] | None]:
+    def _attributes(
+        self,
+        definition: OpDef,
+        node: node_def_pb2.NodeDef,
+        name: str,
+    ) -> tuple[Attributes, list[TensorShape] | None]:
         """(attributes as Python values, the shapes the file claims for the outputs)."""
         values, output_shapes = {}, None
         for key, proto in node.attr.items():
@@ -419,7 +424,14 @@ class _Importer:
         head = _COLOCATION + self.prefix.encode() + b"/"
         return [head + g[len(_COLOCATION) :] if g.startswith(_COLOCATION) else g for g in groups]
 
-    def _check_inputs(self, definition: OpDef, node: node_def_pb2.NodeDef, name: str, attrs: Attributes, inputs: Sequence[Tensor]) -> None:
+    def _check_inputs(
+        self,
+        definition: OpDef,
+        node: node_def_pb2.NodeDef,
+        name: str,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+    ) -> None:
         try:
             wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, attrs)]
         except (KeyError, TypeError) as e:

@@ -134,7 +134,12 @@ def _same_named_tuple_type(a: Structure, b: Structure) -> bool:
     return _is_named_tuple(a) and _is_named_tuple(b) and type(a).__name__ == type(b).__name__ and a._fields == b._fields
 
 
-def _compare(a: Structure, b: Structure, check_types: bool, is_structure: Callable[[Structure], bool]) -> _Difference | None:
+def _compare(
+    a: Structure,
+    b: Structure,
+    check_types: bool,
+    is_structure: Callable[[Structure], bool],
+) -> _Difference | None:
     """(exception type, words) on the first difference of two structures, or None."""
     if is_structure(a) != is_structure(b):
         deep, leaf = (a, b) if is_structure(a) else (b, a)
@@ -155,7 +160,12 @@ def _compare(a: Structure, b: Structure, check_types: bool, is_structure: Callab
     return None
 
 
-def assert_same_structure(nest1: Structure, nest2: Structure, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: Structure,
+    nest2: Structure,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> None:
     """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different types."""
     found = _compare(nest1, nest2, check_types, _test(expand_composites))
     if found:
@@ -226,7 +236,11 @@ def map_structure(func: Callable[..., Any], *structure: Structure, **kwargs: Any
 # --- paths
 
 
-def _flat_paths(structure: Structure, is_structure: Callable[[Structure], bool], prefix: _Path = ()) -> abc.Iterator[tuple[_Path, Any]]:
+def _flat_paths(
+    structure: Structure,
+    is_structure: Callable[[Structure], bool],
+    prefix: _Path = (),
+) -> abc.Iterator[tuple[_Path, Any]]:
     if not is_structure(structure):
         yield prefix, structure
     else:
@@ -245,7 +259,11 @@ def flatten_with_tuple_paths(structure: Structure, expand_composites: bool = Fal
     return list(_flat_paths(structure, _test(expand_composites)))
 
 
-def flatten_with_joined_string_paths(structure: Structure, separator: str = "/", expand_composites: bool = False) -> list[tuple[str, Any]]:
+def flatten_with_joined_string_paths(
+    structure: Structure,
+    separator: str = "/",
+    expand_composites: bool = False,
+) -> list[tuple[str, Any]]:
     """(path, leaf) pairs; a path is text such as "a/0"."""
     return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)]
 
@@ -269,7 +287,11 @@ def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Structu
 
 
 def _shallow_difference(
-    shallow: Structure, deep: Structure, check_types: bool, is_structure: Callable[[Structure], bool], check_length: bool
+    shallow: Structure,
+    deep: Structure,
+    check_types: bool,
+    is_structure: Callable[[Structure], bool],
+    check_length: bool,
 ) -> _Difference | None:
     if not is_structure(shallow):
         return None
@@ -355,12 +377,22 @@ def flatten_up_to(
     return [part for _, part in pairs]
 
 
-def map_structure_up_to(shallow_tree: Structure, func: Callable[..., Any], *inputs: Structure, **kwargs: Any) -> Structure:
+def map_structure_up_to(
+    shallow_tree: Structure,
+    func: Callable[..., Any],
+    *inputs: Structure,
+    **kwargs: Any,
+) -> Structure:
     """`func` over the parts of inputs taken apart as deep as `shallow_tree` goes; the result is nested like `shallow_tree`."""
     return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
 
 
-def map_structure_with_tuple_paths_up_to(shallow_tree: Structure, func: Callable[..., Any], *inputs: Structure, **kwargs: Any) -> Structure:
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Structure,
+    func: Callable[..., Any],
+    *inputs: Structure,
+    **kwargs: Any,
+) -> Structure:
     """As map_structure_up_to; `func` gets the path as a tuple first."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")

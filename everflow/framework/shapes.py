@@ -452,7 +452,8 @@ def broadcast_gradient_axes(x_shape: Iterable[int], y_shape: Iterable[int]) -> t
     if x_shape == y_shape:
         return [], []
     rank = max(len(x_shape), len(y_shape))
-    ones_of_x, ones_of_y = ([i for i, size in enumerate((1,) * (rank - len(shape)) + shape) if size == 1] for shape in (x_shape, y_shape))
+    padded = [(1,) * (rank - len(shape)) + shape for shape in (x_shape, y_shape)]
+    ones_of_x, ones_of_y = ([i for i, size in enumerate(shape) if size == 1] for shape in padded)
     return ones_of_x, ones_of_y
 
 

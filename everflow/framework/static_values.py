@@ -68,7 +68,10 @@ def _static_rank(tensor: Tensor) -> np.ndarray | None:
     return None if rank is None else np.array(rank, np.int32)
 
 
-def _inputs_constant(tensor: Tensor, evaluate: Callable[[Operation, list[np.ndarray]], np.ndarray]) -> np.ndarray | None:
+def _inputs_constant(
+    tensor: Tensor,
+    evaluate: Callable[[Operation, list[np.ndarray]], np.ndarray],
+) -> np.ndarray | None:
     values = _all_known([constant_value(t) for t in tensor.op.inputs])
     return None if values is None else evaluate(tensor.op, values)
 
@@ -227,7 +230,12 @@ def known_value(tensor: Any) -> np.ndarray | None:
     return _evaluate(tensor, {}, 0, pieced=True)
 
 
-def _evaluate(tensor: Tensor, memo: dict[Any, np.ndarray | None], depth: int, pieced: bool = False) -> np.ndarray | None:
+def _evaluate(
+    tensor: Tensor,
+    memo: dict[Any, np.ndarray | None],
+    depth: int,
+    pieced: bool = False,
+) -> np.ndarray | None:
     """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from its static shape."""
     if tensor.is_eager:
         return _value_of(tensor)
@@ -271,7 +279,12 @@ def _evaluate(tensor: Tensor, memo: dict[Any, np.ndarray | None], depth: int, pi
     return value
 
 
-def _guarded(evaluate: Callable[..., Any], op: Operation, inputs: Sequence[np.ndarray], output: Tensor | None = None) -> np.ndarray | None:
+def _guarded(
+    evaluate: Callable[..., Any],
+    op: Operation,
+    inputs: Sequence[np.ndarray],
+    output: Tensor | None = None,
+) -> np.ndarray | None:
     """An evaluator's result; None where running would raise, since that error belongs to the run."""
     output = op.outputs[0] if output is None else output
     shape = output.shape.num_elements()
@@ -359,7 +372,13 @@ def _scatter_nd(op: Operation, indices: np.ndarray, updates: np.ndarray, shape: 
     return out
 
 
-def _one_hot(op: Operation, indices: np.ndarray, depth: np.ndarray, on_value: np.ndarray, off_value: np.ndarray) -> np.ndarray:
+def _one_hot(
+    op: Operation,
+    indices: np.ndarray,
+    depth: np.ndarray,
+    on_value: np.ndarray,
+    off_value: np.ndarray,
+) -> np.ndarray:
     hot = np.where(np.expand_dims(indices, -1) == np.arange(int(depth)), on_value, off_value)
     return np.moveaxis(hot, -1, op.attrs["axis"])
 
@@ -372,7 +391,12 @@ def _unique(op: Operation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return x[first[order]], ranks[inverse.reshape(-1)].astype(op.attrs["out_idx"].as_numpy_dtype)
 
 
-def _sparse_reshape(op: Operation, indices: np.ndarray, shape: np.ndarray, new_shape: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _sparse_reshape(
+    op: Operation,
+    indices: np.ndarray,
+    shape: np.ndarray,
+    new_shape: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     sizes = np.reshape(np.empty(shape, bool), new_shape).shape if np.prod(shape) <= _MAX_ELEMENTS else tuple(new_shape)
     flat = np.ravel_multi_index(tuple(indices.T), tuple(shape))
     return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes, np.int64)

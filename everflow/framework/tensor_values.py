@@ -53,7 +53,10 @@ class TensorValue:
     _proto: Any  # tensor_pb2.TensorProto, or None until it is asked for
 
     def __init__(
-        self, array: np.ndarray | None = None, proto: tensor_pb2.TensorProto | None = None, dtype: dtypes.DType | None = None
+        self,
+        array: np.ndarray | None = None,
+        proto: tensor_pb2.TensorProto | None = None,
+        dtype: dtypes.DType | None = None,
     ) -> None:
         self._array, self._proto = array, proto
         if proto is not None:
@@ -238,7 +241,11 @@ def _to_bytes(value: Any) -> bytes:
 
 
 def constant_array(
-    values: Any, dtype: DTypeLike | None = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+    values: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
 ) -> tuple[np.ndarray, dtypes.DType, tuple[int, ...]]:
     """(array, dtype, shape) of a constant: the array may be smaller than the shape, then its last value repeats."""
     if dtype is not None:
@@ -272,7 +279,11 @@ def constant_array(
 
 
 def make_tensor_proto(
-    values: Any, dtype: DTypeLike | None = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+    values: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
 ) -> tensor_pb2.TensorProto:
     """A TensorProto from a Python value or numpy array.
 

@@ -15,7 +15,14 @@ class Window(NamedTuple):
     after: int
 
 
-def slide(size: int, window: int, stride: int, padding: str, dilation: int = 1, explicit: Sequence[int] = (0, 0)) -> Window:
+def slide(
+    size: int,
+    window: int,
+    stride: int,
+    padding: str,
+    dilation: int = 1,
+    explicit: Sequence[int] = (0, 0),
+) -> Window:
     """Slide a window over `size` cells.
 
     >>> slide(5, 3, 2, "SAME")

@@ -69,7 +69,12 @@ class DebugDumps:
             folder = os.path.join(url[len("file://") :], _device_folder(node.device))
             _write_event(event, os.path.join(folder, f"{node.name}_{slot}_{kind}_{now}"))
 
-    def write_graphs(self, graph_defs: Iterable[graph_pb2.GraphDef], fetches: Sequence[Element], feeds: Sequence[Tensor]) -> None:
+    def write_graphs(
+        self,
+        graph_defs: Iterable[graph_pb2.GraphDef],
+        fetches: Sequence[Element],
+        feeds: Sequence[Tensor],
+    ) -> None:
         """Write what ran, beside the tensors."""
         _counts["runs"] += 1
         about = {

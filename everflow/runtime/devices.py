@@ -99,7 +99,9 @@ def _memory_limit(name: str) -> int:
     return _MEMORY_LIMIT
 
 
-def list_local_devices(session_config: config_pb2.ConfigProto | None = None) -> list[device_attributes_pb2.DeviceAttributes]:
+def list_local_devices(
+    session_config: config_pb2.ConfigProto | None = None,
+) -> list[device_attributes_pb2.DeviceAttributes]:
     """The devices of this process, as protos (`tensorflow.python.client.device_lib`)."""
     result = []
     for device in attributes_of(device_names(session_config)):

@@ -178,7 +178,13 @@ class LocalExecutor:
         return found
 
     def compile(
-        self, fetches: list[Element], feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options: Any
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        *,
+        shaped: bool = False,
+        as_drawn: bool = False,
+        **options: Any,
     ) -> Runnable:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.threads import allowed
@@ -190,7 +196,13 @@ class LocalExecutor:
             return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
 
     def _compile(
-        self, fetches: list[Element], feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options: Any
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        shaped: bool = True,
+        as_drawn: bool = False,
+        **options: Any,
     ) -> Runnable:
         """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
         if as_drawn or self._kind == REFERENCE:
@@ -205,7 +217,14 @@ class LocalExecutor:
             return self._interpret(fetches, feeds, state, copying=False, **options)
 
     def _interpret(
-        self, fetches: list[Element], feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options: Any
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        *,
+        copying: bool,
+        journal: bool = False,
+        **options: Any,
     ) -> Interpreted:
         from everflow.runtime.plan.interpret import interpret
 

@@ -46,7 +46,12 @@ def _make_executor(target: str, graph: Graph, config: config_pb2.ConfigProto | N
 class BaseSession:
     """What all sessions share: running, callables, partial runs."""
 
-    def __init__(self, target: str | bytes | None = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None) -> None:
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         if graph is None:
             self._graph = scopes.drawn_graph()
         else:
@@ -161,7 +166,12 @@ class BaseSession:
         self._executor.extend()
         return wanted.build(self._executor.run_with_options(wanted.elements, fed, options, run_metadata))
 
-    def make_callable(self, fetches: Structure, feed_list: Sequence[Any] | None = None, accept_options: bool = False) -> Callable[..., Any]:
+    def make_callable(
+        self,
+        fetches: Structure,
+        feed_list: Sequence[Any] | None = None,
+        accept_options: bool = False,
+    ) -> Callable[..., Any]:
         """A function that runs `fetches`, with the values of `feed_list` as positional arguments."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
             raise TypeError("feed_list must be a sequence: a list, or a tuple")
@@ -288,7 +298,12 @@ class Session(BaseSession):
     6.0
     """
 
-    def __init__(self, target: str | bytes | None = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None) -> None:
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         super().__init__(target, graph, config=config)
         self._entered: tuple[AbstractContextManager[Any], AbstractContextManager[Any]] | None = None
 
@@ -304,7 +319,12 @@ class Session(BaseSession):
         self._entered = graph_context, session_context
         return self
 
-    def __exit__(self, exc_type: type[BaseException] | None, exc_value: BaseException | None, exc_traceback: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
+    ) -> None:
         if exc_type is errors.OpError:
             warnings.warn("Session closing due to error", stacklevel=2)
         if self._entered is not None:
@@ -317,7 +337,11 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target: str | bytes | None, containers: Sequence[str] | None = None, config: config_pb2.ConfigProto | None = None) -> None:
+    def reset(
+        target: str | bytes | None,
+        containers: Sequence[str] | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         """Forget what is kept in resource containers (the default one unless named) at a target."""
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
@@ -339,7 +363,12 @@ _interactive_count = 0
 class InteractiveSession(BaseSession):
     """A session that makes itself the default when created, for shells and notebooks."""
 
-    def __init__(self, target: str | bytes | None = "", graph: Graph | None = None, config: config_pb2.ConfigProto | None = None) -> None:
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         global _interactive_count
         super().__init__(target, graph, config)
         with _interactive_lock:

@@ -86,7 +86,12 @@ class RandomStreams:
 class SessionState:
     """All that kernels get as `session`."""
 
-    def __init__(self, graph: Graph | None = None, resources: ResourceStore | None = None, function_caller: Callable | None = None) -> None:
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        resources: ResourceStore | None = None,
+        function_caller: Callable | None = None,
+    ) -> None:
         self.graph = graph
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()

@@ -73,7 +73,13 @@ _of_process = torch.get_num_threads()
 class Trial:
     """Stands for a plan's function in its first runs: calls it with all threads and with one in turns, then decides."""
 
-    def __init__(self, function: PlanFunction, count: int, decide: Callable[[PlanFunction], None], again: int = FIRST_AGAIN) -> None:
+    def __init__(
+        self,
+        function: PlanFunction,
+        count: int,
+        decide: Callable[[PlanFunction], None],
+        again: int = FIRST_AGAIN,
+    ) -> None:
         self._function = function
         self._decide = decide  # called with the function that the plan shall have from now on
         self._again = again  # the runs after which to try anew
@@ -139,7 +145,12 @@ def with_threads(function: PlanFunction, count: int) -> PlanFunction:
     return run
 
 
-def tried(function: PlanFunction, count: int, decide: Callable[[PlanFunction], None], nodes: Sequence[Node] = ()) -> PlanFunction:
+def tried(
+    function: PlanFunction,
+    count: int,
+    decide: Callable[[PlanFunction], None],
+    nodes: Sequence[Node] = (),
+) -> PlanFunction:
     """What a plan of these nodes calls at first: something that tries, if there is a choice.
 
     With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever it does to bits.

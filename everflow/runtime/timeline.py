@@ -42,7 +42,17 @@ class ChromeTrace:
 class _TensorLife:
     """A tensor of the step: who made it, when, how big, and when it was last needed."""
 
-    def __init__(self, name: str, number: int, pid: int, lane: int, created: int, size: int, allocator: str, description: str) -> None:
+    def __init__(
+        self,
+        name: str,
+        number: int,
+        pid: int,
+        lane: int,
+        created: int,
+        size: int,
+        allocator: str,
+        description: str,
+    ) -> None:
         self.name = name
         self.number = number
         self.pid = pid

@@ -39,7 +39,13 @@ class Plan:
     """A compiled run. It holds no values of its own, so any number of threads may call it at once."""
 
     def __init__(
-        self, program: Program, changes: dict[str, int], emitted: Emitted, copies: int, state: SessionState, threads: int = 0
+        self,
+        program: Program,
+        changes: dict[str, int],
+        emitted: Emitted,
+        copies: int,
+        state: SessionState,
+        threads: int = 0,
     ) -> None:
         self.program = program
         self.changes = changes
@@ -163,7 +169,12 @@ def compile_plan(
 
 
 def compile_shaped(
-    fetches: list[Element], feeds: list[Tensor], state: SessionState, placer: Placer, rules: list[Rewrite], **options: Any
+    fetches: list[Element],
+    feeds: list[Tensor],
+    state: SessionState,
+    placer: Placer,
+    rules: list[Rewrite],
+    **options: Any,
 ) -> Plan | ShapedPlans:
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
     start = time.perf_counter()

@@ -77,7 +77,14 @@ class Emitted:
         return self._line_nodes[line - 1] if 0 < line <= len(self._line_nodes) else None
 
 
-def emit(program: Program, aliases: Aliases, state: SessionState, *, to_numpy: bool = True, recorder: Recorder | None = None) -> Emitted:
+def emit(
+    program: Program,
+    aliases: Aliases,
+    state: SessionState,
+    *,
+    to_numpy: bool = True,
+    recorder: Recorder | None = None,
+) -> Emitted:
     """Make the function of a program.
 
     `to_numpy=False` gives kernel values, for function bodies. `recorder(node, start, end, values)` is called after each node, for traces.

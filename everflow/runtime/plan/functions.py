@@ -76,7 +76,13 @@ class PlannedFunction:
                 self._plan = self._compile(fetches, list(inputs), self._state, to_numpy=False)
             return self._plan
 
-    def _on_another_thread(self, plan: Runnable, values: tuple[Value, ...], step: Step | None, depth: int) -> list[Value]:
+    def _on_another_thread(
+        self,
+        plan: Runnable,
+        values: tuple[Value, ...],
+        step: Step | None,
+        depth: int,
+    ) -> list[Value]:
         if depth >= DEEPEST:
             raise errors.ResourceExhaustedError(
                 None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"
@@ -108,7 +114,11 @@ class PlannedFunction:
 
 
 def compile_function(
-    name: str, graph: Graph, state: SessionState, compile_body: Callable[..., Runnable], lock: AbstractContextManager[Any]
+    name: str,
+    graph: Graph,
+    state: SessionState,
+    compile_body: Callable[..., Runnable],
+    lock: AbstractContextManager[Any],
 ) -> PlannedFunction:
     """A function of the graph to be called on kernel values.
 

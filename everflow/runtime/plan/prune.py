@@ -87,7 +87,11 @@ def _node(index: int, op: Operation) -> Node:
     return node
 
 
-def _ordered(needed: Mapping[Operation, Node], fed: Mapping[Tensor, Node], done: Collection[Operation]) -> list[Operation]:
+def _ordered(
+    needed: Mapping[Operation, Node],
+    fed: Mapping[Tensor, Node],
+    done: Collection[Operation],
+) -> list[Operation]:
     """Creation order, with inputs first where a graph was wired in another order; a cycle without a loop is an error."""
     ops = sorted(needed, key=lambda op: op._id)
     place = {op: i for i, op in enumerate(ops)}
