@@ -238,10 +238,7 @@ class _Inputs(tuple):
     def __getitem__(self, key: Any) -> Any:
         return list(tuple.__getitem__(self, key)) if isinstance(key, slice) else tuple.__getitem__(self, key)
 
-    def __add__(
-        self,
-        other: Iterable[Any],
-    ) -> list[Any]:  # type: ignore[override]  # a list, as TensorFlow's list type gives
+    def __add__(self, other: Iterable[Any]) -> list[Any]:  # type: ignore[override]  # a list, as in TensorFlow
         return list(self) + list(other)
 
     def __radd__(self, other: Iterable[Any]) -> list[Any]:
