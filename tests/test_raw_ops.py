@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import everflow as tf
+from everflow.framework import op_defs, raw_ops
 from everflow.legacy import gen_ops
 
 
@@ -12,6 +13,12 @@ from everflow.legacy import gen_ops
 def graph():
     with tf.Graph().as_default() as graph:
         yield graph
+
+
+def test_no_name_of_the_module_hides_an_op():
+    known = {name: vars(raw_ops)[name] for name in op_defs.names() if name in vars(raw_ops)}
+    assert not [name for name, value in known.items() if getattr(value, "__module__", None) != raw_ops.__name__]
+    assert raw_ops.Any([True], [0]).op.type == "Any"
 
 
 def test_arguments_by_name():

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from everflow.distributed import wire
 from everflow.distributed.values import decode, encode
@@ -12,6 +14,14 @@ from everflow.protos import config_pb2, master_pb2
 from everflow.runtime.devices import DeviceAttributes
 from everflow.runtime.feeds import array_converter
 
+if TYPE_CHECKING:
+    import numpy as np
+    from google.protobuf.message import Message
+
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Element
+    from everflow.protos import tensor_pb2
+
 # A server ends a run at its time limit itself; this is for one that has stopped answering.
 _GRACE_SECONDS = 5.0
 
@@ -19,7 +29,7 @@ _GRACE_SECONDS = 5.0
 class RemoteExecutor:
     """The engine behind a session on a server."""
 
-    def __init__(self, target: str, graph, config=None):
+    def __init__(self, target: str, graph: Graph, config: config_pb2.ConfigProto | None = None) -> None:
         self.graph = graph
         self.config = config if config is not None else config_pb2.ConfigProto()
         self.extended_to = -1
@@ -27,9 +37,10 @@ class RemoteExecutor:
         self._peer = wire.Peer(target.removeprefix("grpc://"), target)
         self._lock = threading.Lock()
         self._handle = ""
-        self._converters: dict[Tensor, object] = {}
+        self._sent_version = 0
+        self._converters: dict[Tensor, Callable[[Any], np.ndarray]] = {}
 
-    def _call(self, method: str, request, timeout_in_ms: int = 0, *, wait: bool = False):
+    def _call(self, method: str, request: Message, timeout_in_ms: int = 0, *, wait: bool = False) -> Any:
         return self._peer.call(method, request, timeout=wire.seconds(timeout_in_ms), wait=wait)
 
     def list_devices(self) -> list[DeviceAttributes]:
@@ -60,22 +71,30 @@ class RemoteExecutor:
             self._sent_version = response.new_graph_version if hasattr(response, "new_graph_version") else response.graph_version
             self.extended_to = version
 
-    def prepare(self, fetches: list, feeds: list[Tensor]) -> _RemoteRun:
+    def prepare(self, fetches: list[Element], feeds: list[Tensor]) -> _RemoteRun:
         """A run of these fetches and feeds: `call(values)` does it once."""
         return _RemoteRun(self, fetches, feeds)
 
-    def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
+    def run_with_options(
+        self,
+        fetches: list[Element],
+        feeds: Mapping[Tensor, Any],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> list[Any]:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         return _RemoteRun(self, fetches, list(feeds)).run(feeds.values(), options, run_metadata)
 
-    def converter(self, tensor: Tensor):
+    def converter(self, tensor: Tensor) -> Callable[[Any], np.ndarray]:
         """What turns a fed value into an array of the tensor's type."""
         found = self._converters.get(tensor)
         if found is None:
             found = self._converters[tensor] = array_converter(tensor)
         return found
 
-    def step(self, request, timeout_in_ms: int, metadata=None) -> dict:
+    def step(
+        self, request: master_pb2.RunStepRequest, timeout_in_ms: int, metadata: config_pb2.RunMetadata | None = None
+    ) -> dict[str, tensor_pb2.TensorProto]:
         """One RunStep: tensor name → TensorProto."""
         request.session_handle = self._handle
         request.store_errors_in_response_body = True
@@ -93,16 +112,16 @@ class RemoteExecutor:
 
     # --- partial runs ------------------------------------------------------------------------
 
-    def partial_run_setup(self, fetches: list, feeds: list[Tensor]) -> str:
+    def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
         self.extend()
         request = master_pb2.PartialRunSetupRequest(session_handle=self._handle, feed=[t.name for t in feeds])
         _name_fetches(request, fetches)
         return self._call("PartialRunSetup", request).partial_run_handle
 
-    def partial_run(self, handle: str, fetches: list, feeds: dict) -> list:
+    def partial_run(self, handle: str, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         return _RemoteRun(self, fetches, list(feeds)).run(feeds.values(), None, None, handle)
 
-    def compile(self, fetches: list, feeds: list, **options):
+    def compile(self, fetches: list[Element], feeds: list[Tensor], **options: Any) -> NoReturn:
         raise errors.UnimplementedError(None, None, "A plan is made where the graph runs; only a local session can show it")
 
     # --- the end -----------------------------------------------------------------------------
@@ -127,7 +146,7 @@ class RemoteExecutor:
 class _RemoteRun:
     """A kind of run, ready to be sent."""
 
-    def __init__(self, executor: RemoteExecutor, fetches: list, feeds: list[Tensor]):
+    def __init__(self, executor: RemoteExecutor, fetches: list[Element], feeds: list[Tensor]) -> None:
         self._executor = executor
         self._fetches = fetches
         self._feeds = feeds
@@ -135,10 +154,16 @@ class _RemoteRun:
         self._fed = {t: i for i, t in enumerate(feeds)}
         self._timeout_in_ms = executor.config.operation_timeout_in_ms
 
-    def call(self, values) -> list:
+    def call(self, values: Iterable[Any]) -> list[Any]:
         return self.run(values, None, None)
 
-    def run(self, values, options, run_metadata, partial_run_handle: str = "") -> list:
+    def run(
+        self,
+        values: Iterable[Any],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+        partial_run_handle: str = "",
+    ) -> list[Any]:
         arrays = [convert(value) for convert, value in zip(self._converters, values, strict=True)]
         request = master_pb2.RunStepRequest(options=options, partial_run_handle=partial_run_handle)
         for tensor, array in zip(self._feeds, arrays, strict=True):
@@ -152,14 +177,17 @@ class _RemoteRun:
         found = self._executor.step(request, timeout, run_metadata)
         return [self._result(fetch, arrays, found) for fetch in self._fetches]
 
-    def _result(self, fetch, arrays: list, found: dict):
-        if fetch in self._fed:
-            return arrays[self._fed[fetch]]
+    def _result(self, fetch: Element, arrays: list[np.ndarray], found: dict[str, tensor_pb2.TensorProto]) -> Any:
         if not isinstance(fetch, Tensor):
             return None
+        if fetch in self._fed:
+            return arrays[self._fed[fetch]]
         return decode(found[fetch.name], fetch.dtype.base_dtype)[()]
 
 
-def _name_fetches(request, fetches: list) -> None:
+def _name_fetches(
+    request: master_pb2.RunStepRequest | master_pb2.PartialRunSetupRequest,
+    fetches: list[Element],
+) -> None:
     request.fetch.extend(dict.fromkeys(f.name for f in fetches if isinstance(f, Tensor)))
     request.target.extend(dict.fromkeys(f.name for f in fetches if not isinstance(f, Tensor)))

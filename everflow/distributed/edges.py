@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef, register
 from everflow.framework.shapes import TensorShape
 from everflow.protos import node_def_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 SEND, RECV = "_Send", "_Recv"
 LEVEL = "_level"
@@ -25,13 +31,13 @@ def rendezvous_key(send_device: str, incarnation: int, recv_device: str, tensor_
     return f"{send_device};{incarnation & (1 << 64) - 1:016x};{recv_device};{tensor_name};0:0"
 
 
-def key_of(attrs) -> str:
+def key_of(attrs: Mapping[str, Any]) -> str:
     """The key of a `_Send` or `_Recv` node, from its attributes."""
     text = {name: _text(attrs[name]) for name in ("send_device", "recv_device", "tensor_name")}
     return rendezvous_key(text["send_device"], attrs["send_device_incarnation"], text["recv_device"], text["tensor_name"])
 
 
-def _text(value) -> str:
+def _text(value: str | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else value
 
 
@@ -42,8 +48,15 @@ def sending_task(key: str) -> tuple[str, int]:
 
 
 def end_node(
-    op: str, name: str, dtype, tensor_name: str, ends: tuple[str, int, str], client: bool, shape: TensorShape | None = None, level: int = -1
-):
+    op: str,
+    name: str,
+    dtype: DType,
+    tensor_name: str,
+    ends: tuple[str, int, str],
+    client: bool,
+    shape: TensorShape | None = None,
+    level: int = -1,
+) -> node_def_pb2.NodeDef:
     """The NodeDef of one end; `ends` is (sending device, its incarnation, receiving device). Values of one level may travel together."""
     node = node_def_pb2.NodeDef(op=op, name=name, device=ends[0] if op == SEND else ends[2])
     node.attr["T" if op == SEND else "tensor_type"].type = dtype.base_dtype.as_datatype_enum

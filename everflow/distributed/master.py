@@ -6,6 +6,8 @@ import itertools
 import os
 import threading
 import time
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from everflow.distributed import wire
 from everflow.distributed.master_session import MasterSession
@@ -14,13 +16,17 @@ from everflow.framework.devices import DeviceSpec
 from everflow.platform import logging
 from everflow.protos import master_pb2, worker_pb2
 
+if TYPE_CHECKING:
+    from everflow.distributed.worker import Worker
+    from everflow.protos import config_pb2, device_attributes_pb2
+
 _LOG_EVERY_SECONDS = 10.0
 
 
 class Master:
     """Serves `tensorflow.MasterService` for one task. `peers` has a peer for every other task, by task name."""
 
-    def __init__(self, worker, peers: dict[str, wire.Peer], default_config):
+    def __init__(self, worker: Worker, peers: dict[str, wire.Peer], default_config: config_pb2.ConfigProto) -> None:
         self._worker = worker
         self._here = wire.LocalPeer(worker)
         self._peers = peers
@@ -29,7 +35,11 @@ class Master:
         self._sessions: dict[str, MasterSession] = {}
         self._serial = itertools.count(int.from_bytes(os.urandom(6), "big"))
 
-    def CreateSession(self, request, call):
+    def CreateSession(
+        self,
+        request: master_pb2.CreateSessionRequest,
+        call: wire.Call,
+    ) -> master_pb2.CreateSessionResponse:
         config = type(self._default_config)()
         config.CopyFrom(self._default_config)
         config.MergeFrom(request.config)
@@ -41,11 +51,15 @@ class Master:
             self._sessions[handle] = session
         return master_pb2.CreateSessionResponse(session_handle=handle, graph_version=session.version)
 
-    def ExtendSession(self, request, call):
+    def ExtendSession(
+        self,
+        request: master_pb2.ExtendSessionRequest,
+        call: wire.Call,
+    ) -> master_pb2.ExtendSessionResponse:
         version = self._session(request.session_handle).extend(request.graph_def, request.current_graph_version)
         return master_pb2.ExtendSessionResponse(new_graph_version=version)
 
-    def RunStep(self, request, call):
+    def RunStep(self, request: master_pb2.RunStepRequest, call: wire.Call) -> master_pb2.RunStepResponse:
         response = master_pb2.RunStepResponse()
         try:
             session = self._session(request.session_handle)
@@ -58,38 +72,46 @@ class Master:
         except errors.OpError as e:
             if not request.store_errors_in_response_body:
                 raise
-            response.status_code, response.status_error_message = wire.status_of(e)
+            wire.store(wire.status_of(e), response)
             return response
         for name, value in zip(request.fetch, values, strict=True):
             response.tensor.add(name=name, tensor=value)
         return response
 
-    def PartialRunSetup(self, request, call):
+    def PartialRunSetup(
+        self,
+        request: master_pb2.PartialRunSetupRequest,
+        call: wire.Call,
+    ) -> master_pb2.PartialRunSetupResponse:
         session = self._session(request.session_handle)
         handle = session.partial_run_setup(list(request.feed), list(request.fetch), list(request.target))
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
-    def MakeCallable(self, request, call):
+    def MakeCallable(self, request: master_pb2.MakeCallableRequest, call: wire.Call) -> master_pb2.MakeCallableResponse:
         return master_pb2.MakeCallableResponse(handle=self._session(request.session_handle).make_callable(request.options))
 
-    def RunCallable(self, request, call):
+    def RunCallable(self, request: master_pb2.RunCallableRequest, call: wire.Call) -> master_pb2.RunCallableResponse:
         response = master_pb2.RunCallableResponse()
         values = self._session(request.session_handle).run_callable(request.handle, list(request.feed), response.metadata, call)
         response.fetch.extend(values)
         return response
 
-    def ReleaseCallable(self, request, call):
+    def ReleaseCallable(
+        self,
+        request: master_pb2.ReleaseCallableRequest,
+        call: wire.Call,
+    ) -> master_pb2.ReleaseCallableResponse:
         self._session(request.session_handle).release_callable(request.handle)
         return master_pb2.ReleaseCallableResponse()
 
-    def CloseSession(self, request, call):
+    def CloseSession(self, request: master_pb2.CloseSessionRequest, call: wire.Call) -> master_pb2.CloseSessionResponse:
         session = self._session(request.session_handle)
         with self._lock:
             self._sessions.pop(request.session_handle, None)
         session.close()
         return master_pb2.CloseSessionResponse()
 
-    def ListDevices(self, request, call):
+    def ListDevices(self, request: master_pb2.ListDevicesRequest, call: wire.Call) -> master_pb2.ListDevicesResponse:
         response = master_pb2.ListDevicesResponse(local_device=self._worker.attributes)
         if request.session_handle:
             devices = self._session(request.session_handle).devices
@@ -99,13 +121,14 @@ class Master:
         response.remote_device.extend(d for d in devices if d.name not in local)
         return response
 
-    def Reset(self, request, call):
+    def Reset(self, request: master_pb2.ResetRequest, call: wire.Call) -> master_pb2.ResetResponse:
         """Forget what containers hold, on every task. Sessions end with it, for their plans hold what is forgotten."""
         with self._lock:
             sessions, self._sessions = list(self._sessions.values()), {}
         for session in sessions:
             session.close()
-        for peer in [self._here, *self._filtered(request.device_filters).values()]:
+        peers: list[wire.Peer | wire.LocalPeer] = [self._here, *self._filtered(request.device_filters).values()]
+        for peer in peers:
             peer.call("CleanupAll", worker_pb2.CleanupAllRequest(container=request.container))
         return master_pb2.ResetResponse()
 
@@ -118,12 +141,12 @@ class Master:
             )
         return found
 
-    def _filtered(self, filters) -> dict[str, wire.Peer]:
+    def _filtered(self, filters: Iterable[str]) -> dict[str, wire.Peer]:
         """The other tasks that fit one of the filters; all of them without filters."""
         wanted = [DeviceSpec.from_string(text) for text in filters]
         return {task: peer for task, peer in self._peers.items() if not wanted or any(_fits(task, w) for w in wanted)}
 
-    def _devices(self, peers: dict, call: wire.Call) -> list:
+    def _devices(self, peers: Mapping[str, Any], call: wire.Call) -> list[device_attributes_pb2.DeviceAttributes]:
         """The devices of tasks, those of this one first; waits until all of them are there."""
         devices = list(self._worker.attributes)
         waiting = {

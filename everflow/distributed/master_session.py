@@ -7,7 +7,9 @@ import itertools
 import os
 import threading
 import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from everflow.distributed import wire
 from everflow.distributed.partition import partition
@@ -17,6 +19,14 @@ from everflow.framework.importer import import_graph_def
 from everflow.protos import config_pb2, graph_pb2, worker_pb2
 from everflow.runtime.plan.place import Placer
 from everflow.runtime.plan.prune import prune
+
+if TYPE_CHECKING:
+    import grpc
+
+    from everflow.distributed.worker import Worker
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.protos import device_attributes_pb2, tensor_pb2
 
 _step_ids = itertools.count(int.from_bytes(os.urandom(5), "big") << 16)
 
@@ -33,7 +43,15 @@ class _TaskRun:
 class MasterSession:
     """A session that some client has opened here."""
 
-    def __init__(self, handle: str, graph_def, config, worker, peers: dict, devices: list):
+    def __init__(
+        self,
+        handle: str,
+        graph_def: graph_pb2.GraphDef,
+        config: config_pb2.ConfigProto,
+        worker: Worker,
+        peers: Mapping[str, Any],
+        devices: list[device_attributes_pb2.DeviceAttributes],
+    ) -> None:
         self.handle = handle
         self.devices = devices
         self._config = config
@@ -43,8 +61,8 @@ class MasterSession:
         self._lock = threading.RLock()
         self._graph_def = graph_pb2.GraphDef()
         self._graph: Graph | None = None
-        self._placer: Placer | None = None
-        self._runs: dict = {}  # (feeds, fetches, targets) → {task: _TaskRun}
+        self._placer: Placer = None  # type: ignore[assignment]  # made with the graph
+        self._runs: dict[tuple, dict[str, _TaskRun]] = {}  # (feeds, fetches, targets) → {task: _TaskRun}
         self._callables: dict[int, config_pb2.CallableOptions] = {}
         self._partial_runs: dict = {}
         self._serial = itertools.count(1)
@@ -61,7 +79,7 @@ class MasterSession:
     def version(self) -> int:
         return len(self._graph_def.node)
 
-    def extend(self, graph_def, current_version: int) -> int:
+    def extend(self, graph_def: graph_pb2.GraphDef, current_version: int) -> int:
         """Take in more of the graph."""
         with self._lock:
             if current_version != self.version:
@@ -92,13 +110,13 @@ class MasterSession:
                 self._graph = graph
             return self._graph
 
-    def tensor(self, name: str):
+    def tensor(self, name: str) -> Tensor:
         try:
             return self.graph().get_tensor_by_name(name if ":" in name else f"{name}:0")
         except (KeyError, ValueError):
             raise errors.NotFoundError(None, None, f"Tensor {name} is not found in the graph") from None
 
-    def operation(self, name: str):
+    def operation(self, name: str) -> Operation:
         try:
             return self.graph().get_operation_by_name(name)
         except (KeyError, ValueError):
@@ -106,7 +124,15 @@ class MasterSession:
 
     # --- runs --------------------------------------------------------------------------------
 
-    def run(self, feeds: dict, fetches: list[str], targets: list[str], options, metadata, call: wire.Call) -> list:
+    def run(
+        self,
+        feeds: Mapping[str, tensor_pb2.TensorProto],
+        fetches: list[str],
+        targets: list[str],
+        options: config_pb2.RunOptions,
+        metadata: config_pb2.RunMetadata | None,
+        call: wire.Call,
+    ) -> list[tensor_pb2.TensorProto]:
         """One run: TensorProtos by tensor name in, one for each fetch out."""
         wanted = [name for name in fetches if name not in feeds]
         tasks = self._prepare(tuple(sorted(feeds)), tuple(wanted), tuple(targets))
@@ -114,7 +140,12 @@ class MasterSession:
         values = self._execute(tasks, feeds, timeout, options, metadata, call)
         return [feeds[name] if name in feeds else values[name] for name in fetches]
 
-    def _prepare(self, feeds: tuple, fetches: tuple, targets: tuple) -> dict[str, _TaskRun]:
+    def _prepare(
+        self,
+        feeds: tuple[str, ...],
+        fetches: tuple[str, ...],
+        targets: tuple[str, ...],
+    ) -> dict[str, _TaskRun]:
         key = feeds, fetches, targets
         with self._lock:
             if key not in self._runs:
@@ -122,7 +153,12 @@ class MasterSession:
                 self._runs[key] = self.register(wanted, [self.tensor(name) for name in feeds])
             return self._runs[key]
 
-    def register(self, wanted: list, fed: list, done: frozenset = frozenset()) -> dict[str, _TaskRun]:
+    def register(
+        self,
+        wanted: list[Element],
+        fed: list[Tensor],
+        done: frozenset[Operation] = frozenset(),
+    ) -> dict[str, _TaskRun]:
         """Cut a run of tensors and operations over the tasks, and give each its part."""
         graph = self.graph()
         pruned = prune(wanted, fed, done)
@@ -141,7 +177,15 @@ class MasterSession:
             tasks[task] = _TaskRun(handle, part.feeds, part.fetches)
         return tasks
 
-    def _execute(self, tasks: dict[str, _TaskRun], feeds: dict, timeout_in_ms: int, options, metadata, call: wire.Call) -> dict:
+    def _execute(
+        self,
+        tasks: dict[str, _TaskRun],
+        feeds: Mapping[str, tensor_pb2.TensorProto],
+        timeout_in_ms: int,
+        options: config_pb2.RunOptions,
+        metadata: config_pb2.RunMetadata | None,
+        call: wire.Call,
+    ) -> dict[str, tensor_pb2.TensorProto]:
         execution = _Execution(self, tasks, feeds, timeout_in_ms, options, call)
         with self._lock:
             if self._closed:
@@ -155,12 +199,14 @@ class MasterSession:
 
     # --- callables and partial runs ----------------------------------------------------------
 
-    def make_callable(self, options) -> int:
+    def make_callable(self, options: config_pb2.CallableOptions) -> int:
         handle = next(self._serial)
         self._callables[handle] = options
         return handle
 
-    def run_callable(self, handle: int, feeds: list, metadata, call: wire.Call) -> list:
+    def run_callable(
+        self, handle: int, feeds: list[tensor_pb2.TensorProto], metadata: config_pb2.RunMetadata, call: wire.Call
+    ) -> list[tensor_pb2.TensorProto]:
         options = self._callables.get(handle)
         if options is None:
             raise errors.InvalidArgumentError(None, None, f"No such callable handle: {handle}")
@@ -180,14 +226,20 @@ class MasterSession:
         self._partial_runs[handle] = MasterPartialRun(self, wanted, [self.tensor(n) for n in feeds])
         return handle
 
-    def partial_run(self, handle: str, feeds: dict, fetches: list[str], targets: list[str]) -> list:
+    def partial_run(
+        self, handle: str, feeds: Mapping[str, tensor_pb2.TensorProto], fetches: list[str], targets: list[str]
+    ) -> list[tensor_pb2.TensorProto]:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run PartialRunSetup before performing partial runs!")
         wanted = [self.tensor(n) for n in fetches] + [self.operation(n) for n in targets]
         return found.run(wanted, {self.tensor(n): v for n, v in feeds.items()})[: len(fetches)]
 
-    def run_tasks(self, tasks: dict[str, _TaskRun], feeds: dict) -> dict:
+    def run_tasks(
+        self,
+        tasks: dict[str, _TaskRun],
+        feeds: Mapping[str, tensor_pb2.TensorProto],
+    ) -> dict[str, tensor_pb2.TensorProto]:
         """A run that was registered by hand: tensor name → TensorProto, in and out."""
         return self._execute(tasks, feeds, self._config.operation_timeout_in_ms, config_pb2.RunOptions(), None, wire.Call())
 
@@ -207,7 +259,15 @@ class MasterSession:
 class _Execution:
     """One run under way: the parts on other tasks as calls, the one here in this thread. The first failure ends them all."""
 
-    def __init__(self, session: MasterSession, tasks: dict[str, _TaskRun], feeds: dict, timeout_in_ms: int, options, call: wire.Call):
+    def __init__(
+        self,
+        session: MasterSession,
+        tasks: dict[str, _TaskRun],
+        feeds: Mapping[str, tensor_pb2.TensorProto],
+        timeout_in_ms: int,
+        options: config_pb2.RunOptions,
+        call: wire.Call,
+    ) -> None:
         self._session = session
         self._tasks = tasks
         self._feeds = feeds
@@ -216,15 +276,15 @@ class _Execution:
         self._call = call
         self._step_id = next(_step_ids)
         self._lock = threading.Lock()
-        self._calls: dict[str, object] = {}
-        self._cancel_here = None
+        self._calls: dict[str, grpc.Future] = {}
+        self._cancel_here: Callable[[], None] | None = None
         self._error: errors.OpError | None = None
 
-    def run(self, metadata) -> dict:
+    def run(self, metadata: config_pb2.RunMetadata | None) -> dict[str, tensor_pb2.TensorProto]:
         session, here = self._session, self._session._worker.task
         self._call.when_over(lambda: self.stop(errors.CancelledError(None, None, "The caller has gone away.")))
         deadline = time.monotonic() + self._timeout_in_ms / 1000.0 if self._timeout_in_ms > 0 else None
-        values: dict = {}
+        values: dict[str, tensor_pb2.TensorProto] = {}
         try:
             for task in self._tasks:
                 if task != here:
@@ -269,7 +329,7 @@ class _Execution:
             self._calls[task] = future
         future.add_done_callback(lambda done: self._check(peer, done))
 
-    def _check(self, peer: wire.Peer, future) -> None:
+    def _check(self, peer: wire.Peer, future: grpc.Future) -> None:
         """Stop the others as soon as one part has failed."""
         if future.cancelled():
             return
@@ -279,8 +339,13 @@ class _Execution:
         elif future.result().status_code:
             self.stop(_stored_error(future.result()))
 
-    def _run_here(self, here: str, values: dict, metadata) -> None:
-        def register(cancel):
+    def _run_here(
+        self,
+        here: str,
+        values: dict[str, tensor_pb2.TensorProto],
+        metadata: config_pb2.RunMetadata | None,
+    ) -> None:
+        def register(cancel: Callable[[], None]) -> None:
             with self._lock:
                 self._cancel_here = cancel
                 stopped = self._error is not None
@@ -294,7 +359,13 @@ class _Execution:
         else:
             self._collect(here, response, values, metadata)
 
-    def _collect(self, task: str, response, values: dict, metadata) -> None:
+    def _collect(
+        self,
+        task: str,
+        response: worker_pb2.RunGraphResponse,
+        values: dict[str, tensor_pb2.TensorProto],
+        metadata: config_pb2.RunMetadata | None,
+    ) -> None:
         if response.status_code:
             self.stop(_stored_error(response))
             return
@@ -323,5 +394,5 @@ class _Execution:
             self._session._peers[task].start("CleanupGraph", request)
 
 
-def _stored_error(response) -> errors.OpError:
+def _stored_error(response: worker_pb2.RunGraphResponse) -> errors.OpError:
     return wire.error_of(response.status_code, response.status_error_message)

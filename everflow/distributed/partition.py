@@ -7,7 +7,9 @@ receiving part is given the branch's predicate, or a loop that goes round as oft
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +24,12 @@ from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, EXIT, Control
 from everflow.runtime.plan.program import FEED, Node, is_ref
 from everflow.runtime.plan.prune import NEXT, Pruned
 from everflow.runtime.plan.schedule import flattened, schedule, variable_accesses
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.runtime.plan.control_flow import Guard, Path
+    from everflow.runtime.plan.program import Edge
 
 _NOTHING = TensorValue(np.zeros([0], np.float32))
 
@@ -40,7 +48,14 @@ def task_of(device: str) -> str:
     return device.rpartition("/device:")[0]
 
 
-def partition(pruned: Pruned, feeds: list, device_of, incarnations: dict[str, int], graph, here: str) -> dict[str, Part]:
+def partition(
+    pruned: Pruned,
+    feeds: list[Tensor],
+    device_of: Callable[[Operation], str],
+    incarnations: dict[str, int],
+    graph: Graph,
+    here: str,
+) -> dict[str, Part]:
     """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
 
     `here` is the task of the master.
@@ -55,8 +70,15 @@ def partition(pruned: Pruned, feeds: list, device_of, incarnations: dict[str, in
 
 class _Cutter:
     def __init__(
-        self, pruned: Pruned, feeds: list, flow: ControlFlow, order: list[Node], device_of, incarnations: dict[str, int], here: str
-    ):
+        self,
+        pruned: Pruned,
+        feeds: list[Tensor],
+        flow: ControlFlow,
+        order: list[Node],
+        device_of: Callable[[Operation], str],
+        incarnations: dict[str, int],
+        here: str,
+    ) -> None:
         self.pruned = pruned
         self.feeds = feeds
         self.flow = flow
@@ -80,13 +102,13 @@ class _Cutter:
         self.parts: dict[str, Part] = {}
         self.wanted: dict[tuple[Node, int], dict[str, None]] = {}  # edge → tasks that need its value and don't have it
         self.awaited: dict[Node, dict[str, None]] = {}  # node → tasks that need to know that it ran
-        self.names: dict = {}  # (task, edge, node or what was made for it) → node or tensor name
+        self.names: dict[Any, Any] = {}  # (task, edge, node or what was made for it) → node or tensor name
         self.serial = 0
         # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent at once.
         fetched = [f for f in pruned.fetches if isinstance(f, tuple) and f[0].type != FEED]
         self.sent_at_once = {f for f in fetched if is_ref(*f) and self.tasks[f[0]] != here}
 
-    def cut(self, graph) -> dict[str, Part]:
+    def cut(self, graph: Graph) -> dict[str, Part]:
         for node in self.order:
             task = self.tasks[node]
             for edge in node.inputs:
@@ -137,15 +159,15 @@ class _Cutter:
 
     # --- what has to move --------------------------------------------------------------------
 
-    def plain(self, edge):
+    def plain(self, edge: Edge) -> Edge:
         """The edge to take in place of one: predicates without the copies that branches make of them, so that each is sent once."""
         return edge if edge[0].output_dtypes[edge[1]] is not dtypes.bool else predicate_of(edge)
 
-    def is_here(self, edge, task: str) -> bool:
+    def is_here(self, edge: Edge, task: str) -> bool:
         node = edge[0]
         return node.type == FEED or self.tasks.get(node) == task or (node.type == "Const" and not node.controls)
 
-    def want(self, edge, task: str) -> None:
+    def want(self, edge: Edge, task: str) -> None:
         """Note that a task needs a value, and what it needs to receive it at the right time."""
         if not self.is_here(edge, task):
             edge = self.plain(edge)
@@ -171,13 +193,13 @@ class _Cutter:
         self.awaited.setdefault(node, {})[task] = None
         self.want_context(self.flow.guard(node), self.frame(node), task)
 
-    def want_context(self, guard, frame: tuple, task: str) -> None:
+    def want_context(self, guard: Guard, frame: Path, task: str) -> None:
         for predicate, _ in guard or ():
             self.want(predicate, task)
         if frame:
             self.want_loop(frame, task)
 
-    def want_loop(self, path: tuple, task: str) -> None:
+    def want_loop(self, path: Path, task: str) -> None:
         loop = self.flow.frames[path]
         condition = loop.predicate[0]
         if self.tasks[condition] != task:
@@ -190,7 +212,7 @@ class _Cutter:
     def part(self, task: str) -> Part:
         return self.parts.setdefault(task, Part())
 
-    def add(self, task: str, op: str, name: str, inputs: list[str], **attrs) -> str:
+    def add(self, task: str, op: str, name: str, inputs: list[str], **attrs: Any) -> str:
         """Add a node of ours to a part; gives its name."""
         node = node_def_pb2.NodeDef(op=op, name=name, input=inputs, device=self.first_device[task])
         for key, value in attrs.items():
@@ -214,7 +236,7 @@ class _Cutter:
         made.attr.pop("_class", None)  # the others may be elsewhere; everything has its place already
         self.part(task).graph_def.node.append(made)
 
-    def input_name(self, edge, task: str) -> str:
+    def input_name(self, edge: Edge, task: str) -> str:
         if not self.is_here(edge, task):
             edge = self.plain(edge)
         node, output = edge
@@ -232,7 +254,7 @@ class _Cutter:
                 self.names[key] = self.receive(edge, task)
         return self.names[key]
 
-    def copy(self, edge) -> None:
+    def copy(self, edge: Edge) -> None:
         """Let a fetch take the value that a variable has at this point."""
         node, output = edge
         source = f"{node.name}:{output}" if output else node.name
@@ -247,14 +269,14 @@ class _Cutter:
         self.part(task).graph_def.node.append(made)
         return node.name
 
-    def tensor_name(self, edge) -> str:
+    def tensor_name(self, edge: Edge) -> str:
         node, output = edge
         return self.feeds[node.value].name if node.type == FEED else f"{node.name}:{output}"
 
     def ends(self, sender: str, receiver: str) -> tuple[str, int, str]:
         return sender, self.incarnations[sender], receiver
 
-    def send(self, edge, task: str) -> None:
+    def send(self, edge: Edge, task: str) -> None:
         node, output = edge
         source = self.tasks[node]
         ends = self.ends(self.devices[node], self.first_device[task])
@@ -262,7 +284,7 @@ class _Cutter:
         made.input.append(self.input_name(edge, source))
         self.part(source).graph_def.node.append(made)
 
-    def receive(self, edge, task: str, controls: list[str] | None = None) -> str:
+    def receive(self, edge: Edge, task: str, controls: list[str] | None = None) -> str:
         node, output = edge
         ends = self.ends(self.devices[node], self.first_device[task])
         if controls is None:
@@ -301,7 +323,7 @@ class _Cutter:
             self.names[key] = name
         return self.names[key]
 
-    def receive_feed(self, edge, task: str) -> str:
+    def receive_feed(self, edge: Edge, task: str) -> str:
         node, tensor_name = edge[0], self.tensor_name(edge)
         device = self.first_device[task]
         ends = self.ends(device, device)
@@ -311,7 +333,7 @@ class _Cutter:
         self.part(task).feeds[tensor_name] = edges.rendezvous_key(*ends, tensor_name)
         return name
 
-    def fetch(self, edge) -> None:
+    def fetch(self, edge: Edge) -> None:
         node, output = edge
         if self.flow.guard(node) is DEAD:
             text = f"'{node.name}' needs both sides of a branch, so it never has a value"
@@ -327,7 +349,7 @@ class _Cutter:
 
     # --- branches and loops on the receiving side --------------------------------------------
 
-    def frame(self, node: Node) -> tuple:
+    def frame(self, node: Node) -> Path:
         """The frames that a node's results are in."""
         path = self.flow.frame(node)
         return path[:-1] if node.type in EXIT else path
@@ -337,7 +359,7 @@ class _Cutter:
         frame = self.frame(node)
         return bool(frame) and self.flow.owner(node, len(frame)) in self.flow.frames[frame].body
 
-    def context(self, guard, frame: tuple, in_body: bool, task: str) -> list[str]:
+    def context(self, guard: Guard, frame: Path, in_body: bool, task: str) -> list[str]:
         """Nodes of a part that run exactly when something with this guard and frame runs."""
         controls = [self.pivot(predicate, taken, task) for predicate, taken in guard or ()]
         if frame:
@@ -345,7 +367,7 @@ class _Cutter:
             controls.append(loop.body if in_body else loop.round)
         return controls
 
-    def pivot(self, predicate, taken: bool, task: str) -> str:
+    def pivot(self, predicate: Edge, taken: bool, task: str) -> str:
         """A node that runs when the predicate is `taken`."""
         key = (task, "pivot", predicate, taken)
         if key not in self.names:
@@ -355,14 +377,14 @@ class _Cutter:
             self.names[key] = self.add(task, "Identity", self.new_name(like), [f"{switch}:1" if taken else switch], T=dtypes.bool)
         return self.names[key]
 
-    def loop(self, path: tuple, task: str) -> _Loop:
+    def loop(self, path: Path, task: str) -> _Loop:
         """A loop in a part that goes round as often as the original."""
         key = (task, "loop", path)
         if key not in self.names:
             self.names[key] = self.make_loop(path, task)
         return self.names[key]
 
-    def make_loop(self, path: tuple, task: str) -> _Loop:
+    def make_loop(self, path: Path, task: str) -> _Loop:
         original = self.flow.frames[path]
         condition = original.predicate[0]
         outer = path[:-1]
@@ -380,7 +402,8 @@ class _Cutter:
             predicate = condition.name
         else:
             source = condition.inputs[0]
-            value = self.names[(task, *source)] = self.receive(source, task, [turn])
+            value = self.receive(source, task, [turn])
+            self.names[task, source[0], source[1]] = value
             predicate = self.add(task, "LoopCond", self.new_name(like), [value])
         switch = self.add(task, "Switch", self.new_name(like), [turn, predicate], T=dtypes.float32)
         body = self.add(task, "Identity", self.new_name(like), [f"{switch}:1"], T=dtypes.float32)

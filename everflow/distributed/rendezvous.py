@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import deque
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
 from everflow.distributed import edges, wire
 from everflow.distributed.values import decode, encode
@@ -11,11 +13,15 @@ from everflow.framework import dtypes, errors
 from everflow.kernels import tensors
 from everflow.protos import tensor_pb2, worker_pb2
 
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import Step
+
 
 class Rendezvous:
     """The values that a run's part on this task has sent, until other tasks ask for them."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._condition = threading.Condition()
         self._values: dict[str, deque[tensor_pb2.TensorProto]] = {}
         self._error: errors.OpError | None = None
@@ -29,7 +35,7 @@ class Rendezvous:
     def take(self, key: str, call: wire.Call) -> tensor_pb2.TensorProto:
         """The next value of that name, as soon as there is one."""
 
-        def give_up():
+        def give_up() -> None:
             if self._error is not None:
                 raise self._error
             if not call.is_wanted:
@@ -60,7 +66,7 @@ class Rendezvous:
 class Carrier:
     """What the `_Send` and `_Recv` kernels of one run talk to."""
 
-    def __init__(self, step_id: int, rendezvous: Rendezvous, step, peer_of):
+    def __init__(self, step_id: int, rendezvous: Rendezvous, step: Step, peer_of: Callable[[str], wire.Peer]) -> None:
         self._step_id = step_id
         self._rendezvous = rendezvous
         self._step = step
@@ -73,11 +79,11 @@ class Carrier:
         for key in keys:
             self._asked.setdefault(key, deque()).append(asked)
 
-    def send(self, attrs, value) -> None:
+    def send(self, attrs: Mapping[str, Any], value: Value) -> None:
         dtype = dtypes.as_dtype(attrs["T"])
         self._rendezvous.put(edges.key_of(attrs), to_proto(value, dtype))
 
-    def recv(self, attrs):
+    def recv(self, attrs: Mapping[str, Any]) -> Value:
         key = edges.key_of(attrs)
         if not self._asked.get(key):
             self.ask([key])
@@ -94,7 +100,7 @@ class Carrier:
 class _Asked:
     """A call for values of another task."""
 
-    def __init__(self, peer, step_id: int, keys: list[str]):
+    def __init__(self, peer: wire.Peer, step_id: int, keys: list[str]) -> None:
         self._peer = peer
         self._keys = keys
         self._done = threading.Event()
@@ -102,7 +108,7 @@ class _Asked:
         self._future = peer.start("RecvTensor", worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys)))
         self._future.add_done_callback(lambda _: self._done.set())
 
-    def value(self, key: str, step) -> tensor_pb2.TensorProto:
+    def value(self, key: str, step: Step) -> tensor_pb2.TensorProto:
         """The value of a key, as soon as they have come."""
         if self._values is None:
             while not self._done.wait(0.1):
@@ -132,11 +138,11 @@ def unpack(message: tensor_pb2.TensorProto, count: int) -> list[tensor_pb2.Tenso
     return [tensor_pb2.TensorProto.FromString(data) for data in message.string_val]
 
 
-def to_proto(value, dtype) -> tensor_pb2.TensorProto:
+def to_proto(value: Value, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A kernel's value as it travels: a copy, so that it stays what it was when it was sent."""
     return encode(tensors.to_numpy(value, dtype), dtype)
 
 
-def from_proto(proto: tensor_pb2.TensorProto, dtype):
+def from_proto(proto: tensor_pb2.TensorProto, dtype: dtypes.DType) -> Value:
     """A kernel's value from one that came, which must be of this type."""
     return tensors.from_numpy(decode(proto, dtype))

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import threading
+from typing import Any, TypeVar
 
 from everflow.distributed.cluster import ClusterSpec
 from everflow.framework import errors
 from everflow.protos import cluster_pb2, config_pb2, tensorflow_server_pb2
+
+T = TypeVar("T")
 
 # Once started, a server serves until its process ends, also when nobody holds the object any more: others may have its target.
 _started: set[Server] = set()
@@ -20,7 +23,15 @@ class Server:
     >>> server.join()
     """
 
-    def __init__(self, server_or_cluster_def, job_name=None, task_index=None, protocol=None, config=None, start=True):
+    def __init__(
+        self,
+        server_or_cluster_def: Any,
+        job_name: str | None = None,
+        task_index: int | None = None,
+        protocol: str | None = None,
+        config: config_pb2.ConfigProto | None = None,
+        start: bool = True,
+    ) -> None:
         self._server_def = _make_server_def(server_or_cluster_def, job_name, task_index, protocol, config)
         self._task = f"/job:{self._server_def.job_name}/replica:0/task:{self._server_def.task_index}"
         self._lock = threading.Lock()
@@ -30,7 +41,7 @@ class Server:
             self.start()
 
     @staticmethod
-    def create_local_server(config=None, start=True):
+    def create_local_server(config: config_pb2.ConfigProto | None = None, start: bool = True) -> Server:
         """A cluster of one task, this process, on a port that is free."""
         return Server({"local": ["localhost:0"]}, protocol="grpc", config=config, start=start)
 
@@ -58,7 +69,7 @@ class Server:
             raise errors.UnknownError(None, None, f"Could not start gRPC server: port {port} is taken")
         self._address = f"{host or 'localhost'}:{self._port}"
 
-    def start(self):
+    def start(self) -> None:
         """Begin to serve; does nothing where it does already."""
         from everflow.distributed import wire
 
@@ -69,7 +80,7 @@ class Server:
                 _started.add(self)
                 wire.MASTERS_HERE[self.target] = self._master
 
-    def join(self):
+    def join(self) -> None:
         """Wait until the server ends, which it does with its process."""
         self._server.wait_for_termination()
 
@@ -84,17 +95,23 @@ class Server:
             peer.close()
 
     @property
-    def server_def(self):
+    def server_def(self) -> tensorflow_server_pb2.ServerDef:
         """The ServerDef that this server follows."""
         return self._server_def
 
     @property
-    def target(self):
+    def target(self) -> str:
         """What a `tf.Session` takes to reach this server."""
         return f"grpc://{self._address}"
 
 
-def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, config) -> tensorflow_server_pb2.ServerDef:
+def _make_server_def(
+    server_or_cluster_def: Any,
+    job_name: str | None,
+    task_index: int | None,
+    protocol: str | None,
+    config: config_pb2.ConfigProto | None,
+) -> tensorflow_server_pb2.ServerDef:
     """A complete ServerDef; what is given beside one overrides it, and what a cluster of one leaves open is plain."""
     if isinstance(server_or_cluster_def, tensorflow_server_pb2.ServerDef):
         made = tensorflow_server_pb2.ServerDef()
@@ -108,7 +125,7 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
             raise ValueError(f"server_def.{missing[0]} must be set")
     else:
         if not isinstance(server_or_cluster_def, (dict, cluster_pb2.ClusterDef, ClusterSpec)):
-            raise TypeError(f"Could not convert {server_or_cluster_def!r} to a tf.train.ServerDef or tf.train.ClusterSpec")
+            raise TypeError(f"A server takes a ServerDef, a ClusterSpec or what makes one, not {server_or_cluster_def!r}")
         cluster = ClusterSpec(server_or_cluster_def)
         job_name = _only(cluster.jobs, "job_name", "jobs") if job_name is None else job_name
         if task_index is None:
@@ -119,19 +136,19 @@ def _make_server_def(server_or_cluster_def, job_name, task_index, protocol, conf
         )
     if config is not None:
         if not isinstance(config, config_pb2.ConfigProto):
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+            raise TypeError(f"config must be a ConfigProto, not {type(config)}")
         made.default_session_config.MergeFrom(config)
     _check(made)
     return made
 
 
-def _only(choices: list, argument: str, what: str):
+def _only(choices: list[T], argument: str, what: str) -> T:
     if len(choices) != 1:
         raise ValueError(f"Must specify an explicit `{argument}`: the cluster has {len(choices)} {what}")
     return choices[0]
 
 
-def _check(server_def) -> None:
+def _check(server_def: tensorflow_server_pb2.ServerDef) -> None:
     if server_def.protocol != "grpc":
         text = f"No server factory registered for the given ServerDef: protocol {server_def.protocol!r} (there is only 'grpc')"
         raise errors.NotFoundError(None, None, text)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from everflow.framework import dtypes, errors
@@ -12,7 +14,7 @@ from everflow.protos import tensor_pb2
 _LARGEST = (1 << 31) - 1  # bytes that a proto can hold
 
 
-def encode(array, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
+def encode(array: Any, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """The TensorProto of an array."""
     array = np.asarray(array, dtype=object if dtype is dtypes.string else None)
     proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())

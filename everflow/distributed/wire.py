@@ -10,11 +10,19 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent import futures
+from typing import TYPE_CHECKING, Any
 
 import grpc
 
 from everflow.framework import errors
 from everflow.protos import master_pb2, worker_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from everflow.distributed.master import Master
+    from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
 
 MASTER, WORKER = "tensorflow.MasterService", "tensorflow.WorkerService"
 _METHODS = {
@@ -53,13 +61,13 @@ class Threads(futures.Executor):
     They end with the process, unlike those of ThreadPoolExecutor, which would wait for a blocked call for ever.
     """
 
-    def __init__(self, idle_seconds: float = 5.0):
+    def __init__(self, idle_seconds: float = 5.0) -> None:
         self._condition = threading.Condition()
         self._waiting: list = []
         self._idle = 0
         self._idle_seconds = idle_seconds
 
-    def submit(self, fn, /, *args, **kwargs):
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future:
         future: futures.Future = futures.Future()
         with self._condition:
             self._waiting.append((future, fn, args, kwargs))
@@ -104,7 +112,7 @@ def make_server(implementations: dict[str, object]) -> grpc.Server:
 
 
 def _handler(method: Callable) -> Callable:
-    def handle(request, context):
+    def handle(request: Message, context: grpc.ServicerContext) -> Any:
         try:
             return method(request, Call(context))
         except errors.OpError as e:
@@ -119,7 +127,7 @@ def _handler(method: Callable) -> Callable:
 class Call:
     """The other end of a call that is being served."""
 
-    def __init__(self, context=None):
+    def __init__(self, context: grpc.ServicerContext | None = None) -> None:
         self._context = context
 
     @property
@@ -136,13 +144,13 @@ class Call:
 # --- calling --------------------------------------------------------------------------------
 
 # Target → the master that serves it in this very process. A session here runs its steps there without the network.
-MASTERS_HERE: dict[str, object] = {}
+MASTERS_HERE: dict[str, Master] = {}
 
 
 class Peer:
     """A task that can be called."""
 
-    def __init__(self, address: str, name: str = ""):
+    def __init__(self, address: str, name: str = "") -> None:
         self.address = address
         self._name = name or address
         self._channel = grpc.insecure_channel(address, options=_OPTIONS)
@@ -152,11 +160,11 @@ class Peer:
             for name, (request, response) in methods.items()
         }
 
-    def start(self, method: str, request, *, timeout: float | None = None, wait: bool = False) -> grpc.Future:
+    def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> grpc.Future:
         """Begin a call; with `wait` it waits for a task that is not up yet."""
         return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait)
 
-    def finish(self, future: grpc.Future):
+    def finish(self, future: grpc.Future) -> Any:
         """The answer of a call, or the error it ended with; an interrupt gives the call up."""
         try:
             return future.result()
@@ -168,11 +176,11 @@ class Peer:
             future.cancel()
             raise
 
-    def call(self, method: str, request, *, timeout: float | None = None, wait: bool = False):
+    def call(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
         """One call from beginning to end."""
         return self.finish(self.start(method, request, timeout=timeout, wait=wait))
 
-    def error(self, error) -> errors.OpError:
+    def error(self, error: Any) -> errors.OpError:
         """The error of a failed call, in the class its status has."""
         code = error.code().value[0]
         message = error.details() or ""
@@ -187,10 +195,10 @@ class Peer:
 class LocalPeer:
     """A task in this very process, called without the network."""
 
-    def __init__(self, implementation):
+    def __init__(self, implementation: object) -> None:
         self._implementation = implementation
 
-    def call(self, method: str, request, **_):
+    def call(self, method: str, request: Message, **_: Any) -> Any:
         return getattr(self._implementation, method)(request, Call())
 
     start = call
@@ -210,28 +218,31 @@ def status_of(error: errors.OpError) -> tuple[int, str]:
 
 def error_of(code: int, message: str) -> errors.OpError:
     """The error of a status."""
-    kind = errors.CODE_TO_CLASS.get(code)
-    return kind(None, None, message) if kind is not None else errors.OpError(None, None, message, code)
+    return errors.of_code(code, None, None, message)
 
 
-def located(error: errors.OpError, graph) -> errors.OpError:
+def store(status: tuple[int, str], response: Any) -> None:
+    """Put the code and message of an error into a response that has room for them."""
+    response.status_code, response.status_error_message = status
+
+
+def located(error: errors.OpError, graph: Graph) -> errors.OpError:
     """An error that came from elsewhere, with the operation of this graph that it names and the line that made it."""
     found = _SENT_NODE.search(error.message)
     if found is None:
         return error
 
-    def here(match):
-        frame = _operation(graph, match[1]).user_frame if _operation(graph, match[1]) is not None else None
+    def here(match: re.Match[str]) -> str:
+        named = _operation(graph, match[1])
+        frame = named.user_frame if named is not None else None
         return f"node {match[1]} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {match[1]}"
 
     op = _operation(graph, found[1])
     message = _SENT_NODE.sub(here, error.message)
-    kind = errors.CODE_TO_CLASS.get(error.error_code)
-    node_def = op.node_def if op is not None else None
-    return kind(node_def, op, message) if kind is not None else errors.OpError(node_def, op, message, error.error_code)
+    return errors.of_code(error.error_code, op.node_def if op is not None else None, op, message)
 
 
-def _operation(graph, name: str):
+def _operation(graph: Graph, name: str) -> Operation | None:
     try:
         return graph.get_operation_by_name(name)
     except KeyError:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,11 +23,17 @@ from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.limits import within_limit
 from everflow.runtime.state import ResourceStore, SessionState, Step
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.operation import Operation
+    from everflow.protos import graph_pb2
+    from everflow.runtime.hints import Runnable, Value
+
 
 class Worker:
     """Serves `tensorflow.WorkerService` for one task."""
 
-    def __init__(self, task: str, config, peer_of):
+    def __init__(self, task: str, config: config_pb2.ConfigProto, peer_of: Callable[[str], wire.Peer]) -> None:
         self.task = task
         self.device_names = devices.device_names(config, task)
         self.attributes = [_attributes_proto(d) for d in devices.attributes_of(self.device_names)]
@@ -38,10 +46,12 @@ class Worker:
         self._rendezvous: dict[int, Rendezvous] = {}
         self._serial = itertools.count(1)
 
-    def GetStatus(self, request, call):
+    def GetStatus(self, request: worker_pb2.GetStatusRequest, call: wire.Call) -> worker_pb2.GetStatusResponse:
         return worker_pb2.GetStatusResponse(device_attributes=self.attributes)
 
-    def CreateWorkerSession(self, request, call):
+    def CreateWorkerSession(
+        self, request: worker_pb2.CreateWorkerSessionRequest, call: wire.Call
+    ) -> worker_pb2.CreateWorkerSessionResponse:
         with self._lock:
             if request.session_handle in self._sessions:
                 raise errors.AlreadyExistsError(None, None, f"Session {request.session_handle} exists already on {self.task}")
@@ -49,14 +59,20 @@ class Worker:
             self._sessions[request.session_handle] = _WorkerSession(SessionState(resources=shared))
         return worker_pb2.CreateWorkerSessionResponse()
 
-    def DeleteWorkerSession(self, request, call):
+    def DeleteWorkerSession(
+        self, request: worker_pb2.DeleteWorkerSessionRequest, call: wire.Call
+    ) -> worker_pb2.DeleteWorkerSessionResponse:
         with self._lock:
             session = self._sessions.pop(request.session_handle, None)
         if session is not None:
             session.state.close()
         return worker_pb2.DeleteWorkerSessionResponse()
 
-    def RegisterGraph(self, request, call):
+    def RegisterGraph(
+        self,
+        request: worker_pb2.RegisterGraphRequest,
+        call: wire.Call,
+    ) -> worker_pb2.RegisterGraphResponse:
         session = self._session(request.session_handle)
         config = config_pb2.ConfigProto(graph_options=request.graph_options)
         config.intra_op_parallelism_threads = self._config.intra_op_parallelism_threads
@@ -64,11 +80,20 @@ class Worker:
         session.graphs[handle] = _RegisteredGraph(request.graph_def, config, session.state, self.device_names)
         return worker_pb2.RegisterGraphResponse(graph_handle=handle)
 
-    def DeregisterGraph(self, request, call):
+    def DeregisterGraph(
+        self,
+        request: worker_pb2.DeregisterGraphRequest,
+        call: wire.Call,
+    ) -> worker_pb2.DeregisterGraphResponse:
         self._session(request.session_handle).graphs.pop(request.graph_handle, None)
         return worker_pb2.DeregisterGraphResponse()
 
-    def RunGraph(self, request, call, timeout_in_ms: int = 0):
+    def RunGraph(
+        self,
+        request: worker_pb2.RunGraphRequest,
+        call: wire.Call,
+        timeout_in_ms: int = 0,
+    ) -> worker_pb2.RunGraphResponse:
         session = self._session(request.session_handle)
         graph = session.graphs.get(request.graph_handle)
         if graph is None:
@@ -89,7 +114,7 @@ class Worker:
             error = wire.error_of(e.error_code, f"From {self.task}:\n{wire.status_of(e)[1]}")
             if not request.store_errors_in_response_body:
                 raise error from None
-            response.status_code, response.status_error_message = error.error_code, error.message
+            wire.store((error.error_code, error.message), response)
         else:
             self._rendezvous_of(request.step_id).complete()
             self._forget_spent(request.step_id)
@@ -97,23 +122,25 @@ class Worker:
             carrier.close()
         return response
 
-    def start_here(self, request, timeout_in_ms: int, cancelled) -> worker_pb2.RunGraphResponse:
+    def start_here(
+        self, request: worker_pb2.RunGraphRequest, timeout_in_ms: int, cancelled: Callable[[Callable[[], None]], None]
+    ) -> worker_pb2.RunGraphResponse:
         """Run a part for the master in this process; `cancelled` is told how to stop it."""
         return self.RunGraph(request, _LocalCall(cancelled), timeout_in_ms)
 
-    def CleanupGraph(self, request, call):
+    def CleanupGraph(self, request: worker_pb2.CleanupGraphRequest, call: wire.Call) -> worker_pb2.CleanupGraphResponse:
         with self._lock:
             rendezvous = self._rendezvous.pop(request.step_id, None)
         if rendezvous is not None:
             rendezvous.abort(errors.AbortedError(None, None, f"Step {request.step_id} is over"))
         return worker_pb2.CleanupGraphResponse()
 
-    def CleanupAll(self, request, call):
+    def CleanupAll(self, request: worker_pb2.CleanupAllRequest, call: wire.Call) -> worker_pb2.CleanupAllResponse:
         for container in request.container or [""]:
             self.resources.clear_container(container)
         return worker_pb2.CleanupAllResponse()
 
-    def RecvTensor(self, request, call):
+    def RecvTensor(self, request: worker_pb2.RecvTensorRequest, call: wire.Call) -> worker_pb2.RecvTensorResponse:
         keys = request.rendezvous_key.split("\n")
         for key in keys:
             if edges.sending_task(key)[1] not in self._incarnations:
@@ -143,16 +170,16 @@ class Worker:
 class _LocalCall(wire.Call):
     """A call from the master in this process, which can be cancelled."""
 
-    def __init__(self, register):
+    def __init__(self, register: Callable[[Callable[[], None]], None]) -> None:
         super().__init__()
         self._register = register
 
-    def when_over(self, action) -> None:
+    def when_over(self, action: Callable[[], None]) -> None:
         self._register(action)
 
 
 class _WorkerSession:
-    def __init__(self, state: SessionState):
+    def __init__(self, state: SessionState) -> None:
         self.state = state
         self.graphs: dict[str, _RegisteredGraph] = {}
 
@@ -160,7 +187,13 @@ class _WorkerSession:
 class _RegisteredGraph:
     """A part of a graph with its plan: values come and go by rendezvous key."""
 
-    def __init__(self, graph_def, config, state: SessionState, device_names: list[str]):
+    def __init__(
+        self,
+        graph_def: graph_pb2.GraphDef,
+        config: config_pb2.ConfigProto,
+        state: SessionState,
+        device_names: list[str],
+    ) -> None:
         graph = Graph()
         with graph.as_default():
             try:
@@ -184,17 +217,24 @@ class _RegisteredGraph:
         self._executor = LocalExecutor(graph, config, state=state, device_names=device_names)
         self._executor.extend()
         self._lock = threading.Lock()
-        self._plan = None
+        self._plan: Runnable | None = None
 
-    def _compile(self, **options):
+    def _compile(self, **options: Any) -> Runnable:
         return self._executor.compile(self._wanted, list(self._feeds.values()), as_created=self._is_cut, **options)
 
-    def run(self, request, step: Step, carrier: Carrier, response) -> None:
+    def run(
+        self,
+        request: worker_pb2.RunGraphRequest,
+        step: Step,
+        carrier: Carrier,
+        response: worker_pb2.RunGraphResponse,
+    ) -> None:
         """One run: what was sent is fed, what is to be received is put into the response."""
         with self._lock:
-            if self._plan is None:
-                self._plan = self._compile(shaped=True)
-        plan, trace, started = self._plan, None, time.time()
+            plan = self._plan
+            if plan is None:
+                plan = self._plan = self._compile(shaped=True)
+        trace, started = None, time.time()
         if request.exec_opts.record_timeline or request.exec_opts.record_costs:
             trace = tracing.StepTrace()
             plan = self._compile(recorder=trace.record)
@@ -219,7 +259,7 @@ class _RegisteredGraph:
             response.partition_graph.extend(partition_graphs(plan.devices))
 
 
-def _together(received: list) -> list[list[str]]:
+def _together(received: list[tuple[Operation, str]]) -> list[list[str]]:
     """Keys of `_Recv` nodes in groups that are asked for in one call: those of one task and one level."""
     groups: dict = {}
     for op, key in received:
@@ -227,13 +267,13 @@ def _together(received: list) -> list[list[str]]:
     return list(groups.values())
 
 
-def _result_proto(value, dtype) -> tensor_pb2.TensorProto:
+def _result_proto(value: Value, dtype: DType) -> tensor_pb2.TensorProto:
     if not isinstance(value, (np.ndarray, np.generic, bytes)):
         raise errors.InvalidArgumentError(None, None, f"A {dtype.name} can't leave the process that holds it")
     return encode(value, dtype)
 
 
-def _attributes_proto(device) -> device_attributes_pb2.DeviceAttributes:
+def _attributes_proto(device: devices.DeviceAttributes) -> device_attributes_pb2.DeviceAttributes:
     return device_attributes_pb2.DeviceAttributes(
         name=device.name, device_type=device.device_type, memory_limit=device.memory_limit_bytes, incarnation=device.incarnation
     )

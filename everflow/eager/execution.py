@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import weakref
+from collections.abc import Hashable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.shapes import TensorShape
@@ -13,6 +15,14 @@ from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.plan import binding, failures
 from everflow.runtime.plan.program import Node, facts_of, flat_results, kernel_attribute
 from everflow.runtime.state import RandomStreams, ResourceStore, Step
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Attributes
+    from everflow.framework.op_defs import OpDef
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState
 
 # No two calls of these are alike: each has a name or a value of its own.
 _UNLIKE = frozenset(["VarHandleOp", "Const"])
@@ -24,8 +34,8 @@ _UNKNOWN = TensorShape(None)
 class _Functions:
     """Stands for the graph whose functions a session's state looks up."""
 
-    def __init__(self):
-        self._functions: dict = {}
+    def __init__(self) -> None:
+        self._functions: dict[str, Any] = {}
         self.version = 0
 
 
@@ -35,20 +45,20 @@ class Engine:
     A random operation's stream belongs to its binding, so calls with the same attributes go on with one stream, as in TensorFlow.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._owner = _Functions()
-        self._executor = LocalExecutor(self._owner)
+        self._executor = LocalExecutor(self._owner)  # type: ignore[arg-type]  # of a graph, functions are all it asks for
         self._state = self._executor.state
         # What no handle refers to any more is gone: there is no session whose end would take it.
         self._state.resources = ResourceStore(weakref.WeakValueDictionary)
-        self._bindings: dict = {}
+        self._bindings: dict[Hashable, BoundOperation] = {}
         # Kind of call (see `EagerGraph.call`) → what runs it.
-        self.calls: dict = {}
+        self.calls: dict[Hashable, BoundOperation] = {}
         # Python value and dtype → (kernel value, DType).
-        self.constants: dict = {}
+        self.constants: dict[Hashable, tuple[Value, DType]] = {}
 
     @property
-    def functions(self) -> dict:
+    def functions(self) -> dict[str, Any]:
         """Name → function; graphs of all threads share it."""
         return self._owner._functions
 
@@ -62,18 +72,24 @@ class Engine:
         self.calls.clear()
         self._state.random = RandomStreams()
 
-    def keep_constant(self, key, tensor) -> None:
+    def keep_constant(self, key: Hashable, tensor: Tensor) -> None:
         """Let later constants of this kind have the same memory."""
         self.constants[key] = (tensor._value, tensor._dtype)
         _forget_oldest(self.constants)
 
-    def remember(self, key, definition, op) -> None:
+    def remember(self, key: Hashable, definition: OpDef, op: Operation) -> None:
         """Let later calls of this kind, with other input values, go to the kernel directly."""
         if definition.name not in _UNLIKE:
             self.calls[key] = self.bound(definition, op.attrs, op.inputs, [t._dtype for t in op.outputs])
             _forget_oldest(self.calls)
 
-    def bound(self, definition, attrs: dict, inputs, output_dtypes) -> BoundOperation:
+    def bound(
+        self,
+        definition: OpDef,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+        output_dtypes: Sequence[DType],
+    ) -> BoundOperation:
         """The kernel of an operation, with its attributes."""
         key = (definition.name, *(t._dtype for t in inputs), *(frozen(v) for v in attrs.values()))
         try:
@@ -91,7 +107,14 @@ class Engine:
 class BoundOperation:
     """An op type with attributes and types of inputs: takes values of inputs to values of outputs."""
 
-    def __init__(self, state, definition, attrs, inputs, output_dtypes):
+    def __init__(
+        self,
+        state: SessionState,
+        definition: OpDef,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+        output_dtypes: Sequence[DType],
+    ) -> None:
         self.attrs = attrs
         self.dtypes = list(output_dtypes)
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
@@ -100,14 +123,14 @@ class BoundOperation:
         self._reads_only = facts_of(definition.name).writes == () or not any(t._dtype.name == "resource" for t in inputs)
         self._plain = not any(argument.is_list for argument in definition.inputs)
         if definition.name in binding.PLACEHOLDERS:
-            raise RuntimeError("tf.placeholder() is not compatible with eager execution.")
+            raise RuntimeError("tf.placeholder() has no use in eager execution: call a function with the value.")
         self._node = _node(definition, attrs, inputs, output_dtypes)
         bound = binding.bind(self._node, state)
         if bound is None:
             raise binding.missing_kernel(self._node)
         self._function, self._keywords, self._takes_step = bound.function, bound.keywords, bound.takes_step
 
-    def run(self, inputs) -> list:
+    def run(self, inputs: Sequence[Tensor]) -> list[Value]:
         """The values of the outputs."""
         values = [t._value for t in inputs]
         if not self._reads_only:
@@ -123,7 +146,7 @@ class BoundOperation:
             raise _translated(error, self._type, values) from None
 
 
-def _node(definition, attrs, inputs, output_dtypes) -> Node:
+def _node(definition: OpDef, attrs: Attributes, inputs: Sequence[Tensor], output_dtypes: Sequence[DType]) -> Node:
     """The operation in the form that kernels are bound from; shapes are not known, since other values may have others."""
     number = next(_numbers)
     node = Node(number, None, f"{definition.name}_{number}", definition.name)
@@ -138,21 +161,21 @@ def _node(definition, attrs, inputs, output_dtypes) -> Node:
     return node
 
 
-def _forget_oldest(known: dict) -> None:
+def _forget_oldest(known: dict[Hashable, Any]) -> None:
     """Keep a table of calls from growing without end, as calls with ever new attributes would have it."""
     if len(known) > _MOST_KEPT:
         for key in list(known)[: _MOST_KEPT // 2]:
             del known[key]
 
 
-def frozen(value):
+def frozen(value: Any) -> Hashable:
     """An attribute as it can be in a key: lists as tuples, names of functions as their bytes."""
     if isinstance(value, (list, tuple)):
         return tuple(map(frozen, value))
     return value.SerializeToString(deterministic=True) if isinstance(value, NameAttrList) else value
 
 
-def _translated(error: Exception, op_type: str, values) -> Exception:
+def _translated(error: Exception, op_type: str, values: list[Value]) -> Exception:
     """The error to raise for one that a kernel raised. There is no node to name, only the op type."""
     kind, message = failures.kind_and_message(error, values)
     if isinstance(error, errors.OpError) and error.op is not None:

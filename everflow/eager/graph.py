@@ -9,6 +9,9 @@ from __future__ import annotations
 import contextlib
 import itertools
 import random
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -22,16 +25,25 @@ from everflow.framework.operation import Operation, Tensor, _Inputs
 from everflow.framework.tensor_values import TensorValue
 from everflow.kernels import tensors
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Attributes, DTypeLike, Element, FeedDict, GraphFunctionLike, SessionLike
+    from everflow.framework.op_defs import OpDef
+
 _ENGINE = Engine()
 # Called after each operation: (op type, inputs, attributes, outputs, name).
-execution_callbacks: list = []
+execution_callbacks: list[Callable[..., None]] = []
 _COLLECTIONS_OF_GRAPHS = {key for name, key in vars(GraphKeys).items() if name.isupper()} - {GraphKeys.GLOBAL_STEP}
 
 
-def _kind_of_call(definition, args, kwargs):
+def _kind_of_call(
+    definition: OpDef,
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
     """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for other calls."""
-    key: list = [definition.name]
-    inputs: list = []
+    key: list[Any] = [definition.name]
+    inputs: list[EagerTensor] = []
     names = definition.inputs
     for position, argument in enumerate(names):
         value = args[position] if position < len(args) else kwargs.get(argument.name)
@@ -48,15 +60,15 @@ def _kind_of_call(definition, args, kwargs):
     if kwargs:
         given = {a.name for a in names[len(args) :]}
         key += [(name, type(v), frozen(v)) for name, v in kwargs.items() if name not in given]
+    kind = tuple(key)
     try:
-        key = tuple(key)
-        hash(key)
+        hash(kind)
     except TypeError:
         return None, inputs
-    return key, inputs
+    return kind, inputs
 
 
-def _any_symbolic(args, kwargs):
+def _any_symbolic(args: Sequence[Any], kwargs: Mapping[str, Any]) -> bool:
     """Whether a tensor without a value is among the arguments."""
     values = [*args, *kwargs.values()]
     values += [item for value in values if isinstance(value, (list, tuple)) for item in value]
@@ -66,7 +78,7 @@ def _any_symbolic(args, kwargs):
 class EagerOperation(Operation):
     """An operation that ran: what gradient functions look at."""
 
-    def __init__(self, graph, definition, inputs, attrs, name):
+    def __init__(self, graph: Graph, definition: OpDef, inputs: Sequence[Tensor], attrs: Attributes, name: str) -> None:
         self._graph = graph
         self._type = definition.name
         self._name = name
@@ -83,14 +95,21 @@ class EagerOperation(Operation):
         self._id = -1
         self.outputs = []
 
-    def run(self, feed_dict=None, session=None):
-        raise NotImplementedError("run is not supported when eager execution is enabled: the operation has run.")
+    def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> NoReturn:
+        raise NotImplementedError("Executing eagerly there is nothing to run: the operation has run when it was made.")
 
 
-def _draw(graph, definition, inputs, dtypes, attrs, name):
+def _draw(
+    graph: Graph,
+    definition: OpDef,
+    inputs: Sequence[Tensor],
+    dtypes: Sequence[DType],
+    attrs: Attributes,
+    name: str,
+) -> Operation:
     """Add an operation on tensors of a graph to it; values among the inputs become constants there, so that shapes are known."""
 
-    def inside(tensor):
+    def inside(tensor: Tensor) -> Tensor:
         if not tensor.is_eager or tensor.dtype.base_dtype.name in ("resource", "variant"):
             return tensor
         value = TensorValue(array=np.asarray(tensor.numpy()), dtype=tensor.dtype)
@@ -107,17 +126,25 @@ class EagerGraph(Graph):
     # Branches and loops run as Python's own; see `ops.control_flow`.
     draws_functions = False
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
         self._functions = _ENGINE.functions
-        self._seeds = None
+        self._seeds: Any = None  # random.Random, once there is a seed
         # What a program sees as the default graph: one without operations.
         self.beside = Graph()
         self.beside._collections = self._collections
 
     # --- running -----------------------------------------------------------------------------
 
-    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
+    def add_op(
+        self,
+        definition: OpDef,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType],
+        attrs: Attributes,
+        name: str,
+        compute_device: bool = True,
+    ) -> Operation:
         """Run an operation; its outputs have values."""
         for tensor in inputs:
             if not tensor.is_eager:
@@ -143,7 +170,14 @@ class EagerGraph(Graph):
             callback(op.type, tuple(inputs), tuple(itertools.chain(*attrs.items())), op.outputs, None if name == op.type else name)
         return op
 
-    def call(self, definition, args, kwargs, make, name=None):
+    def call(
+        self,
+        definition: OpDef,
+        args: Sequence[Any],
+        kwargs: Mapping[str, Any],
+        make: Callable[..., Operation],
+        name: str | None = None,
+    ) -> Any:
         """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
@@ -154,7 +188,7 @@ class EagerGraph(Graph):
                 _ENGINE.remember(key, definition, op)
             return structured_outputs(definition, op)
         values = known.run(inputs)
-        outputs = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
+        outputs: list[Tensor] = [EagerTensor(value, dtype) for value, dtype in zip(values, known.dtypes)]
         if tapes.active() and tapes.watch_any(inputs):
             op = EagerOperation(self, definition, inputs, known.attrs, definition.name)
             op.outputs = outputs
@@ -163,11 +197,11 @@ class EagerGraph(Graph):
             return outputs[0]
         return structured(definition, known.attrs, outputs) if definition.outputs else None
 
-    def constant(self, value, dtype, make):
+    def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
         kind = type(value)
         if kind is int or kind is bool or kind is str or kind is float and value != 0.0:  # zero may have a sign, which keys don't show
-            key = (kind, value, dtype)
+            key: tuple[Any, ...] = (kind, value, dtype)
         elif (kind is list or kind is tuple) and len(value) <= 8 and all(type(v) is int for v in value):
             key = (list, tuple(value), dtype)
         elif kind is np.ndarray and value.size <= 8 and value.dtype.kind in "iu":
@@ -181,18 +215,18 @@ class EagerGraph(Graph):
         _ENGINE.keep_constant(key, tensor)
         return tensor
 
-    def _add_function(self, function):
+    def _add_function(self, function: GraphFunctionLike) -> None:
         _ENGINE.forget(function.name)
         super()._add_function(function)
 
     # --- names and scopes mean little here -----------------------------------------------------
 
-    def unique_name(self, name, mark_as_used=True):
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """The name in the current scope: nothing is kept, so nothing is taken."""
         return f"{self._name_stack}/{name}" if self._name_stack else name
 
     @contextlib.contextmanager
-    def name_scope(self, name):
+    def name_scope(self, name: str | None) -> Iterator[str]:  # type: ignore[override]  # text only, as in TensorFlow
         """A context that puts `name/` before the names of variables made in it."""
         old = self._name_stack
         try:
@@ -200,7 +234,7 @@ class EagerGraph(Graph):
         finally:
             self._name_stack = old
 
-    def enter_scope(self, name):
+    def enter_scope(self, name: str | None) -> str:
         """Open a name scope; whoever does so puts `_name_stack` back."""
         if not name:
             self._name_stack = ""
@@ -208,25 +242,27 @@ class EagerGraph(Graph):
         self._name_stack = scope = without_slash(name) if name[-1] == "/" else self.unique_name(name)
         return scope + "/"
 
-    def control_dependencies(self, control_inputs):
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
         """Nothing to wait for: what was made before has run. A callable among them is called, as TensorFlow does."""
         for item in control_inputs or ():
             if callable(item) and not hasattr(item, "handle"):
                 item()
         return contextlib.nullcontext()
 
-    def colocate_with(self, op, ignore_existing=False):
+    def colocate_with(  # type: ignore[override]  # another kind of context, which does nothing
+        self, op: Any, ignore_existing: bool = False
+    ) -> AbstractContextManager[None]:
         return contextlib.nullcontext()
 
-    def prevent_feeding(self, tensor):
+    def prevent_feeding(self, tensor: Tensor) -> None:
         """Nothing to prevent: no session feeds what has run already."""
 
-    def prevent_fetching(self, op):
+    def prevent_fetching(self, op: Element) -> None:
         """Nothing to prevent: what an op gives is there at once."""
 
     # --- collections: a program's own, and the global step --------------------------------------
 
-    def add_to_collection(self, name, value):
+    def add_to_collection(self, name: Hashable, value: Any) -> None:
         """Append to a collection. Those that graphs fill by themselves stay empty: variables live as long as somebody holds them."""
         if name not in _COLLECTIONS_OF_GRAPHS:
             super().add_to_collection(name, value)
@@ -234,15 +270,15 @@ class EagerGraph(Graph):
     # --- random numbers ------------------------------------------------------------------------
 
     @property
-    def seed(self):
+    def seed(self) -> int | None:
         return self._seed
 
     @seed.setter
-    def seed(self, seed):
+    def seed(self, seed: int | None) -> None:
         self._seed = seed
         self._seeds = None if seed is None else random.Random(seed)
         _ENGINE.restart_random_streams()
 
-    def next_op_seed(self):
+    def next_op_seed(self) -> int:
         """The op-level seed of an operation that was given none."""
         return self._seeds.randint(0, 2**31 - 1)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
 
 from everflow.framework import scopes
 from everflow.framework.graph import Graph
@@ -17,7 +19,9 @@ DEVICE_PLACEMENT_SILENT = 2
 DEVICE_PLACEMENT_SILENT_FOR_INT32 = 3
 
 
-def enable_eager_execution(config=None, device_policy=None, execution_mode=None):
+def enable_eager_execution(
+    config: config_pb2.ConfigProto | None = None, device_policy: int | None = None, execution_mode: int | None = None
+) -> None:
     """Run operations at once from now on, in the whole process. Call it at the start of the program.
 
     >>> tf.enable_eager_execution()
@@ -25,15 +29,15 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
     tf.Tensor(5, shape=(), dtype=int32)
     """
     if config is not None and not isinstance(config, config_pb2.ConfigProto):
-        raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+        raise TypeError(f"config must be a ConfigProto, not {type(config)}")
     if device_policy not in (None, *range(4)):
-        raise ValueError("device_policy must be one of None, tf.contrib.eager.DEVICE_PLACEMENT_*")
+        raise ValueError("device_policy must be None or a tf.contrib.eager.DEVICE_PLACEMENT_ constant")
     if execution_mode not in (None, SYNC, ASYNC):
-        raise ValueError("execution_mode must be one of None, tf.contrib.eager.SYNC, tf.contrib.eager.ASYNC")
+        raise ValueError("execution_mode must be None, or SYNC or ASYNC of tf.contrib.eager")
     if scopes.executing_eagerly():
         return
     if scopes.has_default_graph() or scopes.get_default_graph().version > 0:
-        raise ValueError("tf.enable_eager_execution must be called at program startup.")
+        raise ValueError("tf.enable_eager_execution comes too late: call it at program startup, before anything is drawn in a graph.")
     from everflow.eager.graph import EagerGraph
 
     scopes._DefaultGraphs.make_bottom = EagerGraph
@@ -41,7 +45,7 @@ def enable_eager_execution(config=None, device_policy=None, execution_mode=None)
 
 
 @contextlib.contextmanager
-def eager_mode():
+def eager_mode() -> Iterator[None]:
     """A context in which operations run at once, in a process that draws graphs otherwise."""
     from everflow.eager.graph import EagerGraph
 
@@ -49,12 +53,12 @@ def eager_mode():
         yield
 
 
-def graph_mode():
+def graph_mode() -> AbstractContextManager[Graph]:
     """A context that draws a graph of its own, in a process that executes eagerly."""
     return Graph().as_default()
 
 
-def disable_eager_execution():
+def disable_eager_execution() -> None:
     """Draw graphs again. For programs that move from one mode to the other at their start."""
     if not scopes.executing_eagerly() and scopes.has_default_graph():
         raise ValueError("tf.disable_eager_execution can only be called outside of graphs.")

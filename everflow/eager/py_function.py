@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
+
 from everflow.eager.graph import EagerGraph
 from everflow.eager.tensor import EagerTensor
 from everflow.framework import dtypes
@@ -14,16 +17,24 @@ from everflow.ops import script
 from everflow.ops.gradient_tape import GradientTape
 from everflow.ops.gradients import is_trainable
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import TensorLike
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.runtime.hints import Value
+
+# The tape that listened to a call, what went in and what came out.
+_TapedCall: TypeAlias = "tuple[GradientTape, list[EagerTensor], list[Tensor]]"
+
 
 class _OnTape:
     """A Python function that takes and gives kernel values, and remembers the calls of a run for the gradient."""
 
-    def __init__(self, function, types):
+    def __init__(self, function: Callable[..., Any], types: list[dtypes.DType]) -> None:
         self._function = function
         self._types = types
-        self._latest: list = []
+        self._latest: list[_TapedCall] = []
 
-    def __call__(self, run, *arguments):
+    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, dtypes.DType]) -> list[Value]:
         with EagerGraph().as_default():
             inputs = [EagerTensor(value, dtype.base_dtype) for value, dtype in arguments]
             with GradientTape(persistent=True) as tape:
@@ -34,7 +45,7 @@ class _OnTape:
             run[self].append((tape, inputs, outputs))
             return [t._value for t in outputs]
 
-    def calls(self, run):
+    def calls(self, run: dict[Any, Any]) -> list[_TapedCall]:
         """What it was called with in a run; in the latest one where a derivative runs by itself, as that of a traced function does."""
         return run.get(self, self._latest)
 
@@ -42,10 +53,10 @@ class _OnTape:
 class _Backward:
     """The gradient of such a function. A loop goes backwards through its calls, so the first gradient is that of the last call."""
 
-    def __init__(self, forward):
+    def __init__(self, forward: _OnTape) -> None:
         self._forward = forward
 
-    def __call__(self, run, *arguments):
+    def __call__(self, run: dict[Any, Any], *arguments: tuple[Value, dtypes.DType]) -> list[Value]:
         calls = self._forward.calls(run)
         turn = run[self] = run.get(self, 0) + 1
         if turn > len(calls):
@@ -60,7 +71,7 @@ class _Backward:
             return [convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)]
 
 
-def _converted(returned, types):
+def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
     values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None and not types else [returned]
     if len(values) < len(types):
         raise ValueError(f"The function returns {len(values)} values, but {len(types)} are expected.")
@@ -75,7 +86,7 @@ def _converted(returned, types):
     return converted
 
 
-def py_function(func, inp, Tout, name=None):
+def py_function(func: Callable[..., Any], inp: Sequence[TensorLike], Tout: Any, name: str | None = None) -> Any:
     """An op that calls `func(*tensors)` with eager tensors when it runs; gradients flow through it.
 
     >>> y = tf.py_function(lambda x: x.numpy() ** 2 if x < 0 else x, [x], tf.float32)
@@ -97,7 +108,7 @@ def py_function(func, inp, Tout, name=None):
 
 
 @gradient("EagerPyFunc")
-def _py_function_grad(op, *grads):
+def _py_function_grad(op: Operation, *grads: Tensor) -> list[Tensor | None]:
     called = script.registered(op.attrs["token"]).function
     types = [t.dtype.base_dtype for t in op.inputs if is_trainable(t)]
     token = script.register(_Backward(called), types)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import itertools
 import operator
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -14,15 +16,22 @@ from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
 from everflow.runtime.devices import CPU
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import FeedDict, SessionLike, ShapeLike
+    from everflow.runtime.hints import Value
+
 _numbers = itertools.count()
 _WITHOUT_ARRAYS = (dtypes.resource, dtypes.variant)
 
 
-def _plain(value):
+def _plain(value: Any) -> str:
     return str(value)
 
 
-def _exact(value):
+def _exact(value: Any) -> str:
     """An array's own form; scalars as Python writes them."""
     return repr(value) if isinstance(value, (np.ndarray, bytes)) else repr(value.item())
 
@@ -37,10 +46,10 @@ class EagerTensor(Tensor):
 
     is_eager = True
 
-    def __init__(self, value, dtype):
+    def __init__(self, value: Value, dtype: dtypes.DType) -> None:
         self._value = value
         self._dtype = dtype
-        self._known_shape = None
+        self._known_shape: TensorShape | None = None
         self._handle_data = None
         self._keras_mask = None
         self._id = next(_numbers)
@@ -48,37 +57,37 @@ class EagerTensor(Tensor):
     # --- facts -------------------------------------------------------------------------------
 
     @property
-    def shape(self):
+    def shape(self) -> TensorShape:
         if self._known_shape is None:
             self._known_shape = TensorShape(list(getattr(self._value, "shape", ())))
         return self._known_shape
 
     _shape = shape
 
-    def get_shape(self):
+    def get_shape(self) -> TensorShape:
         """The shape."""
         return self.shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: ShapeLike) -> None:
         """Check the shape; ValueError where it is another."""
         if not self.shape.is_compatible_with(as_shape(shape)):
-            raise ValueError(f"Tensor's shape {self.shape} is not compatible with supplied shape {shape}")
+            raise ValueError(f"A tensor of shape {self.shape} can't be said to have the shape {shape}")
 
     @property
-    def ndim(self):
+    def ndim(self) -> int | None:
         """How many dimensions it has."""
         return self.shape.rank
 
     @property
-    def device(self):
+    def device(self) -> str:
         return CPU
 
     @property
-    def backing_device(self):
+    def backing_device(self) -> str:
         """The device whose memory holds it."""
         return CPU
 
-    def _no_graph(self, what):
+    def _no_graph(self, what: str) -> NoReturn:
         raise AttributeError(f"Tensor.{what} is meaningless when eager execution is enabled.")
 
     op = property(lambda self: self._no_graph("op"))
@@ -86,36 +95,36 @@ class EagerTensor(Tensor):
     name = property(lambda self: self._no_graph("name"))
     value_index = property(lambda self: self._no_graph("value_index"))
 
-    def consumers(self):
+    def consumers(self) -> NoReturn:
         raise NotImplementedError("consumers not supported for Eager Tensors")
 
-    def eval(self, feed_dict=None, session=None):
-        raise NotImplementedError("eval is not supported when eager execution is enabled, is .numpy() what you're looking for?")
+    def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> NoReturn:
+        raise NotImplementedError("Executing eagerly a tensor has its value already: take it with .numpy() instead of eval")
 
     _made_by = ""
     _op_name = "Tensor"
 
-    def is_in(self, graph):
+    def is_in(self, graph: Graph) -> bool:
         return False
 
     # --- the value ---------------------------------------------------------------------------
 
-    def _array(self):
+    def _array(self) -> np.ndarray:
         """The value as an array that nobody may write to."""
         if self._dtype in _WITHOUT_ARRAYS:
             raise InvalidArgumentError(None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array.")
         return tensors.to_numpy(self._value, self._dtype)
 
-    def numpy(self):
+    def numpy(self) -> Any:
         """The value as a numpy array of its own, or as a number of numpy's or bytes where it is a scalar."""
         array = self._array()
         return array.copy() if array.ndim else array[()]
 
-    def __array__(self, dtype=None, copy=None):
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> np.ndarray:
         array = self._array()
         return array.copy() if dtype is None else array.astype(dtype)
 
-    def _scalar(self, kinds, what):
+    def _scalar(self, kinds: str, what: str) -> Any:
         array = self._array()
         if array.ndim:
             raise TypeError("only size-1 arrays can be converted to Python scalars")
@@ -123,19 +132,19 @@ class EagerTensor(Tensor):
             raise TypeError(f"A tensor of {self._dtype.name} can't be used as {what}")
         return array[()]
 
-    def __int__(self):
+    def __int__(self) -> int:
         return int(self._scalar("iufb", "an integer"))
 
-    def __float__(self):
+    def __float__(self) -> float:
         return float(self._scalar("iufb", "a float"))
 
-    def __complex__(self):
+    def __complex__(self) -> complex:
         return complex(self._scalar("iufbc", "a complex number"))
 
-    def __index__(self):
+    def __index__(self) -> int:
         return operator.index(self._scalar("iu", "an index"))
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         array = self._array()
         if array.size > 1:
             raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
@@ -143,53 +152,53 @@ class EagerTensor(Tensor):
 
     __nonzero__ = __bool__
 
-    def __format__(self, spec):
+    def __format__(self, spec: str) -> str:
         return self._array()[()].__format__(spec)
 
-    def __len__(self):
+    def __len__(self) -> int:
         if not self.shape.rank:
             raise TypeError("Scalar tensor has no `len()`")
-        return self.shape.sizes[0]
+        return int(self.shape[0])
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[EagerTensor]:
         if not self.shape.rank:
             raise TypeError("Cannot iterate over a scalar tensor.")
         return (self[i] for i in range(len(self)))
 
-    def __contains__(self, value):
+    def __contains__(self, value: object) -> bool:
         return value in self._array()
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         from everflow.ops.constants import constant
 
         return constant, (self._array(), self._dtype)
 
-    def __copy__(self):
+    def __copy__(self) -> EagerTensor:
         return self
 
-    def __deepcopy__(self, memo):
+    def __deepcopy__(self, memo: dict[int, Any]) -> EagerTensor:
         return self
 
     # --- where it is -------------------------------------------------------------------------
 
-    def cpu(self):
+    def cpu(self) -> EagerTensor:
         """Itself: its memory is the CPU's."""
         return self
 
-    def gpu(self, gpu_index=0):
+    def gpu(self, gpu_index: int = 0) -> NoReturn:
         """A copy in a GPU's memory; RuntimeError where there is none."""
         raise RuntimeError(f"Error copying tensor to device: GPU:{gpu_index}. GPU:{gpu_index} unknown device.")
 
     # --- text --------------------------------------------------------------------------------
 
-    def _text(self, show=_exact):
+    def _text(self, show: Callable[[Any], str] = _exact) -> str:
         if self._dtype in _WITHOUT_ARRAYS:
             return "<unprintable>"
         array = self._array()
         return show(array if array.ndim else array[()])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"tf.Tensor({self._text(_plain)}, shape={self.shape}, dtype={self._dtype.name})"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<tf.Tensor: id={self._id}, shape={self.shape}, dtype={self._dtype.name}, numpy={self._text()}>"

@@ -11,9 +11,11 @@ import mmap
 import os
 import struct
 import uuid
+from collections.abc import Mapping, Sequence
+from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from everflow.formats import varints
 from everflow.formats.checksums import crc32c, mask
@@ -24,6 +26,8 @@ from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from everflow.framework.shapes import TensorShape
 from everflow.protos import tensor_bundle_pb2
+
+_Proto = TypeVar("_Proto", bound=Message)
 
 _HEADER_KEY = b""
 _CHUNK = 1 << 22
@@ -45,10 +49,16 @@ def _plain(array: np.ndarray) -> np.ndarray:
     return array.astype(array.dtype.newbyteorder("<")) if array.dtype.byteorder == ">" else array
 
 
+def _bytes_of(array: np.ndarray) -> memoryview:
+    """The memory of a contiguous array."""
+    flat: Any = array.reshape(-1).view(np.uint8)
+    return memoryview(flat) if array.size else memoryview(b"")
+
+
 class BundleWriter:
     """Writes a checkpoint of one data file; `finish` makes it visible, all at once."""
 
-    def __init__(self, prefix: str):
+    def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         self._entries: dict[bytes, tensor_bundle_pb2.BundleEntryProto] = {}
         self._offset = 0
@@ -58,11 +68,18 @@ class BundleWriter:
         self._aside = _aside(prefix)
         self._data = open(self._aside + ".partial", "wb")
 
-    def add(self, name: str, array: np.ndarray, dtype=None) -> None:
+    def add(self, name: str, array: np.ndarray, dtype: dtypes.DType | None = None) -> None:
         """Append a whole tensor."""
         self._append(name.encode(), array, dtype)
 
-    def add_slice(self, name: str, shape, part: TensorSlice, array: np.ndarray, dtype=None) -> None:
+    def add_slice(
+        self,
+        name: str,
+        shape: Sequence[int],
+        part: TensorSlice,
+        array: np.ndarray,
+        dtype: dtypes.DType | None = None,
+    ) -> None:
         """Append a part of a tensor whose full shape is given."""
         if part.is_full and tuple(shape) == array.shape:
             self.add(name, array, dtype)
@@ -77,7 +94,7 @@ class BundleWriter:
         entry.slices.append(resolved.to_proto())
         self._append(slice_key(name, resolved.extents), array, dtype)
 
-    def _append(self, key: bytes, array: np.ndarray, dtype) -> None:
+    def _append(self, key: bytes, array: np.ndarray, dtype: dtypes.DType | None) -> None:
         if not key:
             raise InvalidArgumentError(None, None, "A tensor in a checkpoint must have a name")
         if key in self._entries:
@@ -86,7 +103,7 @@ class BundleWriter:
         if dtype in (dtypes.string, dtypes.variant):  # a variant that can be saved comes as its bytes
             size, crc = self._write_strings(array)
         elif dtype.is_numpy_compatible:
-            view = memoryview(_plain(array).reshape(-1).view(np.uint8)) if array.size else memoryview(b"")
+            view = _bytes_of(_plain(array))
             crc = 0
             for position in range(0, len(view), _CHUNK):
                 piece = view[position : position + _CHUNK]
@@ -104,7 +121,7 @@ class BundleWriter:
         )
         self._offset += size
 
-    def _write_strings(self, array) -> tuple[int, int]:
+    def _write_strings(self, array: np.ndarray) -> tuple[int, int]:
         """Lengths, their checksum, then the strings."""
         values = array.ravel().tolist()
         lengths = b"".join(varints.encode(len(v)) for v in values)
@@ -167,7 +184,9 @@ def _moving(prefix: str) -> dict[str, str]:
     return found
 
 
-def write_index(path: str, header, entries) -> None:
+def write_index(
+    path: str, header: tensor_bundle_pb2.BundleHeaderProto, entries: Mapping[bytes, tensor_bundle_pb2.BundleEntryProto]
+) -> None:
     """Write the table of a bundle and have it on disk."""
     file = open(path, "wb")
     table = TableWriter(file)
@@ -178,7 +197,7 @@ def write_index(path: str, header, entries) -> None:
     _sync_close(file)
 
 
-def _sync_close(file) -> None:
+def _sync_close(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
     file.close()
@@ -195,7 +214,7 @@ def _sync_folder(path: str) -> None:
 class BundleReader:
     """A checkpoint of the second version: names, types and shapes at once, tensors when asked for."""
 
-    def __init__(self, prefix: str):
+    def __init__(self, prefix: str) -> None:
         self._prefix = prefix
         try:
             with open(index_name(prefix), "rb") as file:
@@ -220,7 +239,7 @@ class BundleReader:
         # Parts of partitioned tensors have keys of their own, that begin with a zero.
         self._names = [k.decode() for k in self._entries if not k.startswith(b"\x00")]
 
-    def _parsed(self, kind, value, what):
+    def _parsed(self, kind: type[_Proto], value: bytes, what: str | bytes) -> _Proto:
         try:
             return kind.FromString(value)
         except DecodeError as e:
@@ -232,7 +251,7 @@ class BundleReader:
     def has(self, name: str) -> bool:
         return name.encode() in self._entries
 
-    def _entry(self, name: str):
+    def _entry(self, name: str) -> tensor_bundle_pb2.BundleEntryProto:
         entry = self._entries.get(name.encode())
         if entry is None:
             raise NotFoundError(None, None, f"Key {name} not found in checkpoint {self._prefix}")
@@ -277,16 +296,18 @@ class BundleReader:
             if stored is None:
                 raise DataLossError(None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}")
             if overlaps(wanted, held.extents):
-                part = self._load(stored, name, mapped=True)
-                if list(part.shape) != [length for _, length in held.extents]:
-                    raise DataLossError(None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {part.shape}")
-                parts[tuple(held.extents)] = part
+                array = self._load(stored, name, mapped=True)
+                if list(array.shape) != [length for _, length in held.extents]:
+                    raise DataLossError(
+                        None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {array.shape}"
+                    )
+                parts[tuple(held.extents)] = array
         result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
         if result is None:
             raise NotFoundError(None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for")
         return result
 
-    def _file(self, shard: int):
+    def _file(self, shard: int) -> mmap.mmap | bytes:
         if shard not in self._files:
             path = data_name(self._prefix, shard, self._shards)
             path = _moving(self._prefix).get(path, path)
@@ -299,7 +320,7 @@ class BundleReader:
                 raise DataLossError(None, None, f"{path} is missing, a part of the checkpoint {self._prefix}") from None
         return self._files[shard]
 
-    def _load(self, entry, name: str, mapped: bool = False) -> np.ndarray:
+    def _load(self, entry: tensor_bundle_pb2.BundleEntryProto, name: str, mapped: bool = False) -> np.ndarray:
         data = self._file(entry.shard_id)
         path = data_name(self._prefix, entry.shard_id, self._shards)
         dtype = dtypes.as_dtype(entry.dtype)
@@ -318,7 +339,7 @@ class BundleReader:
             self._check(crc32c(raw), entry, name, path)
             return np.frombuffer(raw, numpy_dtype).reshape(shape)
         array = np.empty(shape, numpy_dtype)
-        target = memoryview(array.reshape(-1).view(np.uint8)) if entry.size else memoryview(b"")
+        target = _bytes_of(array)
         crc = 0
         for position in range(0, entry.size, _CHUNK):
             piece = raw[position : position + _CHUNK]
@@ -327,11 +348,18 @@ class BundleReader:
         self._check(crc, entry, name, path)
         return array
 
-    def _check(self, crc, entry, name, path):
+    def _check(self, crc: int, entry: tensor_bundle_pb2.BundleEntryProto, name: str, path: str) -> None:
         if mask(crc) != entry.crc32c:
             raise DataLossError(None, None, f"{path}: checksum of tensor {name} does not match: the file is damaged")
 
-    def _load_strings(self, raw, entry, shape, name, path):
+    def _load_strings(
+        self,
+        raw: bytes,
+        entry: tensor_bundle_pb2.BundleEntryProto,
+        shape: list[int],
+        name: str,
+        path: str,
+    ) -> np.ndarray:
         count = int(np.prod(shape, dtype=object))
         if count > len(raw) or any(s < 0 for s in shape):
             raise DataLossError(None, None, f"{path}: tensor {name} can't hold {count} strings in {len(raw)} bytes")

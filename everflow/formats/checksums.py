@@ -7,7 +7,7 @@ import google_crc32c
 _MASK_DELTA = 0xA282EAD8
 
 
-def crc32c(data, start: int = 0) -> int:
+def crc32c(data: bytes | bytearray | memoryview, start: int = 0) -> int:
     """The CRC-32C of bytes, going on from `start`."""
     # The C extension takes bytes only; a view is copied in pieces, not whole.
     if isinstance(data, bytes):
@@ -23,6 +23,6 @@ def mask(crc: int) -> int:
     return ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF
 
 
-def masked_crc32c(data) -> int:
+def masked_crc32c(data: bytes | bytearray | memoryview) -> int:
     """The stored form of the checksum of bytes."""
     return mask(crc32c(data))

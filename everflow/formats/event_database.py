@@ -11,6 +11,7 @@ import sqlite3
 import sys
 import threading
 import time
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -19,6 +20,9 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
 from everflow.framework.tensor_values import make_ndarray
 from everflow.protos.graph_pb2 import GraphDef
+
+if TYPE_CHECKING:
+    from everflow.protos import event_pb2, summary_pb2
 
 _COLUMNS = {
     "Ids": "id INTEGER PRIMARY KEY",
@@ -62,7 +66,7 @@ _INPUT = re.compile(r"(?P<control>\^?)(?P<name>[^:]+)(:(?P<output>\d+))?$")
 class EventDatabaseWriter:
     """Writes the summaries and graphs of one run. Used as EventFileWriter is."""
 
-    def __init__(self, path, experiment_name, run_name, user_name):
+    def __init__(self, path: str, experiment_name: str, run_name: str, user_name: str) -> None:
         self._lock = renewed(threading.Lock())
         self._names = {"experiment": experiment_name, "run": run_name, "user": user_name}
         try:
@@ -76,10 +80,11 @@ class EventDatabaseWriter:
             raise InvalidArgumentError(None, None, f"The database {path} can't be opened: {e}") from e
         self._tags: dict[str, int] = {}
         self._begun = False
-        self._experiment_id = self._run_id = None
+        self._experiment_id: int | None = None
+        self._run_id: int | None = None
         self._started = float("inf")
 
-    def add_event(self, event):
+    def add_event(self, event: event_pb2.Event) -> None:
         """Insert what an Event holds of summaries and graphs; the rest has no table."""
         with self._lock:
             now = time.time()
@@ -90,11 +95,11 @@ class EventDatabaseWriter:
                 self._begin(now, event.wall_time)
                 self._insert_value(value, event.step, now, event.wall_time)
 
-    def flush(self):
+    def flush(self) -> None:
         with self._lock:
             self._db.commit()
 
-    def close(self):
+    def close(self) -> None:
         with self._lock:
             if self._run_id is not None:
                 self._db.execute("UPDATE Runs SET finished_time = ? WHERE run_id = ?", (time.time(), self._run_id))
@@ -103,17 +108,17 @@ class EventDatabaseWriter:
 
     # --- who writes
 
-    def _new_id(self):
+    def _new_id(self) -> int:
         while True:
             found = random.SystemRandom().randrange(1, _MOST_IDS)
             if self._db.execute("INSERT OR IGNORE INTO Ids (id) VALUES (?)", (found,)).rowcount:
                 return found
 
-    def _insert(self, table, **row):
+    def _insert(self, table: str, **row: Any) -> int | None:
         marks = ", ".join("?" * len(row))
         return self._db.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())).lastrowid
 
-    def _begin(self, now, computed):
+    def _begin(self, now: float, computed: float) -> None:
         """Insert user, experiment and run when the first thing of them is written; they start with the earliest."""
         if not self._begun:
             self._begun = True
@@ -133,7 +138,7 @@ class EventDatabaseWriter:
             earlier = (computed, self._experiment_id, computed)
             self._db.execute("UPDATE Experiments SET started_time = ? WHERE experiment_id = ? AND started_time > ?", earlier)
 
-    def _found_or_new(self, table, column, key, now, **more):
+    def _found_or_new(self, table: str, column: str, key: dict[str, Any], now: float, **more: Any) -> int | None:
         """The id of the row with a key, which is inserted where there is none; None where its name is empty."""
         if not all(key.values()):
             return None
@@ -147,7 +152,7 @@ class EventDatabaseWriter:
 
     # --- what is written
 
-    def _insert_value(self, value, step, now, computed):
+    def _insert_value(self, value: summary_pb2.Summary.Value, step: int, now: float, computed: float) -> None:
         array, dtype, plugin = _tensor_of(value)
         tag = self._tags.get(value.tag)
         if tag is None:
@@ -169,14 +174,14 @@ class EventDatabaseWriter:
         for i, text in enumerate(array.ravel().tolist() if strings else ()):
             self._insert("TensorStrings", tensor_rowid=row, idx=i, data=text)
 
-    def _insert_graph(self, graph_def, now):
+    def _insert_graph(self, graph_def: GraphDef, now: float) -> None:
         graph = self._new_id()
         numbers = {node.name: i for i, node in enumerate(graph_def.node)}
         for i, node in enumerate(graph_def.node):
             for place, text in enumerate(node.input):
                 match = _INPUT.match(text)
                 source = numbers.get(match["name"]) if match else None
-                if source is None:
+                if match is None or source is None:
                     raise InvalidArgumentError(None, None, f"Node {node.name!r} has an input {text!r} that is not in the graph")
                 self._insert(
                     "NodeInputs", graph_id=graph, node_id=i, idx=place, input_node_id=source, input_node_idx=int(match["output"] or 0),
@@ -190,7 +195,7 @@ class EventDatabaseWriter:
         self._insert("Graphs", run_id=self._run_id, graph_id=graph, inserted_time=now, graph_def=graph_def.SerializeToString())
 
 
-def _tensor_of(value):
+def _tensor_of(value: summary_pb2.Summary.Value) -> tuple[Any, dtypes.DType, str]:
     """(array, its type, the plug-in that shows it) of a Summary.Value, whichever kind it is of."""
     kind = value.WhichOneof("value")
     if kind == "simple_value":

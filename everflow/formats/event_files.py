@@ -8,6 +8,7 @@ import queue
 import socket
 import threading
 import time
+from typing import Any
 
 from everflow.formats import records
 from everflow.platform import compat, file_io, logging
@@ -21,7 +22,13 @@ _FLUSH, _CLOSE = object(), object()
 class EventFileWriter:
     """Writes Event protos to a new event file of a folder."""
 
-    def __init__(self, logdir, max_queue=10, flush_secs=120, filename_suffix=None):
+    def __init__(
+        self,
+        logdir: Any,
+        max_queue: int = 10,
+        flush_secs: float = 120,
+        filename_suffix: str | None = None,
+    ) -> None:
         self._given_logdir = logdir
         self._logdir = compat.as_str_any(compat.path_to_str(logdir))
         self._flush_secs = flush_secs
@@ -33,26 +40,27 @@ class EventFileWriter:
             file_io.recursive_create_dir(self._logdir)
         self.reopen()
 
-    def get_logdir(self):
+    def get_logdir(self) -> Any:
         return self._given_logdir
 
-    def reopen(self):
+    def reopen(self) -> None:
         """Go on after `close`, in a new file, which is made when the first event comes."""
         if not self._closed:
             return
         self._closed = False
-        self._path, self._file, self._next_flush = self._logdir, None, 0.0
+        self._path, self._next_flush = self._logdir, 0.0
+        self._file: GFile | None = None  # made when the first event comes
         self._thread = threading.Thread(target=self._run, daemon=True, name=f"events to {self._logdir}")
         self._thread.start()
         # Many programs never close their writer: what they added is in the file all the same when they end.
         atexit.register(self.close)
 
-    def add_event(self, event):
+    def add_event(self, event: Event) -> None:
         """Queue an event; dropped after `close`, as TensorFlow does."""
         if not self._closed:
             self._queue.put(event)
 
-    def flush(self):
+    def flush(self) -> None:
         """Wait until all events so far are in the file."""
         if self._closed:
             return
@@ -60,7 +68,7 @@ class EventFileWriter:
         self._queue.put((_FLUSH, done))
         done.wait()
 
-    def close(self):
+    def close(self) -> None:
         """Write what is queued and close the file."""
         if self._closed:
             return
@@ -71,22 +79,22 @@ class EventFileWriter:
         done.wait()
         self._thread.join()
 
-    def _open(self):
+    def _open(self) -> GFile:
         # The name holds only the second: a file of the same name is added to.
         name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
         self._path = os.path.join(self._logdir, name)
-        self._file = GFile(self._path, "ab")
-        self._file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+        self._file = file = GFile(self._path, "ab")
+        file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+        return file
 
-    def _write(self, event):
-        if self._file is None:
-            self._open()
-        self._file.write(records.encode(event.SerializeToString()))
+    def _write(self, event: Event) -> None:
+        file = self._open() if self._file is None else self._file
+        file.write(records.encode(event.SerializeToString()))
         if time.time() >= self._next_flush:
-            self._file.flush()
+            file.flush()
             self._next_flush = time.time() + self._flush_secs
 
-    def _run(self):
+    def _run(self) -> None:
         while True:
             item = self._queue.get()
             if isinstance(item, tuple):

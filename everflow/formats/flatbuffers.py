@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import struct
 from types import SimpleNamespace
+from typing import Any
 
 import flatbuffers
 import numpy as np
@@ -34,14 +35,14 @@ class FlatbufferError(ValueError):
 class Field:
     """One field of a table: where it stands, what it holds, and its value where it was left out."""
 
-    def __init__(self, slot: int, name: str, kind: str, default):
+    def __init__(self, slot: int, name: str, kind: str, default: Any) -> None:
         self.slot, self.name, self.kind, self.default = slot, name, kind, default
 
 
 class Schema:
     """The tables and unions of a format, from their text."""
 
-    def __init__(self, text: str):
+    def __init__(self, text: str) -> None:
         self.tables: dict[str, list[Field]] = {}
         self.unions: dict[str, list[str]] = {}
         for line in text.strip().replace("\n    ", " ").splitlines():  # a line that is set in goes on with the one before
@@ -52,7 +53,7 @@ class Schema:
                 name, _, rest = line.partition("=")
                 self.unions[name.strip()] = ["", *rest.split()]
 
-    def new(self, table: str, **values):
+    def new(self, table: str, **values: Any) -> SimpleNamespace:
         """A table with these values, and defaults for the rest."""
         made = SimpleNamespace(_table=table, **{f.name: f.default for f in self.tables[table]})
         for name, value in values.items():
@@ -75,14 +76,14 @@ def _fields(text: str) -> list[Field]:
     return fields
 
 
-def _default(kind: str, text: str):
+def _default(kind: str, text: str) -> Any:
     if kind in SCALARS:
         number = float(text or 0) if kind == "float" else int(text or 0)
         return bool(number) if kind == "bool" else number
     return None
 
 
-def read(data: bytes, schema: Schema, root: str, identifier: bytes):
+def read(data: bytes, schema: Schema, root: str, identifier: bytes) -> SimpleNamespace:
     """The root table of a file, with everything in it."""
     if len(data) < 8 or data[4:8] != identifier:
         raise FlatbufferError(f"the identifier {identifier.decode()!r} is not at the beginning; these are other data")
@@ -94,12 +95,12 @@ def read(data: bytes, schema: Schema, root: str, identifier: bytes):
 
 
 class _Reader:
-    def __init__(self, data: bytes, schema: Schema):
+    def __init__(self, data: bytes, schema: Schema) -> None:
         self.schema = schema
         self.file = flatbuffers.Table(data, 0)  # places are counted from the file's beginning
         self.budget = len(data)  # tables can be shared: a small file must not unfold into a large one
 
-    def table(self, name: str, at: int):
+    def table(self, name: str, at: int) -> SimpleNamespace:
         self.budget -= 1
         if self.budget < 0:
             raise FlatbufferError("the file has more tables than bytes")
@@ -118,7 +119,7 @@ class _Reader:
             setattr(made, field.name, self.value(kind, at + place))
         return made
 
-    def value(self, kind: str, at: int):
+    def value(self, kind: str, at: int) -> Any:
         if kind in SCALARS:
             return self.file.Get(SCALARS[kind], at)
         if kind == "string":
@@ -132,14 +133,14 @@ class _Reader:
         return [self.value(inner, first + 4 * i) for i in range(self.file.VectorLen(at))]
 
 
-def write(root, schema: Schema, identifier: bytes) -> bytes:
+def write(root: SimpleNamespace, schema: Schema, identifier: bytes) -> bytes:
     """The bytes of a file whose root is this table."""
     builder = flatbuffers.Builder()
     builder.Finish(_written(builder, schema, root._table, root), file_identifier=identifier)
     return bytes(builder.Output())
 
 
-def _written(builder: flatbuffers.Builder, schema: Schema, kind: str, content) -> int:
+def _written(builder: flatbuffers.Builder, schema: Schema, kind: str, content: Any) -> int:
     """Where a string, vector or table lies, once it and all it points to are written."""
     if kind == "string":
         return builder.CreateString(content)
@@ -159,7 +160,7 @@ def _written(builder: flatbuffers.Builder, schema: Schema, kind: str, content) -
     return builder.EndVector()
 
 
-def _written_table(builder: flatbuffers.Builder, schema: Schema, table) -> int:
+def _written_table(builder: flatbuffers.Builder, schema: Schema, table: SimpleNamespace) -> int:
     fields, places = schema.tables[table._table], {}
     for field in fields:
         content = getattr(table, field.name)

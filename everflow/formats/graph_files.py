@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 from google.protobuf import text_format
 
 from everflow.framework.graph import Graph
 from everflow.platform import file_io
 
+if TYPE_CHECKING:
+    from everflow.protos import graph_pb2
 
-def write_graph(graph_or_graph_def, logdir, name, as_text=True):
+
+def write_graph(graph_or_graph_def: Graph | graph_pb2.GraphDef, logdir: str, name: str, as_text: bool = True) -> str:
     """Write a graph to `logdir`/`name`, making the folder where it is missing; returns the path.
 
     >>> tf.train.write_graph(sess.graph, "/tmp/model", "train.pbtxt")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import uuid
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -17,13 +19,16 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import array_of, make_tensor_proto
 from everflow.protos import saved_tensor_slice_pb2
 
+if TYPE_CHECKING:
+    from everflow.protos import tensor_pb2
+
 _META_KEY = b""
 
 
 class OldCheckpointReader:
     """The tensors of one or several files of the first version."""
 
-    def __init__(self, paths: list[str]):
+    def __init__(self, paths: list[str]) -> None:
         self._tables = []
         self._meta: dict[str, saved_tensor_slice_pb2.SavedSliceMeta] = {}
         self._where: dict[str, list[tuple[TableReader, TensorSlice, str]]] = {}
@@ -44,7 +49,7 @@ class OldCheckpointReader:
     def has(self, name: str) -> bool:
         return name in self._meta
 
-    def _entry(self, name):
+    def _entry(self, name: str) -> saved_tensor_slice_pb2.SavedSliceMeta:
         if name not in self._meta:
             raise NotFoundError(None, None, f"Key {name} not found in checkpoint")
         return self._meta[name]
@@ -88,14 +93,17 @@ class OldCheckpointReader:
         return result
 
 
-def _parsed(value, path):
+def _parsed(value: bytes, path: str) -> saved_tensor_slice_pb2.SavedTensorSlices:
     try:
         return saved_tensor_slice_pb2.SavedTensorSlices.FromString(bytes(value))
     except DecodeError as e:
         raise DataLossError(None, None, f"{path}: an entry of the table can't be read") from e
 
 
-def write_old_checkpoint(path: str, tensors) -> None:
+def write_old_checkpoint(
+    path: str,
+    tensors: Iterable[tuple[str, Sequence[int], TensorSlice, np.ndarray, dtypes.DType]],
+) -> None:
     """Write a file of the first version: `tensors` are (name, full shape, slice, array, dtype)."""
     folder = os.path.dirname(path)
     if folder:
@@ -126,7 +134,7 @@ def write_old_checkpoint(path: str, tensors) -> None:
     os.replace(aside, path)
 
 
-def _values_only(array, dtype):
+def _values_only(array: np.ndarray, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A TensorProto with its values one by one, as this format has them, and neither type nor shape."""
     proto = make_tensor_proto(array, dtype)
     if proto.tensor_content:

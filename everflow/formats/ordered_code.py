@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 
 def encode_string(text: bytes) -> bytes:
     """A string, with zeros and 0xff escaped, and an end that sorts before any continuation."""
@@ -45,7 +47,7 @@ def encode_signed(value: int) -> bytes:
     return bytes(data)
 
 
-def slice_key(name: str, starts_and_lengths) -> bytes:
+def slice_key(name: str, starts_and_lengths: Sequence[tuple[int, int]]) -> bytes:
     """The key of a slice; a full dimension has start 0 and length -1."""
     key = encode_number(0) + encode_string(name.encode()) + encode_number(len(starts_and_lengths))
     for start, length in starts_and_lengths:

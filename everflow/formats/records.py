@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from typing import Any, BinaryIO
 
 from everflow.formats.checksums import masked_crc32c
 from everflow.framework.errors import DataLossError
@@ -23,7 +24,7 @@ def encode(record: bytes) -> bytes:
 class _Inflating:
     """A file that is decompressed as it is read."""
 
-    def __init__(self, file, window_bits: int):
+    def __init__(self, file: BinaryIO, window_bits: int) -> None:
         self._file = file
         self._window_bits = window_bits
         self._inflate = zlib.decompressobj(window_bits)
@@ -45,14 +46,14 @@ class _Inflating:
         return out
 
 
-def decoded(file, compression: str = ""):
+def decoded(file: Any, compression: str = "") -> Any:
     """A file object whose `read` gives what was compressed: compression "", "GZIP" or "ZLIB"."""
     if not compression:
         return file
     return _Inflating(file, zlib.MAX_WBITS | 16 if compression == "GZIP" else zlib.MAX_WBITS)
 
 
-def read_record(file, position: int, name: str = "") -> bytes | None:
+def read_record(file: Any, position: int, name: str = "") -> bytes | None:
     """The next record of an open file; None at its end. `position` is for messages.
 
     A file cut inside the first 12 bytes of a record ends silently, as a writer that is still at work leaves it.
@@ -72,7 +73,7 @@ def read_record(file, position: int, name: str = "") -> bytes | None:
     return record
 
 
-def _read_exactly(file, size: int) -> bytes:
+def _read_exactly(file: Any, size: int) -> bytes:
     """Up to `size` bytes, in pieces, so that an absurd length in a broken file asks for no memory."""
     pieces, left = [], size
     while left > 0:
@@ -88,7 +89,7 @@ def _of(name: str) -> str:
     return f" of {name}" if name else ""
 
 
-def read_records(file, compression: str = "", name: str = "") -> Iterator[bytes]:
+def read_records(file: Any, compression: str = "", name: str = "") -> Iterator[bytes]:
     """All records of an open binary file."""
     source = decoded(file, compression)
     position = 0

@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.protos import tensor_slice_pb2
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# (start, length) in each dimension.
+Extents: TypeAlias = Sequence[tuple[int, int]]
 
 
 @dataclass(frozen=True)
@@ -52,7 +60,7 @@ class TensorSlice:
                 extent.start, extent.length = start, length
         return proto
 
-    def resolved(self, shape) -> tuple[tuple[int, int], ...]:
+    def resolved(self, shape: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """(start, length) in a tensor of this shape, full dimensions spelled out."""
         if len(shape) != len(self.extents):
             raise InvalidArgumentError(None, None, f"A slice of {len(self.extents)} dimensions does not fit shape {list(shape)}")
@@ -69,12 +77,12 @@ class TensorSlice:
         return all(length < 0 for _, length in self.extents)
 
 
-def overlaps(wanted, held) -> bool:
+def overlaps(wanted: Extents, held: Extents) -> bool:
     """Whether two resolved slices share elements."""
     return all(max(start, other) < min(start + n, other + m) for (start, n), (other, m) in zip(wanted, held))
 
 
-def assembled(wanted, parts: list, dtype) -> np.ndarray | None:
+def assembled(wanted: Extents, parts: list[tuple[Extents, np.ndarray]], dtype: npt.DTypeLike) -> np.ndarray | None:
     """The array of a resolved slice, from (resolved slice, array) of the parts there are; None where they don't cover it.
 
     Memory is taken when all is known to be there: what a file says of its sizes may be wrong.
@@ -90,7 +98,7 @@ def assembled(wanted, parts: list, dtype) -> np.ndarray | None:
     return result
 
 
-def _shared(wanted, held) -> list[tuple[int, int]] | None:
+def _shared(wanted: Extents, held: Extents) -> list[tuple[int, int]] | None:
     """From where to where two resolved slices overlap, in each dimension; None where they don't."""
     ranges = []
     for (start, length), (other, other_length) in zip(wanted, held, strict=True):

@@ -8,12 +8,16 @@ from __future__ import annotations
 import bisect
 import struct
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
 
 import cramjam
 
 from everflow.formats import varints
 from everflow.formats.checksums import crc32c, mask
 from everflow.framework.errors import DataLossError
+
+if TYPE_CHECKING:
+    import mmap
 
 _MAGIC = 0xDB4775248B80FB57
 _FOOTER_SIZE = 48
@@ -25,7 +29,7 @@ _MAX_BLOCK = 1 << 31
 
 
 class _BlockBuilder:
-    def __init__(self):
+    def __init__(self) -> None:
         self.buffer = bytearray()
         self.restarts = [0]
         self.count = 0
@@ -52,7 +56,7 @@ class _BlockBuilder:
 class TableWriter:
     """Writes a table to a binary file; keys must come in ascending order."""
 
-    def __init__(self, file, block_size: int = 262144):
+    def __init__(self, file: BinaryIO, block_size: int = 262144) -> None:
         self._file = file
         self._offset = 0
         self._block_size = block_size
@@ -77,7 +81,7 @@ class TableWriter:
 
     def _flush(self) -> None:
         if self._data.buffer:
-            self._index.add(self._last_key, self._write(self._data.finish()))
+            self._index.add(self._data.last_key, self._write(self._data.finish()))
             self._data = _BlockBuilder()
 
     def _write(self, block: bytes) -> bytes:
@@ -93,7 +97,7 @@ class TableWriter:
 class TableReader:
     """A table in memory (bytes or a memory map): look-ups by key and reading in order."""
 
-    def __init__(self, data, name: str = "table"):
+    def __init__(self, data: bytes | mmap.mmap, name: str = "table") -> None:
         self._data = data
         self._name = name
         if len(data) < _FOOTER_SIZE:
@@ -110,7 +114,7 @@ class TableReader:
     def _corrupt(self, what: str) -> DataLossError:
         return DataLossError(None, None, f"{self._name}: {what}")
 
-    def _handle(self, data, position):
+    def _handle(self, data: bytes, position: int) -> tuple[int, int, int]:
         offset, position = varints.decode(data, position)
         size, position = varints.decode(data, position)
         return offset, size, position

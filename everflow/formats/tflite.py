@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from everflow.formats import flatbuffers
+
+if TYPE_CHECKING:
+    from types import SimpleNamespace
 
 IDENTIFIER = b"TFL3"
 VERSION = 3
@@ -171,7 +177,7 @@ def options_table(op: str) -> str | None:
     return _OPTIONS.get(op) or _OPTIONS_BY_NAME.get(op.replace("_", "").lower() + "options")
 
 
-def type_code(dtype) -> int:
+def type_code(dtype: Any) -> int:
     """The number of a numpy type in a model."""
     dtype = np.dtype(dtype)
     if dtype not in TYPES:
@@ -179,7 +185,7 @@ def type_code(dtype) -> int:
     return TYPES.index(dtype)
 
 
-def read_model(data: bytes):
+def read_model(data: bytes) -> SimpleNamespace:
     """The Model table of a .tflite file; FlatbufferError where it is not one, or points outside itself."""
     model = flatbuffers.read(data, SCHEMA, "Model", IDENTIFIER)
     if model.version != VERSION:
@@ -206,19 +212,19 @@ def read_model(data: bytes):
     return model
 
 
-def _check_indices(lists, least: int, count: int) -> None:
+def _check_indices(lists: Iterable[Any], least: int, count: int) -> None:
     for indices in lists:
         for index in () if indices is None else indices:
             if not least <= index < count:
                 raise flatbuffers.FlatbufferError(f"a tensor's index is {index}, the model has {count}")
 
 
-def write_model(model) -> bytes:
+def write_model(model: SimpleNamespace) -> bytes:
     """The bytes of a .tflite file."""
     return flatbuffers.write(model, SCHEMA, IDENTIFIER)
 
 
-def op_name(code) -> str:
+def op_name(code: SimpleNamespace) -> str:
     """The name of an operator code: its built-in name, or that of the custom op."""
     if not 0 <= code.builtin_code < len(BUILTINS):
         return f"BUILTIN_{code.builtin_code}"
@@ -233,7 +239,7 @@ def pack_strings(values: np.ndarray) -> bytes:
     return np.array([len(items), *offsets], "<i4").tobytes() + b"".join(items)
 
 
-def unpack_strings(data: bytes, shape) -> np.ndarray:
+def unpack_strings(data: bytes, shape: Sequence[int]) -> np.ndarray:
     """What `pack_strings` packed, in this shape."""
     count = int(np.frombuffer(data, "<i4", 1)[0]) if len(data) >= 4 else -1
     if count < 0 or 4 * (count + 2) > len(data):

@@ -15,7 +15,7 @@ def encode(value: int) -> bytes:
     return bytes(out)
 
 
-def decode(data, position: int) -> tuple[int, int]:
+def decode(data: bytes | memoryview, position: int) -> tuple[int, int]:
     """(number, position after it); DataLossError where the bytes end or the number has over 64 bits."""
     result = shift = 0
     while shift < 70:

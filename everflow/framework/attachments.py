@@ -6,21 +6,25 @@ A checkpoint that is restored when executing eagerly waits for it, to fill varia
 from __future__ import annotations
 
 import weakref
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import Listener
 
 _waiting: weakref.WeakSet = weakref.WeakSet()
 
 
-def wait(listener) -> None:
+def wait(listener: Listener) -> None:
     """Have `listener.joined(owner)` called whenever something joins an object."""
     _waiting.add(listener)
 
 
-def stop(listener) -> None:
+def stop(listener: Listener) -> None:
     """Call it no more."""
     _waiting.discard(listener)
 
 
-def joined(owner) -> None:
+def joined(owner: object) -> None:
     """Something new hangs on `owner`."""
     if _waiting:
         for listener in list(_waiting):

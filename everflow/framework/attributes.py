@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import attr_value_pb2, tensor_shape_pb2
 
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Attributes
+    from everflow.protos import node_def_pb2
+
 AttrValue = attr_value_pb2.AttrValue
 _SCALAR_FIELDS = ("s", "i", "f", "b")
 
 
-def to_proto(value) -> AttrValue:
+def to_proto(value: Any) -> AttrValue:
     """The AttrValue of a Python value; its type says which field."""
     proto = AttrValue()
     if isinstance(value, (list, tuple)):
@@ -28,7 +35,7 @@ def to_proto(value) -> AttrValue:
     return proto
 
 
-def _field(value):
+def _field(value: Any) -> tuple[str, Any]:
     if isinstance(value, bool):
         return "b", value
     if isinstance(value, int):
@@ -50,7 +57,7 @@ def _field(value):
     raise TypeError(f"{value!r} can't be the value of an attribute")
 
 
-def from_proto(proto: AttrValue):
+def from_proto(proto: AttrValue) -> Any:
     """The Python value of an AttrValue."""
     field = proto.WhichOneof("value")
     if field is None:
@@ -67,7 +74,7 @@ def from_proto(proto: AttrValue):
     return _value(field, getattr(proto, field))
 
 
-def _value(field, held):
+def _value(field: str, held: Any) -> Any:
     if field == "type":
         return dtypes.as_dtype(held)
     if field == "shape":
@@ -77,7 +84,7 @@ def _value(field, held):
     return held
 
 
-def as_user_sees(value):
+def as_user_sees(value: Any) -> Any:
     """What `Operation.get_attr` returns: DTypes for types, protos for shapes and tensors."""
     if isinstance(value, (list, tuple)):
         return [as_user_sees(v) for v in value]
@@ -88,7 +95,7 @@ def as_user_sees(value):
     return value
 
 
-def convert(kind: str, value, op_type: str, name: str):
+def convert(kind: str, value: Any, op_type: str, name: str) -> Any:
     """A value given by a caller as the kind of attribute wants it; TypeError or ValueError where it can't be."""
     if kind.startswith("list("):
         if not isinstance(value, (list, tuple)) and not (kind == "list(shape)" and isinstance(value, TensorShape)):
@@ -100,7 +107,7 @@ def convert(kind: str, value, op_type: str, name: str):
     return converter(value, name)
 
 
-def _as_int(value, name):
+def _as_int(value: Any, name: str) -> int:
     if isinstance(value, (bytes, str)):
         raise TypeError(f"Expected int for argument '{name}' not {value!r}.")
     try:
@@ -109,7 +116,7 @@ def _as_int(value, name):
         raise TypeError(f"Expected int for argument '{name}' not {value!r}.") from None
 
 
-def _as_float(value, name):
+def _as_float(value: Any, name: str) -> float:
     if isinstance(value, (bytes, str)):
         raise TypeError(f"Expected float for argument '{name}' not {value!r}.")
     try:
@@ -118,7 +125,7 @@ def _as_float(value, name):
         raise TypeError(f"Expected float for argument '{name}' not {value!r}.") from None
 
 
-def _as_bool(value, name):
+def _as_bool(value: Any, name: str) -> bool:
     if not isinstance(value, bool):
         if type(value).__name__ in ("bool_", "bool"):
             return bool(value)
@@ -132,7 +139,7 @@ class Owned(bytes):
 
     owner = ""
 
-    def __new__(cls, text: bytes, owner: str):
+    def __new__(cls, text: bytes, owner: str) -> Owned:
         made = super().__new__(cls, text)
         made.owner = owner
         return made
@@ -143,14 +150,14 @@ class Owned(bytes):
         return f"{self.decode()} of {self.owner}"
 
 
-def write_owners(node, attrs: dict) -> None:
+def write_owners(node: node_def_pb2.NodeDef, attrs: Attributes) -> None:
     """Note in a NodeDef to which process some of its attributes belong."""
     for key, value in attrs.items():
         if value.__class__ is Owned:
             node.experimental_debug_info.original_node_names.append(f"{key} of {value.owner}")
 
 
-def read_owners(node, attrs: dict) -> None:
+def read_owners(node: node_def_pb2.NodeDef, attrs: Attributes) -> None:
     """Give attributes that were read from a NodeDef the owners that it names."""
     for text in node.experimental_debug_info.original_node_names:
         key, found, owner = text.partition(" of ")
@@ -158,7 +165,7 @@ def read_owners(node, attrs: dict) -> None:
             attrs[key] = Owned(attrs[key], owner)
 
 
-def _as_string(value, name):
+def _as_string(value: Any, name: str) -> bytes:
     if isinstance(value, str):
         return value.encode()
     if not isinstance(value, bytes):
@@ -166,14 +173,14 @@ def _as_string(value, name):
     return value
 
 
-def _as_type(value, name):
+def _as_type(value: Any, name: str) -> dtypes.DType:
     try:
         return dtypes.as_dtype(value).base_dtype
     except TypeError:
         raise TypeError(f"Expected DataType for argument '{name}' not {value!r}.") from None
 
 
-def _as_shape(value, name):
+def _as_shape(value: Any, name: str) -> TensorShape:
     if isinstance(value, tensor_shape_pb2.TensorShapeProto):
         return TensorShape(value)
     try:
@@ -184,26 +191,26 @@ def _as_shape(value, name):
         raise ValueError(f"Error converting {name} (value: {value!r}) to a TensorShape: {e}") from None
 
 
-def _as_tensor(value, name):
+def _as_tensor(value: Any, name: str) -> TensorValue:
     if isinstance(value, TensorValue):
         return value
     if hasattr(value, "tensor_content"):
         return TensorValue(proto=value)
-    raise TypeError(f"Don't know how to convert {value!r} to a TensorProto for argument '{name}'.")
+    raise TypeError(f"The attribute '{name}' takes a TensorProto, which can't be made of {value!r}.")
 
 
-def _as_func(value, name):
+def _as_func(value: Any, name: str) -> attr_value_pb2.NameAttrList:
     if isinstance(value, attr_value_pb2.NameAttrList):
         return value
     if isinstance(value, (str, bytes)):
-        return attr_value_pb2.NameAttrList(name=value)
+        return attr_value_pb2.NameAttrList(name=value)  # type: ignore[arg-type]  # protobuf takes UTF-8 bytes for text, too
     if hasattr(value, "add_to_graph"):
         value.add_to_graph(_default_graph())
         return attr_value_pb2.NameAttrList(name=value.name)
-    raise TypeError(f"Don't know how to convert {value!r} to a func for argument {name}")
+    raise TypeError(f"The attribute '{name}' takes a function or the name of one, not {value!r}")
 
 
-def _default_graph():
+def _default_graph() -> Graph:
     from everflow.framework.scopes import get_default_graph
 
     return get_default_graph()

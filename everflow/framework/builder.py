@@ -5,6 +5,8 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
@@ -13,14 +15,18 @@ from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs, name_scope
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import Attributes, TensorLike
+    from everflow.framework.operation import Operation
 
-def apply_op(op_type: str, name=None, **keywords):
+
+def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
     """Make an op of a type; keywords are its inputs and attributes. Returns its outputs (see docs/adding-ops.md)."""
     definition = op_defs.get(op_type)
     return structured_outputs(definition, create(definition, name, keywords))
 
 
-def create(definition: OpDef, name, keywords):
+def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
     """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
     given = {}
     input_names = {arg.name for arg in definition.inputs}
@@ -52,7 +58,7 @@ def create(definition: OpDef, name, keywords):
             return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
 
 
-def _checked_attr(definition, key, value):
+def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:
     attr = definition.attr_by_name.get(key)
     if attr is None:
         raise TypeError(f"{definition.name}() got an unexpected keyword argument '{key}'")
@@ -63,7 +69,7 @@ def _checked_attr(definition, key, value):
     return value
 
 
-def _check_allowed(definition, attr: AttrDef, value):
+def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
     if attr.allowed is not None:
         for item in value if isinstance(value, list) else [value]:
             if item in attr.allowed:
@@ -71,8 +77,7 @@ def _check_allowed(definition, attr: AttrDef, value):
             if isinstance(item, dtypes.DType):
                 allowed = ", ".join(t.name for t in attr.allowed)
                 raise TypeError(
-                    f"Value passed to parameter '{attr.name}' of '{definition.name}' Op has DataType {item.name} "
-                    f"not in list of allowed values: {allowed}"
+                    f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
                 )
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
             raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
@@ -80,13 +85,17 @@ def _check_allowed(definition, attr: AttrDef, value):
         if isinstance(value, list):
             if len(value) < attr.minimum:
                 raise ValueError(
-                    f"Attr '{attr.name}' of '{definition.name}' Op passed list of length {len(value)} less than minimum {attr.minimum}."
+                    f"Attr '{attr.name}' of a '{definition.name}' op is a list of {len(value)}, but needs at least {attr.minimum}."
                 )
         elif value < attr.minimum:
-            raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed {value} less than minimum {attr.minimum}.")
+            raise ValueError(f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}.")
 
 
-def _convert_inputs(definition: OpDef, keywords, given):
+def _convert_inputs(
+    definition: OpDef,
+    keywords: Mapping[str, Any],
+    given: Attributes,
+) -> tuple[list[Tensor], Attributes]:
     """(tensors, attributes that follow from them)."""
     attrs = dict(given)
     source: dict[str, str] = {}
@@ -103,37 +112,51 @@ def _convert_inputs(definition: OpDef, keywords, given):
             tensors = [_convert_one(definition, arg, keywords[arg.name], wanted, default, source)]
         _infer(definition, arg, tensors, attrs, source)
         if arg.is_ref and not all(t.dtype._is_ref_dtype for t in tensors):
-            raise TypeError(f"'{definition.name}' Op requires that input '{arg.name}' be a mutable tensor (e.g.: a tf.Variable)")
+            raise TypeError(f"Input '{arg.name}' of a '{definition.name}' op must be a mutable tensor, such as a tf.Variable")
         inputs.extend(tensors)
     return inputs, attrs
 
 
-def _wanted_dtype(arg: ArgDef, attrs):
+def _wanted_dtype(arg: ArgDef, attrs: Attributes) -> dtypes.DType | None:
     return arg.type if arg.type is not None else attrs.get(arg.type_attr)
 
 
-def _convert_one(definition, arg, value, wanted, default, source):
+def _convert_one(
+    definition: OpDef,
+    arg: ArgDef,
+    value: TensorLike,
+    wanted: dtypes.DType | None,
+    default: dtypes.DType | None,
+    source: dict[str, str],
+) -> Tensor:
     try:
         return internal_convert_to_tensor(value, wanted, arg.name, arg.is_ref, default)
     except TypeError as e:
         if wanted is None:
             raise
         raise _wrong_type(
-            f"Expected {wanted.name} passed to parameter '{arg.name}' of op '{definition.name}', got {value!r} of type "
-            f"'{type(value).__name__}' instead. Error: {e}"
+            f"Expected {wanted.name} for '{arg.name}' of op '{definition.name}', but {value!r}, a "
+            f"'{type(value).__name__}', can't be converted: {e}"
         ) from None
     except ValueError:
         # Find the type it does have, to say so; a value that is no tensor at all raises by itself here.
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
-        prefix = f"Input '{arg.name}' of '{definition.name}' Op has type {observed} that does not match"
+        prefix = f"Input '{arg.name}' of a '{definition.name}' op is of type {observed}, not"
         if arg.type is not None:
-            raise _wrong_type(f"{prefix} expected type of {arg.type.name}.") from None
-        if arg.type_attr in source:
-            raise _wrong_type(f"{prefix} type {wanted.name} of argument '{source[arg.type_attr]}'.") from None
+            raise _wrong_type(f"{prefix} {arg.type.name} as it must be.") from None
+        if wanted is not None and arg.type_attr in source:
+            raise _wrong_type(f"{prefix} {wanted.name} as its argument '{source[arg.type_attr]}'.") from None
         raise
 
 
-def _convert_list(definition, arg, values, wanted, default, attrs):
+def _convert_list(
+    definition: OpDef,
+    arg: ArgDef,
+    values: Sequence[TensorLike],
+    wanted: dtypes.DType | None,
+    default: dtypes.DType | None,
+    attrs: Attributes,
+) -> list[Tensor]:
     if arg.type_list_attr:
         types = attrs.get(arg.type_list_attr)
         if types is not None and len(types) == len(values):
@@ -155,82 +178,106 @@ def _convert_list(definition, arg, values, wanted, default, attrs):
                 names.append(internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name)
             except (TypeError, ValueError):
                 names.append("<NOT CONVERTIBLE TO TENSOR>")
-        prefix = f"Tensors in list passed to '{arg.name}' of '{definition.name}' Op have types [{', '.join(names)}]"
+        prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
         if wanted is not None:
-            raise _wrong_type(f"{prefix} that do not match expected type {wanted.name}.") from None
-        raise _wrong_type(f"{prefix} that don't all match.") from None
+            raise _wrong_type(f"{prefix} where all must be {wanted.name}.") from None
+        raise _wrong_type(f"{prefix} which don't all match.") from None
 
 
-def _wrong_type(message):
+def _wrong_type(message: str) -> Exception:
     """The error for an input of another type than it should have."""
     return InvalidArgumentError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
-def _infer(definition, arg, tensors, attrs, source):
+def _infer(
+    definition: OpDef,
+    arg: ArgDef,
+    tensors: Sequence[Tensor],
+    attrs: Attributes,
+    source: dict[str, str],
+) -> None:
     """Set the attributes that an input argument's tensors decide, or check them against what is set."""
     types = [t.dtype.base_dtype for t in tensors]
     if arg.number_attr:
-        attr = definition.attr_by_name[arg.number_attr]
-        known = attrs.get(arg.number_attr)
-        if known is not None and known != len(tensors):
-            where = source.get(arg.number_attr, arg.number_attr)
-            raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} must match length {known} of argument '{where}'."
-            )
-        if attr.minimum is not None and len(tensors) < attr.minimum:
-            raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(tensors)} shorter than minimum length {attr.minimum}."
-            )
-        attrs[arg.number_attr] = len(tensors)
-        source.setdefault(arg.number_attr, arg.name)
-    if arg.type_attr and types:
-        known = attrs.get(arg.type_attr)
-        if known is not None and known != types[0]:
-            raise _wrong_type(
-                f"Input '{arg.name}' of '{definition.name}' Op has type {types[0].name} that does not match type {known.name}"
-                f" of argument '{source.get(arg.type_attr, arg.type_attr)}'."
-            )
-        if known is None:
-            _check_type(definition, arg.type_attr, types[0], arg.name)
-            attrs[arg.type_attr] = types[0]
-            source[arg.type_attr] = arg.name
+        _infer_number(definition, arg, len(tensors), attrs, source)
+    if arg.type_list_attr:
+        _infer_types(definition, arg, types, attrs, source)
+    elif arg.type_attr and types:
+        _infer_type(definition, arg, types[0], attrs, source)
     elif arg.type_attr and arg.type_attr not in attrs:
         attr = definition.attr_by_name[arg.type_attr]
         if not attr.has_default:
             raise TypeError(
-                f"Don't know how to infer type variable from empty input list passed to input '{arg.name}' of '{definition.name}' Op."
+                f"The type of the empty list for input '{arg.name}' of a '{definition.name}' op can't be known: give {arg.type_attr}."
             )
         attrs[arg.type_attr] = attr.default
-    elif arg.type_list_attr:
-        known = attrs.get(arg.type_list_attr)
-        if known is not None and list(known) != types:
-            raise TypeError(
-                f"Input '{arg.name}' of '{definition.name}' Op has type list of {[t.name for t in types]} that does not match type list"
-                f" {[t.name for t in known]} of argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
-            )
-        attr = definition.attr_by_name[arg.type_list_attr]
-        if attr.minimum is not None and len(types) < attr.minimum:
-            raise ValueError(
-                f"List argument '{arg.name}' to '{definition.name}' Op with length {len(types)} shorter than minimum length {attr.minimum}."
-            )
-        for item in types:
-            _check_type(definition, arg.type_list_attr, item, arg.name)
-        attrs[arg.type_list_attr] = types
-        source.setdefault(arg.type_list_attr, arg.name)
 
 
-def _check_type(definition, attr_name, dtype, parameter):
+def _infer_number(definition: OpDef, arg: ArgDef, count: int, attrs: Attributes, source: dict[str, str]) -> None:
+    """How many tensors a list has."""
+    known = attrs.get(arg.number_attr)
+    if known is not None and known != count:
+        where = source.get(arg.number_attr, arg.number_attr)
+        raise ValueError(
+            f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but '{where}' has {known}: they must be as many."
+        )
+    _check_count(definition, arg, count, arg.number_attr)
+    attrs[arg.number_attr] = count
+    source.setdefault(arg.number_attr, arg.name)
+
+
+def _infer_type(definition: OpDef, arg: ArgDef, dtype: dtypes.DType, attrs: Attributes, source: dict[str, str]) -> None:
+    """The type that all tensors of an argument have."""
+    known = attrs.get(arg.type_attr)
+    if known is None:
+        _check_type(definition, arg.type_attr, dtype, arg.name)
+        attrs[arg.type_attr] = dtype
+        source[arg.type_attr] = arg.name
+    elif known != dtype:
+        raise _wrong_type(
+            f"Input '{arg.name}' of a '{definition.name}' op is of type {dtype.name}, not {known.name}"
+            f" as its argument '{source.get(arg.type_attr, arg.type_attr)}'."
+        )
+
+
+def _infer_types(
+    definition: OpDef,
+    arg: ArgDef,
+    types: list[dtypes.DType],
+    attrs: Attributes,
+    source: dict[str, str],
+) -> None:
+    """The types of an argument's tensors, each of its own."""
+    known = attrs.get(arg.type_list_attr)
+    if known is not None and list(known) != types:
+        raise TypeError(
+            f"Input '{arg.name}' of a '{definition.name}' op has the types {[t.name for t in types]}, not"
+            f" {[t.name for t in known]} as its argument '{source.get(arg.type_list_attr, arg.type_list_attr)}'."
+        )
+    _check_count(definition, arg, len(types), arg.type_list_attr)
+    for item in types:
+        _check_type(definition, arg.type_list_attr, item, arg.name)
+    attrs[arg.type_list_attr] = types
+    source.setdefault(arg.type_list_attr, arg.name)
+
+
+def _check_count(definition: OpDef, arg: ArgDef, count: int, attr_name: str) -> None:
+    minimum = definition.attr_by_name[attr_name].minimum
+    if minimum is not None and count < minimum:
+        raise ValueError(f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but needs at least {minimum}.")
+
+
+def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, parameter: str) -> None:
     allowed = definition.attr_by_name[attr_name].allowed
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
         message = (
-            f"Value passed to parameter '{parameter}' of '{definition.name}' Op has DataType {dtype.name} "
-            f"not in list of allowed values: {names}"
+            f"Value passed to parameter '{parameter}' of a '{definition.name}' op is of type {dtype.name}, but it must be one of: {names}"
         )
         raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
 
 
-def _all_attrs(definition: OpDef, inferred):
+def _all_attrs(definition: OpDef, inferred: Attributes) -> Attributes:
     attrs = {}
     for attr in definition.attrs:
         if attr.name in inferred:
@@ -242,7 +289,7 @@ def _all_attrs(definition: OpDef, inferred):
     return attrs
 
 
-def complete_attrs(definition: OpDef, inputs, attrs):
+def complete_attrs(definition: OpDef, inputs: Sequence[Tensor], attrs: Attributes) -> Attributes:
     """The attributes of an op from what a caller of `Graph.create_op` gave, its input tensors and the defaults."""
     inferred = dict(attrs)
     position = 0
@@ -267,13 +314,13 @@ def complete_attrs(definition: OpDef, inputs, attrs):
     return complete
 
 
-def _inputs_after(definition, arg):
+def _inputs_after(definition: OpDef, arg: ArgDef) -> int:
     """How many single-tensor inputs follow an argument; a list's length is what they leave."""
     later = definition.inputs[definition.inputs.index(arg) + 1 :]
     return sum(1 for a in later if not a.is_list)
 
 
-def arg_dtypes(arg: ArgDef, attrs) -> list[dtypes.DType]:
+def arg_dtypes(arg: ArgDef, attrs: Attributes) -> list[dtypes.DType]:
     """The dtypes of the tensors of one argument."""
     if arg.type_list_attr:
         types = list(attrs[arg.type_list_attr])
@@ -283,17 +330,17 @@ def arg_dtypes(arg: ArgDef, attrs) -> list[dtypes.DType]:
     return [t._as_ref for t in types] if arg.is_ref else types
 
 
-def output_dtypes(definition: OpDef, attrs) -> list[dtypes.DType]:
+def output_dtypes(definition: OpDef, attrs: Attributes) -> list[dtypes.DType]:
     """The dtypes of an op's outputs, refs among them marked."""
     return [dtype for arg in definition.outputs for dtype in arg_dtypes(arg, attrs)]
 
 
 @functools.cache
-def _result_tuple(op_type: str, names: tuple[str, ...]):
+def _result_tuple(op_type: str, names: tuple[str, ...]) -> Callable[..., tuple[Any, ...]]:
     return collections.namedtuple(op_type, names, rename=True)
 
 
-def structured_outputs(definition: OpDef, op):
+def structured_outputs(definition: OpDef, op: Operation) -> Any:
     """An op's outputs as its build function returns them."""
     if not definition.outputs:
         return None if op.graph.executes else op
@@ -302,7 +349,7 @@ def structured_outputs(definition: OpDef, op):
     return structured(definition, op.attrs, op.outputs)
 
 
-def structured(definition: OpDef, attrs, outputs):
+def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Tensor]) -> Any:
     """Output tensors as a build function returns them: one, a list, or a named tuple of these."""
     if len(definition.outputs) == 1:
         return list(outputs) if definition.outputs[0].is_list else outputs[0]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import collections
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +16,10 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value_as_shape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike, FeedDict, SessionLike, ShapeLike, TensorLike
+    from everflow.framework.operation import Operation
+
 IndexedSlicesValue = collections.namedtuple("IndexedSlicesValue", ["values", "indices", "dense_shape"])
 SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "values", "dense_shape"])
 
@@ -21,12 +27,12 @@ SparseTensorValue = collections.namedtuple("SparseTensorValue", ["indices", "val
 class SparseTensorSpec(TypeSpec):
     """The type of a SparseTensor: shape and dtype."""
 
-    def __init__(self, shape=None, dtype=dtypes.float32):
+    def __init__(self, shape: ShapeLike = None, dtype: DTypeLike = dtypes.float32) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
 
     @classmethod
-    def from_value(cls, value):
+    def from_value(cls, value: SparseTensor | SparseTensorValue) -> SparseTensorSpec:
         """The type of a SparseTensor or SparseTensorValue."""
         return cls(value.shape if isinstance(value, SparseTensor) else np.asarray(value.dense_shape).tolist(), value.values.dtype)
 
@@ -34,11 +40,11 @@ class SparseTensorSpec(TypeSpec):
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)
 
-    def _serialize(self):
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype)
 
     @property
-    def _component_specs(self):
+    def _component_specs(self) -> list[TensorSpec]:
         rank = self._shape.rank
         return [
             TensorSpec([None, rank], dtypes.int64),
@@ -46,12 +52,12 @@ class SparseTensorSpec(TypeSpec):
             TensorSpec([rank], dtypes.int64),
         ]
 
-    def _to_components(self, value):
+    def _to_components(self, value: SparseTensor | SparseTensorValue) -> list[Tensor]:
         if isinstance(value, SparseTensorValue):
             value = SparseTensor.from_value(value)
         return [value.indices, value.values, value.dense_shape]
 
-    def _from_components(self, components):
+    def _from_components(self, components: Sequence[Any]) -> SparseTensor | SparseTensorValue:
         if all(isinstance(c, Tensor) for c in components):
             return SparseTensor(*components)
         return SparseTensorValue(*components)
@@ -60,7 +66,14 @@ class SparseTensorSpec(TypeSpec):
 class IndexedSlicesSpec(TypeSpec):
     """The type of IndexedSlices: shape and dtype of the whole, and of the indices."""
 
-    def __init__(self, shape=None, dtype=dtypes.float32, indices_dtype=dtypes.int64, dense_shape_dtype=None, indices_shape=None):
+    def __init__(
+        self,
+        shape: ShapeLike = None,
+        dtype: DTypeLike = dtypes.float32,
+        indices_dtype: DTypeLike = dtypes.int64,
+        dense_shape_dtype: Any = None,
+        indices_shape: ShapeLike = None,
+    ) -> None:
         self._shape = TensorShape(shape)
         self._values_dtype = dtypes.as_dtype(dtype)
         self._indices_dtype = dtypes.as_dtype(indices_dtype)
@@ -69,11 +82,11 @@ class IndexedSlicesSpec(TypeSpec):
 
     value_type = property(lambda self: IndexedSlices)
 
-    def _serialize(self):
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._values_dtype, self._indices_dtype, self._dense_shape, self._indices_shape)
 
     @property
-    def _component_specs(self):
+    def _component_specs(self) -> list[TensorSpec]:
         specs = [
             TensorSpec(self._indices_shape.concatenate(self._shape[1:]), self._values_dtype),
             TensorSpec(self._indices_shape, self._indices_dtype),
@@ -82,25 +95,25 @@ class IndexedSlicesSpec(TypeSpec):
             specs.append(TensorSpec([self._shape.rank], dtypes.int32))
         return specs
 
-    def _to_components(self, value):
+    def _to_components(self, value: IndexedSlices) -> tuple[Tensor, ...]:
         return (value.values, value.indices) if value.dense_shape is None else (value.values, value.indices, value.dense_shape)
 
-    def _from_components(self, components):
+    def _from_components(self, components: Sequence[Tensor]) -> IndexedSlices:
         return IndexedSlices(*components)
 
 
 class CompositeTensor:
     """A class of values made of several tensors, for which a session asks these three."""
 
-    def _parts(self) -> list:
+    def _parts(self) -> list[Tensor]:
         """The tensors it is made of."""
         raise NotImplementedError
 
-    def _fetched(self, arrays):
+    def _fetched(self, arrays: list[Any]) -> Any:
         """What a run returns for it, from the values of its parts."""
         raise NotImplementedError
 
-    def _fed(self, value) -> list:
+    def _fed(self, value: Any) -> list[Any]:
         """The values of its parts, from what was fed for it."""
         raise NotImplementedError
 
@@ -108,7 +121,7 @@ class CompositeTensor:
 class IndexedSlices:
     """Some slices of a larger tensor: `values[i]` stands at `indices[i]` along the first dimension."""
 
-    def __init__(self, values, indices, dense_shape=None):
+    def __init__(self, values: Tensor, indices: Tensor, dense_shape: Tensor | None = None) -> None:
         self._values = values
         self._indices = indices
         self._dense_shape = dense_shape
@@ -122,16 +135,16 @@ class IndexedSlices:
     dtype = property(lambda self: self._values.dtype)
     graph = property(lambda self: self._values.graph)
 
-    def _as_graph_element(self):
+    def _as_graph_element(self) -> None:
         return None
 
     @property
-    def _type_spec(self):
+    def _type_spec(self) -> IndexedSlicesSpec:
         shape = None if self._dense_shape is None else self._dense_shape.shape
         whole = TensorShape(None) if self._dense_shape is None else constant_value_as_shape(self._dense_shape)
         return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, shape, self._indices.shape)
 
-    def _kept_shapes(self, shape):
+    def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
         """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they are now."""
         parts = self._type_spec._to_components(self)
         if shape is None:
@@ -140,15 +153,15 @@ class IndexedSlices:
             : len(parts)
         ]
 
-    def consumers(self):
+    def consumers(self) -> list[Operation]:
         """The operations that use one of its tensors."""
         parts = [self._values, self._indices] + ([self._dense_shape] if self._dense_shape is not None else [])
         return list(dict.fromkeys(op for part in parts for op in part.consumers()))
 
-    def __neg__(self):
+    def __neg__(self) -> IndexedSlices:
         return IndexedSlices(-self.values, self.indices, self.dense_shape)
 
-    def __str__(self):
+    def __str__(self) -> str:
         shape = f", dense_shape={self._dense_shape!s}" if self._dense_shape is not None else ""
         return f"IndexedSlices(indices={self._indices!s}, values={self._values!s}{shape})"
 
@@ -163,13 +176,13 @@ class SparseTensor:
     """
 
     @classmethod
-    def from_value(cls, sparse_tensor_value):
+    def from_value(cls, sparse_tensor_value: SparseTensor | SparseTensorValue) -> SparseTensor:
         """A SparseTensor from a SparseTensorValue or a SparseTensor."""
         if not isinstance(sparse_tensor_value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"Neither a SparseTensor nor SparseTensorValue: {sparse_tensor_value}.")
         return SparseTensor(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
 
-    def __init__(self, indices, values, dense_shape):
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         with name_scope(None, "SparseTensor", [indices, values, dense_shape]):
             indices = convert_to_tensor(indices, name="indices", dtype=dtypes.int64)
             values = convert_to_tensor(values, name="values")
@@ -189,31 +202,31 @@ class SparseTensor:
     graph = property(lambda self: self._indices.graph)
 
     @property
-    def shape(self):
+    def shape(self) -> TensorShape:
         """What is known of the shape before running."""
         return constant_value_as_shape(self._dense_shape)
 
-    def get_shape(self):
+    def get_shape(self) -> TensorShape:
         """What is known of the shape before running."""
         return self.shape
 
-    def consumers(self):
+    def consumers(self) -> list[Operation]:
         """The operations that use one of its tensors."""
         return list(dict.fromkeys(op for part in (self._indices, self._values, self._dense_shape) for op in part.consumers()))
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> SparseTensorValue:
         """Compute it in a session; returns a SparseTensorValue."""
         session = require_session(session, self.graph, "evaluate tensor", "eval")
         return SparseTensorValue(*session.run([self.indices, self.values, self.dense_shape], feed_dict))
 
-    def _as_graph_element(self):
+    def _as_graph_element(self) -> None:
         return None
 
     @property
-    def _type_spec(self):
+    def _type_spec(self) -> SparseTensorSpec:
         return SparseTensorSpec(self.shape, self.dtype)
 
-    def _kept_shapes(self, shape):
+    def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
         """The shapes its tensors keep as variables of a loop: how many values there are may change. `shape` is that of `dense_shape`."""
         shape = self._dense_shape.shape if shape is None else shape
         if shape.rank not in (None, 1):
@@ -221,18 +234,18 @@ class SparseTensor:
         rank = None if shape.rank is None else shape[0]
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"SparseTensor(indices={self._indices!s}, values={self._values!s}, dense_shape={self._dense_shape!s})"
 
     __repr__ = __str__
 
     @staticmethod
-    def _override_operator(operator, func):
+    def _override_operator(operator: str, func: Callable[..., Any]) -> None:
         if operator in vars(SparseTensor):
             raise ValueError(f"operator {operator} cannot be overwritten again on class {SparseTensor}.")
         setattr(SparseTensor, operator, func)
 
 
-def is_sparse(x):
+def is_sparse(x: object) -> bool:
     """Whether x is a SparseTensor or SparseTensorValue."""
     return isinstance(x, (SparseTensor, SparseTensorValue))

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework.operation import Operation, Tensor
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
 
 
 class _Scope:
     """One `with control_dependencies(...)`: its ops, and the ops made inside, which imply them."""
 
-    def __init__(self, control_inputs):
+    def __init__(self, control_inputs: list[Operation]) -> None:
         self.control_inputs = control_inputs
         self.made_inside = set()
 
@@ -18,7 +23,7 @@ class _Scope:
 class ControlDependencies:
     """The stack of open scopes of one graph."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._scopes: list[_Scope] = []
 
     def copied(self) -> ControlDependencies:
@@ -27,11 +32,11 @@ class ControlDependencies:
         made._scopes = list(self._scopes)
         return made
 
-    def current(self):
+    def current(self) -> set[Operation]:
         """All ops that the open scopes name."""
         return {op for scope in self._scopes for op in scope.control_inputs}
 
-    def for_inputs(self, input_ops):
+    def for_inputs(self, input_ops: set[Operation]) -> list[Operation]:
         """The control inputs of a new op: a scope adds none where an input was made inside it and so implies them."""
         found = []
         for scope in self._scopes:
@@ -39,13 +44,13 @@ class ControlDependencies:
                 found.extend(op for op in scope.control_inputs if op not in input_ops)
         return list(dict.fromkeys(found))
 
-    def record(self, op):
+    def record(self, op: Operation) -> None:
         """Note a new op in every open scope."""
         for scope in self._scopes:
             scope.made_inside.add(op)
 
     @contextlib.contextmanager
-    def entered(self, graph, control_inputs):
+    def entered(self, graph: Graph, control_inputs: Iterable[Any] | None) -> Iterator[None]:
         """Open a scope on these (ops, tensors, names, variables); None hides all open ones and the control flow context."""
         if control_inputs is None:
             saved, self._scopes = self._scopes, []
@@ -64,7 +69,7 @@ class ControlDependencies:
         finally:
             self._scopes = [s for s in self._scopes if s is not scope]
 
-    def _new_ops(self, graph, control_inputs):
+    def _new_ops(self, graph: Graph, control_inputs: Iterable[Any]) -> list[Operation]:
         present, new = self.current(), []
         for item in control_inputs:
             op = _operation_of(graph, item)
@@ -74,7 +79,7 @@ class ControlDependencies:
         return new
 
 
-def _operation_of(graph, item):
+def _operation_of(graph: Graph, item: Any) -> Operation:
     # A resource variable stands for its handle, so that waiting for it reads nothing.
     if hasattr(item, "dense_shape") or hasattr(item, "_handle"):
         return item.op

@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import bisect
 import collections.abc
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
+
+if TYPE_CHECKING:
+    from everflow.framework.composites import SparseTensor
+    from everflow.framework.hints import DTypeLike, TensorLike
 
 # priority → [(types, function)]; lower priorities are asked first.
 _functions: dict[int, list[tuple]] = {}
@@ -14,11 +20,13 @@ _priorities: list[int] = []
 _by_type: dict[type, list] = {}
 
 
-def register_tensor_conversion_function(base_type, conversion_func, priority=100):
+def register_tensor_conversion_function(
+    base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
     """Say how objects of `base_type` become tensors: `conversion_func(value, dtype, name, as_ref)`."""
     types = base_type if isinstance(base_type, tuple) else (base_type,)
     if not all(isinstance(t, type) for t in types):
-        raise TypeError("base_type must be a type or a tuple of types.")
+        raise TypeError("base_type must name one type or several in a tuple.")
     if not callable(conversion_func):
         raise TypeError("conversion_func must be callable.")
     if priority not in _functions:
@@ -27,7 +35,7 @@ def register_tensor_conversion_function(base_type, conversion_func, priority=100
     _by_type.clear()
 
 
-def conversion_functions(value_type: type) -> list:
+def conversion_functions(value_type: type) -> list[Callable[..., Any]]:
     """The conversion functions for a type, in the order in which they are asked."""
     found = _by_type.get(value_type)
     if found is None:
@@ -36,7 +44,13 @@ def conversion_functions(value_type: type) -> list:
     return found
 
 
-def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_hint=None):
+def convert_to_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
+) -> Tensor:
     """A Tensor from a tensor, number, list, numpy array or any type with a registered conversion.
 
     >>> tf.convert_to_tensor([[1.0, 2.0]]).shape
@@ -45,7 +59,15 @@ def convert_to_tensor(value, dtype=None, name=None, preferred_dtype=None, dtype_
     return internal_convert_to_tensor(value, dtype, name, preferred_dtype=preferred_dtype or dtype_hint)
 
 
-def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None, accepted_result_types=(Tensor,)):
+def internal_convert_to_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: DTypeLike | None = None,
+    ctx: Any = None,
+    accepted_result_types: tuple[type[Any], ...] = (Tensor,),
+) -> Any:
     """As `convert_to_tensor`; `as_ref` asks for the reference of a ref variable rather than its value."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
@@ -54,7 +76,7 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
     if preferred_dtype is not None:
         preferred_dtype = dtypes.as_dtype(preferred_dtype)
     for function in conversion_functions(type(value)):
-        result = None
+        result: Any = None
         if dtype is None and preferred_dtype is not None:
             try:
                 result = function(value, dtype=preferred_dtype, name=name, as_ref=as_ref)
@@ -63,7 +85,7 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
             else:
                 if result is not NotImplemented and result.dtype.base_dtype != preferred_dtype.base_dtype:
                     raise TypeError(
-                        f"convert_to_tensor did not convert to the preferred dtype: {result.dtype.base_dtype} vs {preferred_dtype.base_dtype}"
+                        f"A conversion gave {result.dtype.base_dtype} and not the preferred dtype, {preferred_dtype.base_dtype}, without an error"
                     )
         if result is None:
             result = function(value, dtype=dtype, name=name, as_ref=as_ref)
@@ -73,20 +95,25 @@ def internal_convert_to_tensor(value, dtype=None, name=None, as_ref=False, prefe
             raise RuntimeError(f"Conversion function {function!r} for type {type(value)} returned non-Tensor: {result!r}")
         if dtype and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
-                f"Conversion function {function!r} for type {type(value)} returned incompatible dtype: "
-                f"requested = {dtype.base_dtype.name}, actual = {result.dtype.name}"
+                f"Conversion function {function!r} made a tensor of {result.dtype.name} from a {type(value)}, "
+                f"where {dtype.base_dtype.name} was asked for"
             )
         return result
-    raise TypeError(f"Cannot convert {value!r} with type {type(value)} to Tensor: no conversion function registered.")
+    raise TypeError(f"Cannot convert {value!r}, a {type(value)}, to a Tensor: its type has no conversion function.")
 
 
-def _checked_tensor(value, dtype):
+def _checked_tensor(value: Tensor, dtype: dtypes.DType | None) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name} for Tensor with dtype {value.dtype.name}: {str(value)!r}")
+        raise ValueError(f"Tensor conversion requested dtype {dtype.name}, but it is {value.dtype.name} already: {str(value)!r}")
     return value
 
 
-def _from_tensor(value, dtype=None, name=None, as_ref=False):
+def _from_tensor(
+    value: Tensor,
+    dtype: dtypes.DType | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+) -> Tensor:
     if value.is_eager:
         from everflow.framework.scopes import get_default_graph
 
@@ -94,7 +121,7 @@ def _from_tensor(value, dtype=None, name=None, as_ref=False):
         if not graph.executes:
             if not graph.building_function:
                 raise RuntimeError(
-                    "Attempting to capture an EagerTensor without building a function: it can't be used in a graph as it is."
+                    "Attempting to capture an EagerTensor in a graph that is no function's body: it has to become a constant first."
                 )
             value = graph.capture(value)
     return _checked_tensor(value, dtype)
@@ -103,7 +130,13 @@ def _from_tensor(value, dtype=None, name=None, as_ref=False):
 register_tensor_conversion_function(Tensor, _from_tensor, 0)
 
 
-def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_ref=False):
+def convert_n_to_tensor(
+    values: Sequence[TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    as_ref: bool = False,
+) -> list[Tensor]:
     """Each of several values as a tensor; constants are named `name_0`, `name_1`, …"""
     if not isinstance(values, collections.abc.Sequence):
         raise TypeError(f"values must be a sequence, not {values!r}")
@@ -113,16 +146,18 @@ def convert_n_to_tensor(values, dtype=None, name=None, preferred_dtype=None, as_
     ]
 
 
-def _of_dtype(value, dtype):
+def _of_dtype(value: Any, dtype: DTypeLike | None) -> Any:
     """A value that is made of tensors; ValueError where another dtype was asked for."""
     if dtype and not dtypes.as_dtype(dtype).is_compatible_with(value.dtype):
         raise ValueError(
-            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name} for Tensor with dtype {value.dtype.name}: {value!r}"
+            f"Tensor conversion requested dtype {dtypes.as_dtype(dtype).name}, but it is {value.dtype.name} already: {value!r}"
         )
     return value
 
 
-def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=False):
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> Any:
     """A Tensor or IndexedSlices; those that are one already stay as they are."""
     from everflow.framework.composites import IndexedSlices, SparseTensor
 
@@ -131,7 +166,9 @@ def convert_to_tensor_or_indexed_slices(value, dtype=None, name=None, as_ref=Fal
     return internal_convert_to_tensor(value, dtype, name, as_ref)
 
 
-def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None, as_ref=False):
+def convert_n_to_tensor_or_indexed_slices(
+    values: Iterable[TensorLike], dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
+) -> list[Any]:
     """Each of several values as a Tensor or IndexedSlices; None stays None."""
     if not isinstance(values, collections.abc.Iterable):
         raise TypeError("values must be iterable.")
@@ -141,22 +178,23 @@ def convert_n_to_tensor_or_indexed_slices(values, dtype=None, name=None, as_ref=
     ]
 
 
-def convert_to_tensor_or_sparse_tensor(value, dtype=None, name=None):
+def convert_to_tensor_or_sparse_tensor(
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor | SparseTensor:
     """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
     from everflow.framework.composites import SparseTensor, SparseTensorValue
 
-    if dtype is not None:
-        dtype = dtypes.as_dtype(dtype)
-    if isinstance(value, SparseTensorValue):
-        value = SparseTensor.from_value(value)
-    if isinstance(value, SparseTensor):
-        if dtype and not dtype.is_compatible_with(value.dtype):
-            raise RuntimeError(f"Sparse dtype: requested = {dtype.name}, actual = {value.dtype.name}")
-        return value
-    return internal_convert_to_tensor(value, dtype, name)
+    sparse = SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
+    if not isinstance(sparse, SparseTensor):
+        return internal_convert_to_tensor(value, dtype, name)
+    if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(sparse.dtype):
+        raise RuntimeError(f"A SparseTensor of {sparse.dtype.name} was given where {dtypes.as_dtype(dtype).name} was asked for")
+    return sparse
 
 
-def convert_to_tensor_or_composite(value, dtype=None, name=None):
+def convert_to_tensor_or_composite(value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None) -> Any:
     """A Tensor, or a value made of several tensors as it is; a SparseTensorValue becomes a SparseTensor."""
     if hasattr(value, "_type_spec"):
         return _of_dtype(value, dtype)

@@ -3,6 +3,14 @@
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from everflow.framework.operation import Operation
+
+# Job, replica, task, kind of device and its index; None where a name leaves it open.
+_Parts: TypeAlias = tuple[str | None, int | None, int | None, str | None, int | None]
 
 
 class DeviceSpec:
@@ -12,100 +20,104 @@ class DeviceSpec:
     '/job:ps/device:CPU:0'
     """
 
-    def __init__(self, job=None, replica=None, task=None, device_type=None, device_index=None):
-        self.job = job
-        self.replica = replica
-        self.task = task
-        self.device_type = device_type
-        self.device_index = device_index
+    def __init__(
+        self,
+        job: str | None = None,
+        replica: int | None = None,
+        task: int | None = None,
+        device_type: str | None = None,
+        device_index: int | None = None,
+    ) -> None:
+        self._set((job, replica, task, device_type, device_index))
+
+    def _set(self, parts: _Parts) -> None:
+        self.job, self.replica, self.task, self.device_type, self.device_index = parts
 
     @property
-    def job(self):
+    def job(self) -> str | None:
         return self._job
 
     @job.setter
-    def job(self, job):
+    def job(self, job: str | None) -> None:
         self._job = None if job is None else str(job)
 
     @property
-    def replica(self):
+    def replica(self) -> int | None:
         return self._replica
 
     @replica.setter
-    def replica(self, replica):
+    def replica(self, replica: int | None) -> None:
         self._replica = None if replica is None else int(replica)
 
     @property
-    def task(self):
+    def task(self) -> int | None:
         return self._task
 
     @task.setter
-    def task(self, task):
+    def task(self, task: int | None) -> None:
         self._task = None if task is None else int(task)
 
     @property
-    def device_type(self):
+    def device_type(self) -> str | None:
         return self._device_type
 
     @device_type.setter
-    def device_type(self, device_type):
+    def device_type(self, device_type: str | None) -> None:
         kind = None if device_type is None else str(device_type)
         self._device_type = kind.upper() if kind in ("cpu", "gpu") else kind
 
     @property
-    def device_index(self):
+    def device_index(self) -> int | None:
         return self._device_index
 
     @device_index.setter
-    def device_index(self, device_index):
+    def device_index(self, device_index: int | None) -> None:
         self._device_index = None if device_index is None else int(device_index)
 
-    def _parts(self):
+    def _parts(self) -> _Parts:
         return self.job, self.replica, self.task, self.device_type, self.device_index
 
-    def parse_from_string(self, spec):
+    def parse_from_string(self, spec: str) -> DeviceSpec:
         """Fill this object from a name like "/job:ps/task:1/gpu:0"; returns itself."""
-        self.__init__(*_parse(spec))
+        self._set(_parse(spec))
         return self
 
     @classmethod
-    def from_string(cls, spec):
+    def from_string(cls, spec: str) -> DeviceSpec:
         """A DeviceSpec from a name like "/job:ps/task:1/gpu:0"."""
         return cls(*_parse(spec))
 
-    def to_string(self):
+    def to_string(self) -> str:
         """The canonical name."""
         return _join(*self._parts())
 
-    def merge_from(self, dev):
+    def merge_from(self, dev: DeviceSpec) -> None:
         """Take over what `dev` names; it wins over what is here."""
-        self.__init__(*_merge(self._parts(), dev._parts()))
+        self._set(_merge(self._parts(), dev._parts()))
 
-    def make_merged_spec(self, dev):
+    def make_merged_spec(self, dev: DeviceSpec) -> DeviceSpec:
         """A new DeviceSpec: what `dev` names, else what this one does."""
         return type(self)(*_merge(self._parts(), dev._parts()))
 
-    def replace(self, **kwargs):
+    def replace(self, **kwargs: Any) -> DeviceSpec:
         """A copy with some parts changed."""
         parts = dict(zip(("job", "replica", "task", "device_type", "device_index"), self._parts()))
         return type(self)(**{**parts, **kwargs})
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, DeviceSpec) and self.to_string() == other.to_string()
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash(self._parts())
 
 
-def _merge(under, over):
-    job, replica, task = (o if o is not None else u for u, o in zip(under[:3], over[:3]))
-    kind = over[3] if over[3] is not None else under[3]
-    index = over[4] if over[4] is not None else under[4]
-    return job, replica, task, kind, index
+def _merge(under: _Parts, over: _Parts) -> _Parts:
+    merged: Any = tuple(o if o is not None else u for u, o in zip(under, over))
+    return merged
 
 
 @functools.lru_cache(maxsize=4096)
-def _parse(spec):
+def _parse(spec: str) -> _Parts:
     job = replica = task = kind = index = None
     for part in spec.split("/"):
         words = part.split(":")
@@ -129,7 +141,7 @@ def _parse(spec):
     return job, replica, task, kind, index
 
 
-def _join(job, replica, task, kind, index):
+def _join(job: str | None, replica: int | None, task: int | None, kind: str | None, index: int | None) -> str:
     name = ""
     if job is not None:
         name += f"/job:{job}"
@@ -142,7 +154,7 @@ def _join(job, replica, task, kind, index):
     return name
 
 
-def canonical_name(device) -> str:
+def canonical_name(device: str | DeviceSpec | None) -> str:
     """The canonical form of a device name or DeviceSpec; "" for None."""
     if device is None:
         return ""
@@ -155,12 +167,12 @@ def merged_name(outer: str, inner: str) -> str:
     return _join(*_merge(_parse(outer), _parse(inner)))
 
 
-def check_valid(tag) -> None:
+def check_valid(tag: str) -> None:
     """Raise ValueError where a device name has none of the known parts."""
     _parse(tag)
 
 
-def merge_device(spec):
+def merge_device(spec: str | DeviceSpec | None) -> Callable[[Operation], str]:
     """A device function that fills in from `spec` what an op's own device leaves open."""
     name = canonical_name(spec)
     return lambda op: merged_name(name, op.device or "")

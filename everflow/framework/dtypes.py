@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import builtins
+from typing import TYPE_CHECKING, Any
 
 import ml_dtypes
 import numpy as np
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike
 
 # Structured numpy types of the quantised kinds, as TensorFlow 1 shows them.
 _np_qint8 = np.dtype([("qint8", np.int8)])
@@ -58,40 +62,40 @@ class DType:
 
     __slots__ = ("_type_enum",)
 
-    def __init__(self, type_enum):
+    def __init__(self, type_enum: int) -> None:
         type_enum = int(type_enum)
         if type_enum % _REF not in _NAMES or type_enum > 2 * _REF:
-            raise TypeError(f"type_enum is not a valid types_pb2.DataType: {type_enum}")
+            raise TypeError(f"No DType has the number {type_enum}")
         self._type_enum = type_enum
 
     @property
-    def _is_ref_dtype(self):
+    def _is_ref_dtype(self) -> builtins.bool:
         return self._type_enum > _REF
 
     @property
-    def _as_ref(self):
+    def _as_ref(self) -> DType:
         return self if self._is_ref_dtype else _INTERN[self._type_enum + _REF]
 
     @property
-    def base_dtype(self):
+    def base_dtype(self) -> DType:
         """The type itself, or for a reference type the type it refers to."""
         return _INTERN[self._type_enum - _REF] if self._type_enum > _REF else self
 
     @property
-    def real_dtype(self):
+    def real_dtype(self) -> DType:
         """The type of a complex type's parts; other types are their own."""
         return {complex64: float32, complex128: float64}.get(self.base_dtype, self)
 
     @property
-    def is_numpy_compatible(self):
+    def is_numpy_compatible(self) -> builtins.bool:
         return self.base_dtype._type_enum not in (20, 21)
 
     @property
-    def as_numpy_dtype(self):
+    def as_numpy_dtype(self) -> Any:
         return _NUMPY[self._type_enum % _REF]
 
     @property
-    def as_datatype_enum(self):
+    def as_datatype_enum(self) -> Any:
         return self._type_enum
 
     @property
@@ -101,41 +105,41 @@ class DType:
         return "DT_" + _ENUM_NAMES.get(name, name.upper()) + ("_REF" if self._is_ref_dtype else "")
 
     @property
-    def is_bool(self):
+    def is_bool(self) -> builtins.bool:
         return self.base_dtype is bool
 
     @property
-    def is_integer(self):
+    def is_integer(self) -> builtins.bool:
         """Whether it is a plain (not quantised) integer type."""
         return self.is_numpy_compatible and not self.is_quantized and np.issubdtype(self.as_numpy_dtype, np.integer)
 
     @property
-    def is_floating(self):
+    def is_floating(self) -> builtins.bool:
         return self.base_dtype in (float16, float32, float64, bfloat16)
 
     @property
-    def is_complex(self):
+    def is_complex(self) -> builtins.bool:
         return self.base_dtype in (complex64, complex128)
 
     @property
-    def is_quantized(self):
+    def is_quantized(self) -> builtins.bool:
         return self.base_dtype in QUANTIZED_DTYPES
 
     @property
-    def is_unsigned(self):
+    def is_unsigned(self) -> builtins.bool:
         return self.base_dtype in (uint8, uint16, uint32, uint64)
 
     @property
-    def min(self):
+    def min(self) -> Any:
         """The lowest value that can be held."""
         return self._limit("min")
 
     @property
-    def max(self):
+    def max(self) -> Any:
         """The highest value that can be held."""
         return self._limit("max")
 
-    def _limit(self, which):
+    def _limit(self, which: str) -> Any:
         if self.is_quantized or self.base_dtype in (bool, string, complex64, complex128, resource, variant):
             raise TypeError(f"Cannot find {which}imum value of {self}.")
         if self.base_dtype is bfloat16:
@@ -145,17 +149,17 @@ class DType:
         return value
 
     @property
-    def limits(self, clip_negative=True):
+    def limits(self, clip_negative: builtins.bool = True) -> tuple[int, int]:
         """(lowest, highest) of the range that images of this type use."""
         low, high = _DTYPE_RANGE[self.as_numpy_dtype]
         return (0 if clip_negative else low), high
 
-    def is_compatible_with(self, other):
+    def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
         """Whether a value of `other` can stand where this type is wanted; a reference can stand for its base."""
         other = as_dtype(other)
         return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> builtins.bool:
         if isinstance(other, DType):
             return self._type_enum == other._type_enum
         if other is None:
@@ -165,30 +169,30 @@ class DType:
         except TypeError:
             return False
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> builtins.bool:
         return not self == other
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return self._type_enum
 
-    def __int__(self):
+    def __int__(self) -> int:
         return self._type_enum
 
     @property
-    def name(self):
+    def name(self) -> str:
         return _NAMES[self._type_enum % _REF] + ("_ref" if self._is_ref_dtype else "")
 
-    def __str__(self):
+    def __str__(self) -> str:
         return f"<dtype: {self.name!r}>"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return "tf." + self.name
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return as_dtype, (self.name,)
 
     @property
-    def size(self):
+    def size(self) -> int:
         """Bytes an element takes; 1 for types without a fixed size."""
         if self.base_dtype in (variant, resource):
             return 1
@@ -235,7 +239,7 @@ _BY_NUMPY = {np.dtype(t): _INTERN[n] for n, name, t in _TABLE if name != "varian
 BY_ENUM_NAME = {dtype.enum_name: dtype for dtype in _INTERN.values()}
 
 
-def as_dtype(type_value) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """The DType for a DType, enum number, name, numpy or Python type.
 
     >>> tf.as_dtype(np.int64)
@@ -260,7 +264,7 @@ def as_dtype(type_value) -> DType:
     return found
 
 
-def _by_numpy(numpy_dtype):
+def _by_numpy(numpy_dtype: np.dtype) -> DType | None:
     if numpy_dtype.kind in "SU":
         return string
     return _BY_NUMPY.get(numpy_dtype.newbyteorder("=") if numpy_dtype.byteorder not in "=|" else numpy_dtype)

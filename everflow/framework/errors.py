@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-from typing import Any
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from everflow.framework.operation import Operation
+    from everflow.protos import node_def_pb2
 
 # code, public constant, class
 _TABLE = [
@@ -25,53 +29,64 @@ _TABLE = [
     (15, "DATA_LOSS", "DataLossError", "data is lost or corrupt"),
 ]
 OK = 0
+# Spelled out for type checkers; the table above makes them.
+UNAVAILABLE: int
 
 
 class OpError(Exception):
     """An error raised while a graph runs. Has `op`, `node_def`, `message` and `error_code`."""
 
-    def __init__(self, node_def, op, message, error_code):
+    def __init__(
+        self,
+        node_def: node_def_pb2.NodeDef | None,
+        op: Operation | None,
+        message: str,
+        error_code: int,
+    ) -> None:
         super().__init__()
-        self._node_def = node_def
-        self._op = op
-        self._message = message
-        self._error_code = error_code
+        self._node_def, self._op, self._message, self._error_code = node_def, op, message, error_code
 
     @property
-    def message(self):
+    def message(self) -> str:
         return self._message
 
     @property
-    def op(self):
+    def op(self) -> Operation | None:
         """The Operation that failed, where it is known."""
         return self._op
 
     @property
-    def error_code(self):
+    def error_code(self) -> int:
         return self._error_code
 
     @property
-    def node_def(self):
+    def node_def(self) -> node_def_pb2.NodeDef | None:
         return self._node_def
 
-    def __str__(self):
+    def __str__(self) -> str:
         if self._op is None:
             return self._message
         lines = [self._message, "", f"Original stack trace for {self._op.name!r}:"]
         lines += [f'  File "{file}", line {line}, in {function}\n    {text}' for file, line, function, text in self._op.traceback]
         return "\n".join(lines)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         if type(self) is OpError:
             return OpError, (self._node_def, None, self._message, self._error_code)
         return type(self), (self._node_def, None, self._message)
 
 
-def _make_class(code, class_name, meaning):
-    def __init__(self, node_def, op, message):
+def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
+    def __init__(self: OpError, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> None:
         OpError.__init__(self, node_def, op, message, code)
 
-    def with_code(self, node_def, op, message, error_code=code):
+    def with_code(
+        self: OpError,
+        node_def: node_def_pb2.NodeDef | None,
+        op: Operation | None,
+        message: str,
+        error_code: int = code,
+    ) -> None:
         OpError.__init__(self, node_def, op, message, error_code)
 
     if class_name == "UnknownError":  # it also stands for codes that have no class
@@ -114,12 +129,18 @@ class InaccessibleTensorError(ValueError):
     """Raised when a tensor is used outside the function or branch that made it."""
 
 
-def exception_type_from_error_code(error_code):
+def of_code(error_code: int, node_def: node_def_pb2.NodeDef | None, op: Operation | None, message: str) -> OpError:
+    """The error for a status code; a plain OpError for one that has no class."""
+    kind = CODE_TO_CLASS.get(error_code)
+    return OpError(node_def, op, message, error_code) if kind is None else kind(node_def, op, message)
+
+
+def exception_type_from_error_code(error_code: int) -> type[OpError]:
     """The exception class for a status code."""
     return CODE_TO_CLASS[error_code]
 
 
-def error_code_from_exception_type(cls):
+def error_code_from_exception_type(cls: type) -> int:
     """The status code for an exception class; UNKNOWN for one that isn't ours."""
     return _CLASS_TO_CODE.get(cls, 2)
 
@@ -127,5 +148,5 @@ def error_code_from_exception_type(cls):
 class raise_exception_on_not_ok_status(contextlib.AbstractContextManager):
     """Kept for programs that wrap calls in it; our calls raise by themselves."""
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> Literal[False]:
         return False

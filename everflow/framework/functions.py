@@ -6,7 +6,8 @@ A body is drawn in a `FuncGraph`, written as a FunctionDef, and read back into a
 from __future__ import annotations
 
 import hashlib
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from everflow.framework import attributes, builder, errors, op_def_protos, op_defs
 from everflow.framework.graph import Graph
@@ -16,14 +17,23 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.walking import inputs_first
 from everflow.protos import attr_value_pb2, function_pb2, node_def_pb2
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Attributes, GraphFunctionLike, ShapeLike
+    from everflow.framework.op_defs import OpDef
+    from everflow.framework.operation import Operation
+
+# How a body names its arguments (tensors) and nodes (operations).
+_References: TypeAlias = "dict[Tensor | Operation, str]"
+
 
 class FuncGraph(Graph):
     """A function's body while it is drawn: tensors of the graph around become further inputs when they are used."""
 
-    def __init__(self, name, outer_graph, capture_by_value=False):
+    def __init__(self, name: str, outer_graph: Graph, capture_by_value: bool = False) -> None:
         super().__init__()
         self.name = name
-        self.outer_graph = outer_graph
+        self.outer_graph: Graph = outer_graph
         self._building_function = True
         self._capture_by_value = capture_by_value
         self.inputs: list[Tensor] = []
@@ -34,22 +44,30 @@ class FuncGraph(Graph):
         self._device_stack = list(outer_graph._device_stack)
         self._container = outer_graph._container
 
-    def add_input(self, dtype, name, shape=None):
+    def add_input(self, dtype: DType, name: str, shape: ShapeLike = None) -> Tensor:
         """A new input of the function."""
         tensor = self._placeholder(dtype, name, shape)
         self.inputs.append(tensor)
         return tensor
 
-    def _placeholder(self, dtype, name, shape=None):
+    def _placeholder(self, dtype: DType, name: str, shape: ShapeLike = None) -> Tensor:
         attrs = {"dtype": dtype, "shape": TensorShape(shape)}
         with self.control_dependencies(None):
             return Graph.add_op(self, op_defs.get("Placeholder"), [], [dtype], attrs, name).outputs[0]
 
-    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
+    def add_op(
+        self,
+        definition: OpDef,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType],
+        attrs: Attributes,
+        name: str,
+        compute_device: bool = True,
+    ) -> Operation:
         inputs = [t if t.is_in(self) else self.capture(t, name) for t in inputs]
         return super().add_op(definition, inputs, dtypes, attrs, name, compute_device)
 
-    def capture(self, tensor, consumer=None):
+    def capture(self, tensor: Tensor, consumer: str | None = None) -> Tensor:
         """What a tensor of the graph around is in this body; `consumer` is the name of the op that asks."""
         if tensor.is_in(self):
             return tensor
@@ -63,18 +81,18 @@ class FuncGraph(Graph):
             self.captures[tensor] = stand_in
         return self.captures[tensor]
 
-    def _capture_name(self, tensor, consumer):
+    def _capture_name(self, tensor: Tensor, consumer: str | None) -> str:
         return "placeholder"
 
-    def _outside_inputs(self, tensor):
+    def _outside_inputs(self, tensor: Tensor) -> list[Tensor]:
         """What has to be copied before a tensor can be."""
         return [t for t in tensor.op.inputs if not t.is_in(self) and t not in self.captures]
 
-    def _copied(self, tensor):
+    def _copied(self, tensor: Tensor) -> Tensor:
         """The op that makes a tensor again in this body, where its inputs are copied already."""
         op = tensor.op
         if op.definition.is_stateful or op.type in ("Placeholder", "PlaceholderV2"):
-            raise ValueError(f"Cannot capture a stateful node (name:{op.name}, type:{op.type}) by value.")
+            raise ValueError(f"Cannot capture a stateful node by value: {op.name!r}, a {op.type}")
         inputs = [self.capture(t) for t in op.inputs]
         made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_"))
         return made.outputs[tensor.value_index]
@@ -84,15 +102,21 @@ class Body(NamedTuple):
     """A function's body as a graph: what goes in, what comes out, and the ops that run in any case."""
 
     graph: Graph
-    inputs: list
-    outputs: list
-    controls: list
+    inputs: list[Tensor]
+    outputs: list[Tensor]
+    controls: list[Operation]
 
 
 class GraphFunction:
     """A function by its FunctionDef: what a graph's library holds."""
 
-    def __init__(self, definition: function_pb2.FunctionDef, library: dict | None = None, gradient_name="", python_grad_func=None):
+    def __init__(
+        self,
+        definition: function_pb2.FunctionDef,
+        library: dict[str, Any] | None = None,
+        gradient_name: str = "",
+        python_grad_func: Callable[..., Any] | None = None,
+    ) -> None:
         self.definition = definition
         self.name = definition.signature.name
         self.gradient_name = gradient_name
@@ -109,16 +133,16 @@ class GraphFunction:
             self._body = body_of(self.definition, self._library)
         return self._body
 
-    def body_tensors(self):
+    def body_tensors(self) -> tuple[list[Tensor], list[Tensor]]:
         """(inputs, outputs) of the body as a graph of its own."""
         body = self.body()
         return body.inputs, body.outputs
 
-    def body_controls(self):
+    def body_controls(self) -> list[Operation]:
         """The ops of the body that a call runs whether or not an output needs them."""
         return self.body().controls
 
-    def add_to_graph(self, graph):
+    def add_to_graph(self, graph: Graph) -> None:
         """Let nodes of a graph call this function, and those it calls."""
         for function in [*self._library.values(), self]:
             if not graph._is_function(function.name):
@@ -128,7 +152,7 @@ class GraphFunction:
 class DrawnFunction(GraphFunction):
     """A function that runs as the graph it was drawn in: shapes and the user's lines are known in it."""
 
-    def __init__(self, body: Body, name: str, argument_names=()):
+    def __init__(self, body: Body, name: str, argument_names: Iterable[str] = ()) -> None:
         definition = to_function_def(body.graph, name, body.inputs, body.outputs, controls=body.controls)
         for index, argument in enumerate(argument_names):
             definition.arg_attr[index].attr["_user_specified_name"].s = argument.encode()
@@ -136,7 +160,7 @@ class DrawnFunction(GraphFunction):
         self._body = Body(body.graph, list(body.inputs), list(body.outputs), list(body.controls))
 
 
-def check_no_other(graph, function):
+def check_no_other(graph: Graph, function: GraphFunctionLike) -> None:
     """InvalidArgumentError where a graph calls something else by a function's name."""
     known = graph._get_function(function.name)
     if known is None and op_defs.find(function.name) is not None:
@@ -149,7 +173,7 @@ def check_no_other(graph, function):
         )
 
 
-def functions_from_library(library) -> list[GraphFunction]:
+def functions_from_library(library: function_pb2.FunctionDefLibrary) -> list[GraphFunction]:
     """The functions of a GraphDef's library; each can call the others."""
     gradients = {g.function_name: g.gradient_func for g in library.gradient}
     made: dict[str, GraphFunction] = {}
@@ -163,13 +187,21 @@ def functions_from_library(library) -> list[GraphFunction]:
 # --- writing ---------------------------------------------------------------------------------
 
 
-def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None, controls=()) -> function_pb2.FunctionDef:
+def to_function_def(
+    graph: Graph,
+    name: str,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    out_names: Sequence[str] | None = None,
+    stateful: bool | None = None,
+    controls: Iterable[Operation] = (),
+) -> function_pb2.FunctionDef:
     """The FunctionDef of a body: `inputs` are its placeholders, in order; `controls` the ops that run in any case."""
     function = function_pb2.FunctionDef()
     signature = function.signature
     signature.name = name
-    given = set()
-    references = {}
+    given: set[str] = set()
+    references: _References = {}
     # Results take their names first, then arguments, then nodes; who comes later gets a number.
     names = out_names or [_argument_name(t.op.name, given) for t in outputs]
     for index, tensor in enumerate(inputs):
@@ -195,14 +227,14 @@ def to_function_def(graph, name, inputs, outputs, out_names=None, stateful=None,
     return function
 
 
-def _argument_name(op_name, given):
+def _argument_name(op_name: str, given: set[str]) -> str:
     """A name that is allowed for an argument: lower case, letters, digits and underscores; made unique."""
     name = "".join(c if c.isalnum() else "_" for c in op_name.lower())
     name = name if name[:1].isalpha() else f"arg_{name}"
     return _numbered(name, given)
 
 
-def _numbered(name, given):
+def _numbered(name: str, given: set[str]) -> str:
     base, count = name, 0
     while name in given:
         name = f"{base}_{count}"
@@ -211,7 +243,7 @@ def _numbered(name, given):
     return name
 
 
-def _reference(tensor, references):
+def _reference(tensor: Tensor, references: _References) -> str:
     """How a body names one of its tensors: an argument, or node:output_arg:index."""
     if tensor in references:
         return references[tensor]
@@ -224,7 +256,7 @@ def _reference(tensor, references):
     raise AssertionError(f"{tensor.name} is not an output of its op type")
 
 
-def _body_node(op, references):
+def _body_node(op: Operation, references: _References) -> node_def_pb2.NodeDef:
     node = node_def_pb2.NodeDef(name=references[op], op=op.type, device=op.device)
     node.input.extend(_reference(t, references) for t in op.inputs)
     node.input.extend(
@@ -245,7 +277,13 @@ def hashed_name(function: function_pb2.FunctionDef, prefix: str) -> str:
 # --- reading ---------------------------------------------------------------------------------
 
 
-def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handle_data=(), shapes=None) -> Body:
+def body_of(
+    function: function_pb2.FunctionDef,
+    library: dict[str, Any],
+    attrs: Mapping[str, attr_value_pb2.AttrValue] | None = None,
+    handle_data: Iterable[Any] = (),
+    shapes: Iterable[ShapeLike] | None = None,
+) -> Body:
     """A graph with a placeholder for each argument and the body's nodes.
 
     `handle_data` tells what the variables are whose handles go in; `shapes` what is known of the arguments, where it is more than the definition says.
@@ -281,7 +319,10 @@ def body_of(function: function_pb2.FunctionDef, library: dict, attrs=None, handl
     return Body(graph, inputs, [t for group in outputs for t in group], controls)
 
 
-def _in_order(function, nodes):
+def _in_order(
+    function: function_pb2.FunctionDef,
+    nodes: Mapping[str, node_def_pb2.NodeDef],
+) -> list[node_def_pb2.NodeDef]:
     """The body's nodes, inputs first."""
     order, state = [], {}
     for start in function.node_def:
@@ -307,7 +348,7 @@ def _in_order(function, nodes):
     return order
 
 
-def _resolve(text, tensors):
+def _resolve(text: str, tensors: Mapping[str, list[Tensor]]) -> list[Tensor]:
     """The tensors that a reference in a body means: an argument, or node:output_arg[:index]."""
     parts = text.split(":")
     if parts[0] not in tensors:
@@ -318,7 +359,9 @@ def _resolve(text, tensors):
     return [found[int(parts[2])]] if len(parts) == 3 else found
 
 
-def _add_body_node(graph, node, tensors, function_attrs):
+def _add_body_node(
+    graph: Graph, node: node_def_pb2.NodeDef, tensors: dict[str, list[Tensor]], function_attrs: Attributes
+) -> list[tuple[Operation, int, str]]:
     """Add one node; returns (op, slot, reference) for the ends of loops, which are made later."""
     definition = graph.definition_of(node.op)
     attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
@@ -346,7 +389,7 @@ def _add_body_node(graph, node, tensors, function_attrs):
     return [(op, slot, text) for slot, text in back_edges]
 
 
-def _substituted(value, function_attrs):
+def _substituted(value: Any, function_attrs: Attributes) -> Any:
     """A function's attribute used as a node's: `placeholder` names it."""
     if isinstance(value, str) and value in function_attrs:
         return function_attrs[value]

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import re
 import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework import attributes, devices, op_defs, tapes
 from everflow.framework.collections import GraphCollections
@@ -14,12 +18,16 @@ from everflow.framework.op_defs import OpDef
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
 from everflow.protos import graph_pb2, versions_pb2
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.hints import Attributes, ControlFlowContext, DeviceRequest, Element, GradientFunction, GraphFunctionLike
+
 GRAPH_DEF_VERSION = 134
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
 _SCOPE_NAME = re.compile(r"^[A-Za-z0-9_.\-/]*$")
 
 
-def without_slash(name):
+def without_slash(name: str) -> str:
     """A scope's name without the slash that marks it as one."""
     return name[:-1] if name and name[-1] == "/" else name
 
@@ -37,111 +45,117 @@ class Graph(GraphCollections):
     # Whether operations run at once instead of being kept; `eager.EagerGraph` does so.
     executes = False
 
-    # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
-    check_input_context = None
+    # Only graphs that execute have these, see `eager.EagerGraph`,
+    call: Callable[..., Any]
+    enter_scope: Callable[[str | None], str]
+    # and only bodies of functions this, see `functions.FuncGraph`.
+    capture: Callable[..., Tensor]
 
-    def __init__(self):
+    # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
+    check_input_context: ClassVar[Callable[[Operation, Operation], None] | None] = None
+
+    def __init__(self) -> None:
         super().__init__()
         self._lock = renewed(threading.RLock())
         self._ops: list[Operation] = []
         self._by_name: dict[str, Operation] = {}
         self._names_in_use: dict[str, int] = {}
-        self._name_stack = ""
+        self._name_stack: str | None = ""
         self._control = ControlDependencies()
-        self._control_flow_context = None
+        self._control_flow_context: ControlFlowContext | None = None
         # Entries of nested tf.device: a canonical name, a function, or None, which hides the outer ones.
-        self._device_stack: list = []
+        self._device_stack: list[DeviceRequest] = []
         self._colocation_stack: list[Operation] = []
         self._container = ""
-        self._seed = None
+        self._seed: int | None = None
         self._finalized = False
-        self._functions: dict = {}
+        self._functions: dict[str, GraphFunctionLike] = {}
         self._kernel_label_map: dict[str, str] = {}
         self._gradient_override_map: dict[str, str] = {}
-        self._gradient_function_map: dict = {}
-        self._attr_scope_map: dict = {}
+        self._gradient_function_map: dict[str, GradientFunction] = {}
+        self._attr_scope_map: dict[str, Any] = {}
         self._unfeedable: set[Tensor] = set()
-        self._unfetchable: set = set()
-        self._default_original_op = None
+        self._unfetchable: set[Element] = set()
+        self._default_original_op: Operation | None = None
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = 0
         self._mutations = 0
-        self._variable_creators: list = []
+        self._variable_creators: list[tuple[int, Callable[..., Any]]] = []
         self._graph_key = f"graph-key-{id(self)}/"
         self._building_function = False
         self._refused_ops = 0
-        self.outer_graph = None
+        self.outer_graph: Graph | None = None
 
     # --- what is in it ---------------------------------------------------------------------
 
     @property
-    def version(self):
+    def version(self) -> int:
         """A number that grows with each operation."""
         return len(self._ops)
 
     @property
-    def _last_id(self):
+    def _last_id(self) -> int:
         return len(self._ops) + self._refused_ops
 
     @property
-    def _nodes_by_name(self):
+    def _nodes_by_name(self) -> dict[str, Operation]:
         return self._by_name
 
     @property
-    def graph_def_versions(self):
+    def graph_def_versions(self) -> versions_pb2.VersionDef:
         return versions_pb2.VersionDef(producer=self._producer, min_consumer=self._min_consumer)
 
     @property
-    def seed(self):
+    def seed(self) -> int | None:
         """The graph-level random seed, None where it is not set."""
         return self._seed
 
     @seed.setter
-    def seed(self, seed):
+    def seed(self, seed: int | None) -> None:
         self._seed = seed
 
     @property
-    def finalized(self):
+    def finalized(self) -> bool:
         return self._finalized
 
     @property
-    def building_function(self):
+    def building_function(self) -> bool:
         return self._building_function
 
-    def finalize(self):
+    def finalize(self) -> None:
         """Let nothing more be added."""
         self._finalized = True
 
-    def _unsafe_unfinalize(self):
+    def _unsafe_unfinalize(self) -> None:
         self._finalized = False
 
-    def _check_not_finalized(self):
+    def _check_not_finalized(self) -> None:
         if self._finalized:
             raise RuntimeError("Graph is finalized and cannot be modified.")
 
-    def get_operations(self):
+    def get_operations(self) -> list[Operation]:
         """All operations, in the order in which they were made."""
         return list(self._ops)
 
-    def get_operation_by_name(self, name):
+    def get_operation_by_name(self, name: str) -> Operation:
         """The operation of this name; KeyError where there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Operation names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
 
-    def _get_operation_by_name_unsafe(self, name):
+    def _get_operation_by_name_unsafe(self, name: str) -> Operation:
         return self._by_name[name]
 
-    def get_tensor_by_name(self, name):
+    def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor of this name, "op:index"; KeyError where there is none."""
         if not isinstance(name, str):
             raise TypeError(f"Tensor names are strings (or similar), not {type(name).__name__}.")
         return self.as_graph_element(name, allow_tensor=True, allow_operation=False)
 
-    def as_graph_element(self, obj, allow_tensor=True, allow_operation=True):
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
         """The Tensor or Operation of this graph that an object or name stands for."""
         if not allow_tensor and not allow_operation:
-            raise ValueError("allow_tensor and allow_operation can't both be False.")
+            raise ValueError("One of allow_tensor and allow_operation has to be True.")
         wanted = " or ".join(w for w, allowed in (("Tensor", allow_tensor), ("Operation", allow_operation)) if allowed)
         as_element = getattr(obj, "_as_graph_element", None)
         if as_element is not None:
@@ -159,75 +173,74 @@ class Graph(GraphCollections):
 
     _as_graph_element_locked = as_graph_element
 
-    def _element_by_name(self, name, allow_tensor, allow_operation):
+    def _element_by_name(self, name: str, allow_tensor: bool, allow_operation: bool) -> Element:
         if ":" in name and allow_tensor:
             op_name, _, index = name.rpartition(":")
             if not index.isdigit() or ":" in op_name:
-                raise ValueError(
-                    f'The name {name!r} looks a like a Tensor name, but is not a valid one. Tensor names must be of the form "<op_name>:<output_index>".'
-                )
+                raise ValueError(f'{name!r} is not a valid name of a Tensor: write "<op_name>:<output_index>".')
             op = self._by_name.get(op_name)
             if op is None:
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, does not exist in the graph."
-                )
+                raise KeyError(f"There is no Tensor {name!r}: the graph has no operation {op_name!r}.")
             if int(index) >= len(op.outputs):
-                raise KeyError(
-                    f"The name {name!r} refers to a Tensor which does not exist. The operation, {op_name!r}, exists but only has {len(op.outputs)} outputs."
-                )
+                raise KeyError(f"There is no Tensor {name!r}: the operation {op_name!r} has only {len(op.outputs)} outputs.")
             return op.outputs[int(index)]
         if ":" in name:
-            raise ValueError(f"Name {name!r} appears to refer to a Tensor, not an Operation.")
+            raise ValueError(f"{name!r} is the name of a Tensor, where that of an Operation is wanted.")
         if not allow_operation:
             if name in self._by_name:
                 raise ValueError(
-                    f'The name {name!r} refers to an Operation, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
+                    f'{name!r} is the name of an Operation, where that of a Tensor is wanted: write "<op_name>:<output_index>".'
                 )
-            raise ValueError(
-                f'The name {name!r} looks like an (invalid) Operation name, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
-            )
+            raise ValueError(f'{name!r} is no name of a Tensor (and no operation has it): write "<op_name>:<output_index>".')
         if name not in self._by_name:
-            raise KeyError(f"The name {name!r} refers to an Operation not in the graph.")
+            raise KeyError(f"The graph has no operation of the name {name!r}.")
         return self._by_name[name]
 
-    def is_feedable(self, tensor):
+    def is_feedable(self, tensor: Tensor) -> bool:
         """Whether a session may be fed a value for it."""
         return tensor not in self._unfeedable
 
-    def is_fetchable(self, tensor_or_op):
+    def is_fetchable(self, tensor_or_op: Element) -> bool:
         """Whether it can be asked for in a session."""
         if isinstance(tensor_or_op, Tensor):
             return tensor_or_op not in self._unfetchable and tensor_or_op.op not in self._unfetchable
         return tensor_or_op not in self._unfetchable
 
-    def prevent_feeding(self, tensor):
+    def prevent_feeding(self, tensor: Tensor) -> None:
         self._unfeedable.add(tensor)
 
-    def prevent_fetching(self, op):
+    def prevent_fetching(self, op: Element) -> None:
         self._unfetchable.add(op)
 
     # --- making operations -----------------------------------------------------------------
 
-    def unique_name(self, name, mark_as_used=True):
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
         """A name in the current scope that no operation has yet; numbers are added until it is free, whatever the case."""
-        if self._name_stack:
-            name = self._name_stack + "/" + name
-        key = name.lower()
-        count = self._names_in_use.get(key, 0)
-        if mark_as_used:
-            self._names_in_use[key] = count + 1
-        if count > 0:
-            base = key
-            while key in self._names_in_use:
-                key = f"{base}_{count}"
-                count += 1
+        full = f"{self._name_stack}/{name}" if self._name_stack else name
+        taken, key = self._names_in_use, full.lower()
+        times = taken.get(key)
+        if times is None:
             if mark_as_used:
-                self._names_in_use[key] = 1
-            name = f"{name}_{count - 1}"
-        return name
+                taken[key] = 1
+            return full
+        number = next(n for n in itertools.count(times) if f"{key}_{n}" not in taken)
+        if mark_as_used:
+            taken[key] = times + 1
+            taken[f"{key}_{number}"] = 1
+        return f"{full}_{number}"
 
-    def create_op(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None,
-                  compute_shapes=True, compute_device=True):  # fmt: skip
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType] | None = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Attributes | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
         """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
         from everflow.framework.builder import complete_attrs, output_dtypes
 
@@ -241,17 +254,35 @@ class Graph(GraphCollections):
             dtypes = output_dtypes(definition, values)
         return self.add_op(definition, inputs, dtypes, values, op_type if name is None else name, compute_device=compute_device)
 
-    def _create_op_internal(self, op_type, inputs, dtypes=None, input_types=None, name=None, attrs=None, op_def=None, compute_device=True):
+    def _create_op_internal(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType] | None = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Attributes | None = None,
+        op_def: Any = None,
+        compute_device: bool = True,
+    ) -> Operation:
         return self.create_op(op_type, inputs, dtypes, input_types, name, attrs, op_def, True, compute_device)
 
-    def definition_of(self, op_type) -> OpDef:
+    def definition_of(self, op_type: str) -> OpDef:
         """The definition of an op type or of a function of this graph that is called like one."""
         function = self._functions.get(op_type)
         if function is not None:
             return function.op_definition
         return op_defs.get(op_type)
 
-    def add_op(self, definition, inputs, dtypes, attrs, name, compute_device=True):
+    def add_op(
+        self,
+        definition: OpDef,
+        inputs: Sequence[Tensor],
+        dtypes: Sequence[DType],
+        attrs: Attributes,
+        name: str,
+        compute_device: bool = True,
+    ) -> Operation:
         """Add an operation whose attributes are complete; a name that ends in "/" is taken as it is."""
         self._check_not_finalized()
         name = without_slash(name) if name[-1:] == "/" else self.unique_name(name)
@@ -260,7 +291,7 @@ class Graph(GraphCollections):
         for tensor in inputs:
             if tensor.is_eager:
                 raise RuntimeError(
-                    f"Attempting to capture an EagerTensor without building a function: operation '{name}' is drawn in a graph."
+                    f"Attempting to capture an EagerTensor in a graph: operation '{name}' is drawn there, and that is no function's body."
                 )
             if tensor.graph is not self:
                 raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
@@ -279,14 +310,14 @@ class Graph(GraphCollections):
             tapes.record(op)
         return op
 
-    def variable_accessed(self, variable):
+    def variable_accessed(self, variable: Any) -> None:
         """A variable is about to be read; bodies of functions take note."""
 
-    def next_op_seed(self):
+    def next_op_seed(self) -> int:
         """The op-level seed of an operation made now that was given none; operations that were refused count, as in TensorFlow."""
         return self._last_id
 
-    def _append(self, op):
+    def _append(self, op: Operation) -> None:
         if op.name in self._by_name:
             raise ValueError(f"Duplicate node name in graph: '{op.name}'")
         op._id = len(self._ops)
@@ -294,7 +325,7 @@ class Graph(GraphCollections):
         self._by_name[op.name] = op
         op._link()
 
-    def _apply_scopes(self, op, compute_device=True):
+    def _apply_scopes(self, op: Operation, compute_device: bool = True) -> None:
         """Give a new op what the scopes around it ask for: attributes, device, colocation, container, control flow."""
         for key, value in self._attr_scope_map.items():
             value = value(op.node_def) if callable(value) else value
@@ -319,13 +350,14 @@ class Graph(GraphCollections):
         if self._container and op.definition.is_stateful and op.attrs.get("container") == b"":
             op.attrs["container"] = self._container.encode()
         op._control_flow_context = context = self._control_flow_context
-        if self.check_input_context is not None and any(t.op._control_flow_context is not None for t in op.inputs):
+        check = type(self).check_input_context
+        if check is not None and any(t.op._control_flow_context is not None for t in op.inputs):
             for tensor in op.inputs:
-                type(self).check_input_context(op, tensor.op)
+                check(op, tensor.op)
         if context is not None:
             context.AddOp(op)
 
-    def _apply_devices(self, op):
+    def _apply_devices(self, op: Operation) -> None:
         for entry in reversed(self._device_stack):
             if entry is None:
                 break
@@ -341,18 +373,18 @@ class Graph(GraphCollections):
 
     # --- scopes ----------------------------------------------------------------------------
 
-    def as_default(self):
+    def as_default(self) -> AbstractContextManager[Graph]:
         """A context in which this is the graph that operations go into."""
         from everflow.framework.scopes import default_graphs
 
         return default_graphs.push(self)
 
-    def get_name_scope(self):
+    def get_name_scope(self) -> str | None:
         """The name scope that is open now, without the last slash."""
         return self._name_stack
 
     @contextlib.contextmanager
-    def name_scope(self, name):
+    def name_scope(self, name: str | bytes | None) -> Iterator[str]:
         """A context that puts `name/` before the names of what is made in it; None or "" goes back to the root."""
         if name:
             name = name.decode() if isinstance(name, bytes) else name
@@ -371,7 +403,7 @@ class Graph(GraphCollections):
         finally:
             self._name_stack = old
 
-    def device(self, device_name_or_function):
+    def device(self, device_name_or_function: DeviceRequest) -> AbstractContextManager[None]:
         """A context whose operations ask for this device (a name, DeviceSpec, function of an op, or None)."""
         entry = device_name_or_function
         if entry is not None and not callable(entry):
@@ -379,7 +411,7 @@ class Graph(GraphCollections):
         return self._pushed(self._device_stack, entry)
 
     @contextlib.contextmanager
-    def _pushed(self, stack, item):
+    def _pushed(self, stack: list[Any], item: Any) -> Iterator[None]:
         stack.append(item)
         depth = len(stack)
         try:
@@ -390,19 +422,19 @@ class Graph(GraphCollections):
             stack.pop()
 
     @property
-    def _device_function_stack(self):
+    def _device_function_stack(self) -> list[DeviceRequest]:
         return self._device_stack
 
     @contextlib.contextmanager
-    def colocate_with(self, op, ignore_existing=False):
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
         """A context whose operations go to the device of `op`; None with ignore_existing lifts outer ones."""
         if op is None and not ignore_existing:
-            raise ValueError("Trying to reset colocation (op is None) but ignore_existing is not True")
+            raise ValueError("colocate_with(None) lifts the colocations around it, and so needs ignore_existing=True")
         if op is not None and not isinstance(op, Operation):
             from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
 
             # A resource variable stands for its handle: asking for a tensor would draw a read of it.
-            handle = getattr(op, "handle", None)
+            handle: Any = getattr(op, "handle", None)
             op = (
                 handle.op if isinstance(getattr(handle, "op", None), Operation) else convert_to_tensor_or_indexed_slices(op, as_ref=True).op
             )
@@ -416,7 +448,7 @@ class Graph(GraphCollections):
             self._device_stack, self._colocation_stack = saved_devices, saved_stack
 
     @contextlib.contextmanager
-    def container(self, container_name):
+    def container(self, container_name: str) -> Iterator[str]:
         """A context whose stateful operations keep their state in this resource container."""
         old, self._container = self._container, container_name
         try:
@@ -424,26 +456,24 @@ class Graph(GraphCollections):
         finally:
             self._container = old
 
-    @contextlib.contextmanager
-    def control_dependencies(self, control_inputs):
+    def control_dependencies(self, control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
         """A context whose operations run after these; None lifts the outer ones."""
-        with self._control.entered(self, control_inputs):
-            yield
+        return self._control.entered(self, control_inputs)
 
-    def _current_control_dependencies(self):
+    def _current_control_dependencies(self) -> set[Operation]:
         return self._control.current()
 
-    def _get_control_flow_context(self):
+    def _get_control_flow_context(self) -> ControlFlowContext | None:
         return self._control_flow_context
 
-    def _set_control_flow_context(self, ctx):
+    def _set_control_flow_context(self, ctx: ControlFlowContext | None) -> None:
         self._control_flow_context = ctx
 
     @contextlib.contextmanager
-    def _attr_scope(self, attr_map):
+    def _attr_scope(self, attr_map: Mapping[str, Any]) -> Iterator[None]:
         """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to hide)."""
         if not isinstance(attr_map, dict):
-            raise TypeError(f"attr_map must be a dictionary mapping strings to Callable objects, got {attr_map!r}")
+            raise TypeError(f"attr_map must be a dictionary from names to attribute values or functions, not {attr_map!r}")
         old = self._attr_scope_map
         self._attr_scope_map = {k: v for k, v in {**old, **attr_map}.items() if v is not None}
         try:
@@ -452,7 +482,7 @@ class Graph(GraphCollections):
             self._attr_scope_map = old
 
     @contextlib.contextmanager
-    def gradient_override_map(self, op_type_map):
+    def gradient_override_map(self, op_type_map: Mapping[str, str]) -> Iterator[None]:
         """A context whose operations of these types use gradients registered under other names."""
         _check_string_map(op_type_map, "op_type_map")
         old = self._gradient_override_map
@@ -463,7 +493,7 @@ class Graph(GraphCollections):
             self._gradient_override_map = old
 
     @contextlib.contextmanager
-    def _override_gradient_function(self, gradient_function_map):
+    def _override_gradient_function(self, gradient_function_map: dict[str, GradientFunction]) -> Iterator[None]:
         """As `gradient_override_map`, with the functions themselves."""
         if self._gradient_function_map:
             raise AssertionError("gradient functions can't be overridden twice")
@@ -474,7 +504,7 @@ class Graph(GraphCollections):
             self._gradient_function_map = {}
 
     @contextlib.contextmanager
-    def _kernel_label_map_scope(self, op_to_kernel_label_map):
+    def _kernel_label_map_scope(self, op_to_kernel_label_map: Mapping[str, str]) -> Iterator[None]:
         _check_string_map(op_to_kernel_label_map, "op_to_kernel_label_map")
         old = self._kernel_label_map
         self._kernel_label_map = {**old, **op_to_kernel_label_map}
@@ -484,7 +514,7 @@ class Graph(GraphCollections):
             self._kernel_label_map = old
 
     @contextlib.contextmanager
-    def _original_op(self, op):
+    def _original_op(self, op: Operation | None) -> Iterator[None]:
         old, self._default_original_op = self._default_original_op, op
         try:
             yield
@@ -492,7 +522,7 @@ class Graph(GraphCollections):
             self._default_original_op = old
 
     @contextlib.contextmanager
-    def _variable_creator_scope(self, creator, priority=100):
+    def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
         """A context in which variables are made by `creator(next_creator, **kwargs)`."""
         old = self._variable_creators
         self._variable_creators = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
@@ -502,18 +532,18 @@ class Graph(GraphCollections):
             self._variable_creators = old
 
     @property
-    def _variable_creator_stack(self):
+    def _variable_creator_stack(self) -> list[tuple[int, Callable[..., Any]]]:
         return self._variable_creators
 
     # --- functions -------------------------------------------------------------------------
 
-    def _is_function(self, name):
+    def _is_function(self, name: str) -> bool:
         return name in self._functions
 
-    def _get_function(self, name):
+    def _get_function(self, name: str | bytes) -> GraphFunctionLike | None:
         return self._functions.get(name.decode() if isinstance(name, bytes) else name)
 
-    def _add_function(self, function):
+    def _add_function(self, function: GraphFunctionLike) -> None:
         """Let nodes of this graph call a function (an object with `name`, `definition` and `op_definition`)."""
         self._check_not_finalized()
         self._functions[function.name] = function
@@ -521,11 +551,15 @@ class Graph(GraphCollections):
 
     # --- files -----------------------------------------------------------------------------
 
-    def as_graph_def(self, from_version=None, add_shapes=False):
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> graph_pb2.GraphDef:
         """The graph as a GraphDef proto, of the nodes added since `from_version`."""
         return self._as_graph_def(from_version, add_shapes)[0]
 
-    def _as_graph_def(self, from_version=None, add_shapes=False):
+    def _as_graph_def(
+        self,
+        from_version: int | None = None,
+        add_shapes: bool = False,
+    ) -> tuple[graph_pb2.GraphDef, int]:
         graph_def = graph_pb2.GraphDef(versions=self.graph_def_versions)
         with self._lock:
             nodes = self._ops[from_version or 0 :]
@@ -543,9 +577,9 @@ class Graph(GraphCollections):
             return graph_def, self.version
 
 
-def _check_string_map(mapping, what):
+def _check_string_map(mapping: object, what: str) -> None:
     if not isinstance(mapping, dict):
-        raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+        raise TypeError(f"{what} must be a dictionary of strings, keys and values")
     for key, value in mapping.items():
         if not (isinstance(key, str) and isinstance(value, str)):
-            raise TypeError(f"{what} must be a dictionary mapping strings to strings")
+            raise TypeError(f"{what} must be a dictionary of strings, keys and values")

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import attr_value_pb2, graph_pb2, node_def_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import SessionLike
+    from everflow.framework.operation import Operation
+    from everflow.framework.shapes import TensorShape
 
 _VARIABLES = ("Variable", "VariableV2")
 _RESOURCE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")
@@ -19,13 +28,13 @@ def _node_of(edge: str) -> str:
     return edge.removeprefix("^").partition(":")[0]
 
 
-def _copy(node) -> node_def_pb2.NodeDef:
+def _copy(node: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
     copied = node_def_pb2.NodeDef()
     copied.CopyFrom(node)
     return copied
 
 
-def must_run_on_cpu(node, pin_variables_on_cpu=False):
+def must_run_on_cpu(node: Operation | node_def_pb2.NodeDef, pin_variables_on_cpu: bool = False) -> bool:
     """Whether a node (Operation or NodeDef) has to be on a CPU: variables where they are pinned, and values that live in host memory."""
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
     if pin_variables_on_cpu and node_def.op in _VARIABLES:
@@ -34,16 +43,16 @@ def must_run_on_cpu(node, pin_variables_on_cpu=False):
     return node_def.attr[attr].type in types if attr else False
 
 
-def tensor_shape_from_node_def_name(graph, input_name):
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
     """The static shape of the tensor that an input of a NodeDef names."""
     name = input_name if ":" in input_name else input_name + ":0"
     return graph.get_tensor_by_name(name).get_shape()
 
 
-def extract_sub_graph(graph_def, dest_nodes):
+def extract_sub_graph(graph_def: graph_pb2.GraphDef, dest_nodes: Sequence[str]) -> graph_pb2.GraphDef:
     """The part of a graph that the named nodes need, in the same order."""
     if not isinstance(graph_def, graph_pb2.GraphDef):
-        raise TypeError("graph_def must be a graph_pb2.GraphDef proto.")
+        raise TypeError("graph_def must be a GraphDef.")
     if isinstance(dest_nodes, str):
         raise TypeError("dest_nodes must be a list.")
     by_name = {node.name: node for node in graph_def.node}
@@ -62,7 +71,10 @@ def extract_sub_graph(graph_def, dest_nodes):
     return out
 
 
-def remove_training_nodes(input_graph, protected_nodes=None):
+def remove_training_nodes(
+    input_graph: graph_pb2.GraphDef,
+    protected_nodes: Iterable[str] | None = None,
+) -> graph_pb2.GraphDef:
     """A graph without CheckNumerics and without Identity nodes, but for protected ones.
 
     Edges through a CheckNumerics are dropped; an Identity is passed over, unless control edges begin or end at it.
@@ -98,14 +110,20 @@ def remove_training_nodes(input_graph, protected_nodes=None):
     return out
 
 
-def convert_variables_to_constants(sess, input_graph_def, output_node_names, variable_names_whitelist=None, variable_names_blacklist=None):
+def convert_variables_to_constants(
+    sess: SessionLike,
+    input_graph_def: graph_pb2.GraphDef,
+    output_node_names: Sequence[str],
+    variable_names_whitelist: Collection[str] | None = None,
+    variable_names_blacklist: Collection[str] | None = None,
+) -> graph_pb2.GraphDef:
     """The part of a graph that the outputs need, with the variables' values in a session as constants: a frozen graph.
 
     >>> frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph_def, ["output"])
     """
     part = extract_sub_graph(input_graph_def, output_node_names)
 
-    def chosen(name):
+    def chosen(name: str) -> bool:
         listed = variable_names_whitelist is None or name in variable_names_whitelist
         return listed and (variable_names_blacklist is None or name not in variable_names_blacklist)
 
@@ -131,14 +149,14 @@ def convert_variables_to_constants(sess, input_graph_def, output_node_names, var
     return out
 
 
-def _constant(name, dtype, value):
+def _constant(name: str, dtype: attr_value_pb2.AttrValue, value: np.ndarray) -> node_def_pb2.NodeDef:
     node = node_def_pb2.NodeDef(name=name, op="Const")
     node.attr["dtype"].CopyFrom(dtype)
     node.attr["value"].CopyFrom(attr_value_pb2.AttrValue(tensor=make_tensor_proto(value, dtype=dtype.type, shape=value.shape)))
     return node
 
 
-def _identity(read):
+def _identity(read: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
     """A constant that was a resource variable is read by passing it on."""
     node = node_def_pb2.NodeDef(name=read.name, op="Identity", device=read.device, input=read.input)
     node.attr["T"].CopyFrom(read.attr["dtype"])
@@ -147,9 +165,9 @@ def _identity(read):
     return node
 
 
-def _gather(resource_gather):
+def _gather(resource_gather: node_def_pb2.NodeDef) -> tuple[node_def_pb2.NodeDef, node_def_pb2.NodeDef]:
     """Rows of a constant that was a resource variable: GatherV2, with its axis."""
-    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=int(dtypes.int32)), np.array(0, np.int32))
+    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=dtypes.int32.as_datatype_enum), np.array(0, np.int32))
     node = node_def_pb2.NodeDef(name=resource_gather.name, op="GatherV2", device=resource_gather.device)
     node.input.extend([resource_gather.input[0], resource_gather.input[1], axis.name])
     node.attr["Tparams"].CopyFrom(resource_gather.attr["dtype"])

@@ -8,6 +8,8 @@ from __future__ import annotations
 import contextlib
 import heapq
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, dtypes
 from everflow.framework.builder import arg_dtypes, output_dtypes
@@ -21,6 +23,12 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Attributes, Element, TensorLike
+    from everflow.framework.op_defs import AttrDef
+    from everflow.protos import node_def_pb2
 
 _NODE_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_>.\-/]*$")
 _COLOCATION = b"loc:@"
@@ -39,7 +47,14 @@ _KINDS = {
 }
 
 
-def import_graph_def(graph_def, input_map=None, return_elements=None, name=None, op_dict=None, producer_op_list=None):
+def import_graph_def(
+    graph_def: graph_pb2.GraphDef,
+    input_map: Mapping[str, TensorLike] | None = None,
+    return_elements: Iterable[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: op_def_pb2.OpList | None = None,
+) -> list[Element] | None:
     """Add the nodes of a GraphDef to the default graph, under the name scope `name` ("import" by default).
 
     `input_map` replaces tensors of the GraphDef, by name, with tensors of this graph; `return_elements` names operations
@@ -60,7 +75,7 @@ def import_graph_def(graph_def, input_map=None, return_elements=None, name=None,
             return importer.run(return_elements)
 
 
-def _as_graph_def(graph_def):
+def _as_graph_def(graph_def: Any) -> graph_pb2.GraphDef:
     if isinstance(graph_def, graph_pb2.GraphDef):
         return graph_def
     # Some programs pass a file's bytes in another library's message class.
@@ -69,40 +84,42 @@ def _as_graph_def(graph_def):
     raise TypeError("graph_def must be a GraphDef proto.")
 
 
-def _check_input_map(input_map):
+def _check_input_map(input_map: Any) -> dict[str, TensorLike]:
     if input_map is None:
         return {}
     if not isinstance(input_map, dict) or not all(isinstance(k, (str, bytes)) for k in input_map):
-        raise TypeError("input_map must be a dictionary mapping strings to Tensor objects.")
+        raise TypeError("input_map must be a dictionary from names to tensors.")
     return {k.decode() if isinstance(k, bytes) else k: v for k, v in input_map.items()}
 
 
-def _check_return_elements(return_elements):
+def _check_return_elements(return_elements: Iterable[Any] | None) -> tuple[str, ...] | None:
     if return_elements is None:
         return None
     return_elements = tuple(return_elements)
     if not all(isinstance(x, (str, bytes)) for x in return_elements):
-        raise TypeError("return_elements must be a list of strings.")
+        raise TypeError("return_elements must be names, as strings.")
     return tuple(x.decode() if isinstance(x, bytes) else x for x in return_elements)
 
 
-def _tensors_of(input_map, name):
+def _tensors_of(input_map: dict[str, TensorLike], name: str | None) -> dict[str, Tensor]:
     if all(isinstance(v, Tensor) for v in input_map.values()):
         return input_map
     if name == "":
         raise ValueError(
-            "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
-            "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+            "input_map has values that are no tensors yet, and with an empty `name` there is no scope to convert them in: "
+            "pass tensors (tf.convert_to_tensor makes them), or a name."
         )
     with name_scope("_inputs"):
         converted = {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+    tensors = {}
     for key, value in converted.items():
         if not isinstance(value, Tensor):
             raise TypeError(f"input_map must map to tensors; {key!r} is mapped to a {type(value).__name__}.")
-    return converted
+        tensors[key] = value
+    return tensors
 
 
-def _stripped_defaults(producer_op_list):
+def _stripped_defaults(producer_op_list: op_def_pb2.OpList | None) -> dict[str, dict[str, attr_value_pb2.AttrValue]]:
     """{op type: {attribute: default}} of the producer, for attributes that this library may not know."""
     if producer_op_list is None:
         return {}
@@ -111,7 +128,7 @@ def _stripped_defaults(producer_op_list):
     return {op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op}
 
 
-def split_input(text: str):
+def split_input(text: str) -> tuple[str, int]:
     """(node name, output index) of an input string of a NodeDef; index -1 for a control input."""
     if text.startswith("^"):
         return text[1:], -1
@@ -121,7 +138,7 @@ def split_input(text: str):
     return text, 0
 
 
-def is_back_edge(node, source) -> bool:
+def is_back_edge(node: node_def_pb2.NodeDef, source: node_def_pb2.NodeDef) -> bool:
     """Whether the way from one NodeDef to another goes back to the start of a loop."""
     return node.op in MERGES and source.op in _LOOP_BACK
 
@@ -129,7 +146,14 @@ def is_back_edge(node, source) -> bool:
 class _Importer:
     """One import: the nodes that wait for their inputs, and the operations made so far."""
 
-    def __init__(self, graph, graph_def, input_map, prefix, producer_defaults):
+    def __init__(
+        self,
+        graph: Graph,
+        graph_def: graph_pb2.GraphDef,
+        input_map: Mapping[str, Tensor],
+        prefix: str,
+        producer_defaults: dict[str, dict[str, attr_value_pb2.AttrValue]],
+    ) -> None:
         self.graph = graph
         self.nodes = list(graph_def.node)
         self.graph_def = graph_def
@@ -144,7 +168,7 @@ class _Importer:
         self.frames = capture_frames(3)
         self.control = sorted(graph._current_control_dependencies(), key=lambda op: op._id)
 
-    def run(self, return_elements):
+    def run(self, return_elements: tuple[str, ...] | None) -> list[Element] | None:
         self._check_versions()
         self._import_functions()
         self._check_nodes()
@@ -172,10 +196,10 @@ class _Importer:
         unmapped = (split_input(key) for key in self.input_map if key not in self.used)
         unused = sorted(f"{name}:{output}" for name, output in unmapped if not self._exists(name, output))
         if unused:
-            raise ValueError(f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]")
+            raise ValueError(f"input_map has inputs that are not found in graph_def: [{', '.join(unused)}]")
         return returned
 
-    def _make_all(self):
+    def _make_all(self) -> list[tuple[Operation, int, Tensor]]:
         """Add the nodes; returns the edges that close loops, as (Merge, slot, tensor)."""
         back_edges = []
         for position in self._order():
@@ -185,7 +209,7 @@ class _Importer:
             _check_edge(*edge)
         return closing
 
-    def _take_back(self, first, names):
+    def _take_back(self, first: int, names: dict[str, int]) -> None:
         """Leave the graph as it was: no node of a GraphDef is there unless all are."""
         for op in reversed(self.graph._ops[first:]):
             op._unlink()
@@ -193,7 +217,7 @@ class _Importer:
         del self.graph._ops[first:]
         self.graph._names_in_use = names
 
-    def _check_versions(self):
+    def _check_versions(self) -> None:
         """Refuse a file that says it can't be read by this version."""
         versions = self.graph_def.versions
         if versions.min_consumer > GRAPH_DEF_VERSION:
@@ -203,7 +227,7 @@ class _Importer:
         if GRAPH_DEF_VERSION in versions.bad_consumers:
             raise ValueError(f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.")
 
-    def _check_returned(self, return_elements):
+    def _check_returned(self, return_elements: Iterable[str]) -> None:
         """What can be known of them before a node is added: a name that isn't there leaves the graph as it was."""
         for element in return_elements:
             name, colon, index = element.partition(":")
@@ -212,10 +236,10 @@ class _Importer:
             if name not in self.index:
                 raise ValueError(f"Requested return {'tensor' if colon else 'node'} '{element}' not found in graph def")
 
-    def _exists(self, name, output):
+    def _exists(self, name: str, output: int) -> bool:
         return name in self.made and output < len(self.made[name].outputs)
 
-    def _import_functions(self):
+    def _import_functions(self) -> None:
         if not self.graph_def.library.function:
             return
         from everflow.framework.functions import check_no_other, functions_from_library
@@ -230,7 +254,7 @@ class _Importer:
             if not self.graph._is_function(function.name):
                 self.graph._add_function(function)
 
-    def _check_nodes(self):
+    def _check_nodes(self) -> None:
         for position, node in enumerate(self.nodes):
             if not _NODE_NAME.match(node.name):
                 raise ValueError(f"Node '{node.name}': Node name contains invalid characters")
@@ -251,10 +275,10 @@ class _Importer:
                 if group.startswith(_COLOCATION) and group[len(_COLOCATION) :].decode() not in self.index:
                     raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{group[len(_COLOCATION) :].decode()}'")
 
-    def _is_back_edge(self, node, source):
+    def _is_back_edge(self, node: node_def_pb2.NodeDef, source: str) -> bool:
         return is_back_edge(node, self.nodes[self.index[source]])
 
-    def _order(self):
+    def _order(self) -> list[int]:
         """Positions of the nodes so that inputs come first, else in the order of the file."""
         waiting = [0] * len(self.nodes)
         consumers: list[list[int]] = [[] for _ in self.nodes]
@@ -279,29 +303,30 @@ class _Importer:
             raise ValueError(f"{len(stuck)} nodes in a cycle: {', '.join(stuck[:5])}")
         return order
 
-    def _make(self, node):
+    def _make(self, node: node_def_pb2.NodeDef) -> list[tuple[Operation, int, str, int]]:
         """Add one node; returns the inputs that can be connected only when the loop is complete."""
         definition = self.graph.definition_of(node.op)
         name = f"{self.prefix}/{node.name}" if self.prefix else node.name
         with self._root_scope():
             name = self.graph.unique_name(name)
         attrs, output_shapes = self._attributes(definition, node, name)
-        inputs, control, back_edges = [], [], []
+        given: list[Tensor | None] = []
+        control, back_edges = [], []
         for slot, text in enumerate(node.input):
             source, output = split_input(text)
             if output < 0:
                 control.append(self._mapped_control(source))
             elif self._is_back_edge(node, source) and source not in self.made:
                 back_edges.append((slot, source, output))
-                inputs.append(None)
+                given.append(None)
             else:
-                inputs.append(self._output(node.name, source, output))
+                given.append(self._output(node.name, source, output))
+        inputs = [tensor for tensor in given if tensor is not None]
         if back_edges:
-            # A stand-in until the loop's end exists: the value the loop starts with.
-            first = next((tensor for tensor in inputs if tensor is not None), None)
-            if first is None:
+            if not inputs:
                 raise ValueError(f"Node '{node.name}': a loop has no value to start with")
-            inputs = [first if tensor is None else tensor for tensor in inputs]
+            # A stand-in until the loop's end exists: the value the loop starts with.
+            inputs = [inputs[0] if tensor is None else tensor for tensor in given]
         self._check_inputs(definition, node, name, attrs, inputs)
         control = list(dict.fromkeys(control + self.control))
         op = Operation(self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames)
@@ -313,14 +338,14 @@ class _Importer:
         return [(op, slot, source, output) for slot, source, output in back_edges]
 
     @contextlib.contextmanager
-    def _root_scope(self):
+    def _root_scope(self) -> Iterator[None]:
         saved, self.graph._name_stack = self.graph._name_stack, ""
         try:
             yield
         finally:
             self.graph._name_stack = saved
 
-    def _place(self, op, device):
+    def _place(self, op: Operation, device: str) -> None:
         op._original_op = self.graph._default_original_op
         if self.graph._colocation_stack:
             # It goes where the scope around says, whatever the file does.
@@ -331,24 +356,24 @@ class _Importer:
             op._device = device
             self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(device))
 
-    def _enter_context(self, op):
+    def _enter_context(self, op: Operation) -> None:
         op._control_flow_context = context = self.graph._control_flow_context
         if context is not None:
             context.AddOp(op)
 
-    def _place_with_others(self, op):
+    def _place_with_others(self, op: Operation) -> None:
         """Whatever device the file or the scopes around ask for: an op is where those are that it is colocated with."""
         devices = (self.graph.get_operation_by_name(name).device for name in _others(op))
         op._set_device_from_string(next(filter(None, devices), ""))
 
-    def _mapped_control(self, source):
+    def _mapped_control(self, source: str) -> Operation:
         mapped = self.input_map.get("^" + source)
         if mapped is None:
             return self.made[source]
         self.used.add("^" + source)
         return mapped.op
 
-    def _output(self, consumer, source, output):
+    def _output(self, consumer: str, source: str, output: int) -> Tensor:
         for key in (f"{source}:{output}", source) if output == 0 else (f"{source}:{output}",):
             if key in self.input_map:
                 self.used.add(key)
@@ -360,7 +385,12 @@ class _Importer:
             )
         return op.outputs[output]
 
-    def _attributes(self, definition: OpDef, node, name):
+    def _attributes(
+        self,
+        definition: OpDef,
+        node: node_def_pb2.NodeDef,
+        name: str,
+    ) -> tuple[Attributes, list[TensorShape] | None]:
         """(attributes as Python values, the shapes the file claims for the outputs)."""
         values, output_shapes = {}, None
         for key, proto in node.attr.items():
@@ -388,13 +418,20 @@ class _Importer:
         attributes.read_owners(node, values)
         return values, output_shapes
 
-    def _prefixed(self, groups):
+    def _prefixed(self, groups: Iterable[bytes]) -> list[bytes]:
         if not self.prefix:
             return list(groups)
         head = _COLOCATION + self.prefix.encode() + b"/"
         return [head + g[len(_COLOCATION) :] if g.startswith(_COLOCATION) else g for g in groups]
 
-    def _check_inputs(self, definition, node, name, attrs, inputs):
+    def _check_inputs(
+        self,
+        definition: OpDef,
+        node: node_def_pb2.NodeDef,
+        name: str,
+        attrs: Attributes,
+        inputs: Sequence[Tensor],
+    ) -> None:
         try:
             wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, attrs)]
         except (KeyError, TypeError) as e:
@@ -408,7 +445,7 @@ class _Importer:
                     f"Input {slot} of node {name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {dtype.name}."
                 )
 
-    def _returned(self, element):
+    def _returned(self, element: str) -> Element:
         name, colon, index = element.partition(":")
         op = self.made[name]
         if not colon:
@@ -420,26 +457,26 @@ class _Importer:
         return op.outputs[int(index)]
 
 
-def _canonical(device):
+def _canonical(device: str) -> str:
     from everflow.framework.devices import canonical_name
 
     return canonical_name(device) if device else ""
 
 
-def _others(op):
+def _others(op: Operation) -> list[str]:
     """Names of the operations that this one is colocated with, itself left out."""
     names = (group[len(_COLOCATION) :].decode() for group in op.colocation_groups())
     return [name for name in names if name != op.name]
 
 
-def _check_edge(op, slot, tensor):
+def _check_edge(op: Operation, slot: int, tensor: Tensor) -> None:
     if tensor.dtype.base_dtype != op.inputs[slot].dtype.base_dtype:
         raise ValueError(
             f"Input {slot} of node {op.name} was passed {tensor.dtype.name} from {tensor.name} incompatible with expected {op.inputs[slot].dtype.name}."
         )
 
 
-def _check_kind(attr, value, name):
+def _check_kind(attr: AttrDef, value: Any, name: str) -> None:
     kind = attr.type
     is_list = kind.startswith("list(")
     wanted = _KINDS[kind[5:-1] if is_list else kind]
@@ -454,7 +491,7 @@ def _check_kind(attr, value, name):
         raise ValueError(f"Value for attr '{attr.name}' of {value} must be at least minimum {attr.minimum}; NodeDef: {name}")
 
 
-def _refine_shapes(op, output_shapes):
+def _refine_shapes(op: Operation, output_shapes: Sequence[TensorShape] | None) -> None:
     """Add what the file says of the outputs' shapes; ValueError where it contradicts what follows from the inputs."""
     if output_shapes is None:
         return

@@ -8,17 +8,27 @@ from __future__ import annotations
 
 import collections
 from collections import abc
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import Structure
+
+# Where structures differ: the exception to raise and its words.
+_Difference: TypeAlias = tuple[type[Exception], str]
+# Indices, keys and field names that lead to a leaf.
+_Path: TypeAlias = tuple[Any, ...]
 
 
-def _is_attrs(value) -> bool:
+def _is_attrs(value: Structure) -> bool:
     return hasattr(type(value), "__attrs_attrs__")
 
 
-def _is_named_tuple(value) -> bool:
+def _is_named_tuple(value: Structure) -> bool:
     return isinstance(value, tuple) and hasattr(value, "_fields")
 
 
-def is_sequence(o) -> bool:
+def is_sequence(o: Structure) -> bool:
     """Whether `o` is a structure rather than a leaf."""
     kind = type(o)
     if kind is list or kind is tuple or kind is dict:
@@ -28,27 +38,27 @@ def is_sequence(o) -> bool:
     return isinstance(o, abc.Sequence | abc.Mapping | abc.MappingView) or _is_attrs(o)
 
 
-def is_nested(seq) -> bool:
+def is_nested(seq: Structure) -> bool:
     """Whether `seq` is a structure rather than a leaf."""
     return is_sequence(seq)
 
 
-def _is_composite(value) -> bool:
+def _is_composite(value: Structure) -> bool:
     # A value of several tensors has a specification that takes it apart; a specification itself stands for such a value.
     spec = getattr(value, "_type_spec", value)
     return hasattr(type(spec), "_to_components") and hasattr(type(spec), "_from_components")
 
 
-def is_sequence_or_composite(o) -> bool:
+def is_sequence_or_composite(o: Structure) -> bool:
     """Whether it is a structure, with sparse and ragged tensors taken for structures too."""
     return is_sequence(o) or _is_composite(o)
 
 
-def _test(expand_composites):
+def _test(expand_composites: bool) -> Callable[[Structure], bool]:
     return is_sequence_or_composite if expand_composites else is_sequence
 
 
-def _items(structure):
+def _items(structure: Structure) -> list[tuple[Any, Structure]]:
     """(key, value) pairs one level down; keys are indices, dict keys or field names."""
     if isinstance(structure, abc.Mapping):
         return [(key, structure[key]) for key in _sorted_keys(structure)]
@@ -66,37 +76,38 @@ def _items(structure):
     return [(type(structure).__name__, parts)]
 
 
-def _sorted_keys(mapping):
+def _sorted_keys(mapping: abc.Mapping) -> list[Any]:
     try:
         return sorted(mapping)
     except TypeError as e:
         raise TypeError(f"nest only supports dicts with sortable keys: {e}") from e
 
 
-def parts_of(structure):
+def parts_of(structure: Structure) -> list[Structure]:
     """The values one level down, those of a dict in the order of its keys."""
     return [value for _, value in _items(structure)]
 
 
-def rebuilt(structure, values):
+def rebuilt(structure: Structure, values: abc.Sequence) -> Structure:
     """A structure like `structure` with other values one level down."""
+    kind: Any = type(structure)
     if isinstance(structure, abc.Mapping):
         by_key = dict(zip(_sorted_keys(structure), values, strict=True))
         pairs = [(key, by_key[key]) for key in structure]
         if isinstance(structure, collections.defaultdict):
-            return type(structure)(structure.default_factory, pairs)
-        return type(structure)(pairs)
+            return kind(structure.default_factory, pairs)
+        return kind(pairs)
     if _is_attrs(structure) or _is_named_tuple(structure):
-        return type(structure)(*values)
+        return kind(*values)
     if isinstance(structure, abc.MappingView | range):
         return list(values)
     if is_sequence(structure):
-        return type(structure)(values)
-    spec = getattr(structure, "_type_spec", structure)
+        return kind(values)
+    spec: Any = getattr(structure, "_type_spec", structure)
     return spec._from_components(values[0])
 
 
-def _flatten_into(structure, is_structure, out):
+def _flatten_into(structure: Structure, is_structure: Callable[[Structure], bool], out: list[Any]) -> None:
     if not is_structure(structure):
         out.append(structure)
     else:
@@ -104,26 +115,31 @@ def _flatten_into(structure, is_structure, out):
             _flatten_into(value, is_structure, out)
 
 
-def flatten(structure, expand_composites=False) -> list:
+def flatten(structure: Structure, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure, in order.
 
     >>> tf.nest.flatten({"b": 1, "a": [2, (3,)]})
     [2, 3, 1]
     """
-    out: list = []
+    out: list[Any] = []
     _flatten_into(structure, _test(expand_composites), out)
     return out
 
 
-def _short(structure) -> str:
+def _short(structure: Structure) -> str:
     return f"type={type(structure).__name__} str={structure}"
 
 
-def _same_named_tuple_type(a, b) -> bool:
+def _same_named_tuple_type(a: Structure, b: Structure) -> bool:
     return _is_named_tuple(a) and _is_named_tuple(b) and type(a).__name__ == type(b).__name__ and a._fields == b._fields
 
 
-def _compare(a, b, check_types, is_structure):
+def _compare(
+    a: Structure,
+    b: Structure,
+    check_types: bool,
+    is_structure: Callable[[Structure], bool],
+) -> _Difference | None:
     """(exception type, words) on the first difference of two structures, or None."""
     if is_structure(a) != is_structure(b):
         deep, leaf = (a, b) if is_structure(a) else (b, a)
@@ -132,36 +148,40 @@ def _compare(a, b, check_types, is_structure):
         return None
     both_mappings = isinstance(a, abc.Mapping) and isinstance(b, abc.Mapping)
     if check_types and type(a) is not type(b) and not _same_named_tuple_type(a, b) and not both_mappings:
-        return TypeError, f"The two structures don't have the same type: {_short(a)} and {_short(b)}"
+        return TypeError, f"The two structures differ in type: {_short(a)} and {_short(b)}"
     ours, theirs = _items(a), _items(b)
     if check_types and both_mappings and set(a) != set(b):
         return ValueError, f"The two dictionaries don't have the same set of keys: {list(a)} and {list(b)}"
     if len(ours) != len(theirs):
-        return ValueError, f"The two structures don't have the same number of elements: {_short(a)} and {_short(b)}"
+        return ValueError, f"The two structures have different numbers of elements: {_short(a)} and {_short(b)}"
     for (_, x), (_, y) in zip(ours, theirs, strict=True):
         if found := _compare(x, y, check_types, is_structure):
             return found
     return None
 
 
-def assert_same_structure(nest1, nest2, check_types=True, expand_composites=False):
+def assert_same_structure(
+    nest1: Structure,
+    nest2: Structure,
+    check_types: bool = True,
+    expand_composites: bool = False,
+) -> None:
     """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different types."""
     found = _compare(nest1, nest2, check_types, _test(expand_composites))
     if found:
         kind, words = found
         raise kind(
-            "The two structures don't have the same nested structure.\n\n"
-            f"First structure: {_short(nest1)}\n\nSecond structure: {_short(nest2)}\n\nMore specifically: {words}"
+            f"The two structures are nested differently: {words}.\n\nFirst structure: {_short(nest1)}\n\nSecond structure: {_short(nest2)}"
         )
 
 
-def _pack(structure, leaves, is_structure):
+def _pack(structure: Structure, leaves: abc.Iterator, is_structure: Callable[[Structure], bool]) -> Structure:
     if not is_structure(structure):
         return next(leaves)
     return rebuilt(structure, [_pack(value, leaves, is_structure) for value in parts_of(structure)])
 
 
-def pack_sequence_as(structure, flat_sequence, expand_composites=False):
+def pack_sequence_as(structure: Structure, flat_sequence: abc.Sequence, expand_composites: bool = False) -> Structure:
     """A structure like `structure` with the given leaves.
 
     >>> tf.nest.pack_sequence_as({"b": 0, "a": [0, 0]}, [1, 2, 3])
@@ -172,18 +192,18 @@ def pack_sequence_as(structure, flat_sequence, expand_composites=False):
         raise TypeError("flat_sequence must be a sequence")
     if not is_structure(structure):
         if len(flat_sequence) != 1:
-            raise ValueError(f"Structure is a scalar but len(flat_sequence) == {len(flat_sequence)} > 1")
+            raise ValueError(f"The structure is a single value, but flat_sequence has {len(flat_sequence)}")
         return flat_sequence[0]
     wanted = len(flatten(structure, expand_composites))
     if wanted != len(flat_sequence):
         raise ValueError(
-            f"Could not pack sequence. Structure had {wanted} elements, but flat_sequence had {len(flat_sequence)} elements.  "
+            f"Could not pack sequence: the structure takes {wanted} values, and flat_sequence has {len(flat_sequence)}. "
             f"Structure: {structure}, flat_sequence: {flat_sequence}."
         )
     return _pack(structure, iter(flat_sequence), is_structure)
 
 
-def _options(kwargs, *allowed):
+def _options(kwargs: abc.Mapping[str, Any], *allowed: str) -> tuple[bool, bool]:
     unknown = set(kwargs) - set(allowed)
     if unknown:
         valid, wrong = " and ".join(f"`{name}`" for name in allowed), ", ".join(f"`{name}`" for name in sorted(unknown))
@@ -191,14 +211,14 @@ def _options(kwargs, *allowed):
     return kwargs.get("check_types", True), kwargs.get("expand_composites", False)
 
 
-def _check_call(func, structures):
+def _check_call(func: Any, structures: tuple[Structure, ...]) -> None:
     if not callable(func):
         raise TypeError(f"func must be callable, got: {func}")
     if not structures:
         raise ValueError("Must provide at least one structure")
 
 
-def map_structure(func, *structure, **kwargs):
+def map_structure(func: Callable[..., Any], *structure: Structure, **kwargs: Any) -> Structure:
     """A structure of `func(leaf, leaf, ...)` over the leaves of structures that are nested alike.
 
     >>> tf.nest.map_structure(lambda x, y: x + y, [1, (2,)], [3, (4,)])
@@ -216,7 +236,11 @@ def map_structure(func, *structure, **kwargs):
 # --- paths
 
 
-def _flat_paths(structure, is_structure, prefix=()):
+def _flat_paths(
+    structure: Structure,
+    is_structure: Callable[[Structure], bool],
+    prefix: _Path = (),
+) -> abc.Iterator[tuple[_Path, Any]]:
     if not is_structure(structure):
         yield prefix, structure
     else:
@@ -224,32 +248,36 @@ def _flat_paths(structure, is_structure, prefix=()):
             yield from _flat_paths(value, is_structure, (*prefix, key))
 
 
-def yield_flat_paths(nest, expand_composites=False):
+def yield_flat_paths(nest: Structure, expand_composites: bool = False) -> abc.Iterator[_Path]:
     """The path of each leaf, a tuple of indices and keys."""
     for path, _ in _flat_paths(nest, _test(expand_composites)):
         yield path
 
 
-def flatten_with_tuple_paths(structure, expand_composites=False):
+def flatten_with_tuple_paths(structure: Structure, expand_composites: bool = False) -> list[tuple[_Path, Any]]:
     """(path, leaf) pairs; a path is a tuple of indices and keys."""
     return list(_flat_paths(structure, _test(expand_composites)))
 
 
-def flatten_with_joined_string_paths(structure, separator="/", expand_composites=False):
+def flatten_with_joined_string_paths(
+    structure: Structure,
+    separator: str = "/",
+    expand_composites: bool = False,
+) -> list[tuple[str, Any]]:
     """(path, leaf) pairs; a path is text such as "a/0"."""
     return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)]
 
 
-def map_structure_with_paths(func, *structure, **kwargs):
+def map_structure_with_paths(func: Callable[..., Any], *structure: Structure, **kwargs: Any) -> Structure:
     """As map_structure; `func` gets the path as text first."""
 
-    def call(path, *leaves, **options):
+    def call(path: _Path, *leaves: Any, **options: Any) -> Any:
         return func("/".join(map(str, path)), *leaves, **options)
 
     return map_structure_with_tuple_paths(call, *structure, **kwargs)
 
 
-def map_structure_with_tuple_paths(func, *structure, **kwargs):
+def map_structure_with_tuple_paths(func: Callable[..., Any], *structure: Structure, **kwargs: Any) -> Structure:
     """As map_structure; `func` gets the path as a tuple first."""
     _check_call(func, structure)
     return map_structure_with_tuple_paths_up_to(structure[0], func, *structure, **kwargs)
@@ -258,44 +286,52 @@ def map_structure_with_tuple_paths(func, *structure, **kwargs):
 # --- up to a shallower structure
 
 
-def _shallow_difference(shallow, deep, check_types, is_structure, check_length):
+def _shallow_difference(
+    shallow: Structure,
+    deep: Structure,
+    check_types: bool,
+    is_structure: Callable[[Structure], bool],
+    check_length: bool,
+) -> _Difference | None:
     if not is_structure(shallow):
         return None
     if not is_structure(deep):
-        return TypeError, f"If shallow structure is a sequence, input must also be a sequence. Input has type: {type(deep)}."
+        return TypeError, f"The shallow structure goes deeper than the input, which has no parts here: it is a {type(deep)}."
     both_mappings = isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping)
     if check_types and type(shallow) is not type(deep) and not _same_named_tuple_type(shallow, deep) and not both_mappings:
         return TypeError, (
-            f"The two structures don't have the same sequence type. Input structure has type {type(deep)}, "
-            f"while shallow structure has type {type(shallow)}."
+            f"The two structures differ in sequence type: the input has a {type(deep)} where the shallow structure has a {type(shallow)}."
         )
     shallow_items, deep_items = _items(shallow), _items(deep)
     if check_length and len(shallow_items) != len(deep_items):
         return ValueError, (
-            f"The two structures don't have the same sequence length. Input structure has length {len(deep_items)}, "
-            f"while shallow structure has length {len(shallow_items)}."
+            f"The two structures differ in sequence length: the input has {len(deep_items)} parts "
+            f"where the shallow structure has {len(shallow_items)}."
         )
     if len(shallow_items) > len(deep_items):
         return ValueError, f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)})."
     if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
-        return ValueError, (
-            "The shallow_tree's keys are not a subset of the input_tree's keys. "
-            f"The shallow_tree has the following keys that are not in the input_tree: {sorted(absent)}."
-        )
+        return ValueError, (f"The input_tree lacks keys that the shallow_tree has: {sorted(absent)}.")
     for _, branch, below in _branches(shallow, deep):
         if found := _shallow_difference(branch, below, check_types, is_structure, check_length):
             return found
     return None
 
 
-def _branches(shallow, deep):
+def _branches(shallow: Structure, deep: Structure) -> list[tuple[Any, Structure, Structure]]:
     """(key, part of shallow, part of deep) one level down: dicts are matched by key, everything else by position."""
     if isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping) and all(key in deep for key in shallow):
         return [(key, value, deep[key]) for key, value in _items(shallow)]
     return [(key, value, below) for (key, value), (_, below) in zip(_items(shallow), _items(deep), strict=False)]
 
 
-def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+def assert_shallow_structure(
+    shallow_tree: Structure,
+    input_tree: Structure,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> None:
     """Raise TypeError or ValueError unless `input_tree` is nested as `shallow_tree` is, and possibly deeper."""
     found = _shallow_difference(shallow_tree, input_tree, check_types, _test(expand_composites), check_subtrees_length)
     if found:
@@ -303,7 +339,9 @@ def assert_shallow_structure(shallow_tree, input_tree, check_types=True, expand_
         raise kind(words)
 
 
-def _up_to(shallow, deep, is_structure, prefix=()):
+def _up_to(
+    shallow: Structure, deep: Structure, is_structure: Callable[[Structure], bool], prefix: _Path = ()
+) -> abc.Iterator[tuple[_Path, Structure]]:
     if not is_structure(shallow):
         yield prefix, deep
     else:
@@ -311,13 +349,25 @@ def _up_to(shallow, deep, is_structure, prefix=()):
             yield from _up_to(branch, below, is_structure, (*prefix, key))
 
 
-def flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+def flatten_with_tuple_paths_up_to(
+    shallow_tree: Structure,
+    input_tree: Structure,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> list[tuple[_Path, Structure]]:
     """(path, part) pairs of `input_tree`, taken apart only as deep as `shallow_tree` goes."""
     assert_shallow_structure(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
     return list(_up_to(shallow_tree, input_tree, _test(expand_composites)))
 
 
-def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=False, check_subtrees_length=True):
+def flatten_up_to(
+    shallow_tree: Structure,
+    input_tree: Structure,
+    check_types: bool = True,
+    expand_composites: bool = False,
+    check_subtrees_length: bool = True,
+) -> list[Structure]:
     """The parts of `input_tree`, taken apart only as deep as `shallow_tree` goes.
 
     >>> nest.flatten_up_to([0, 0], [[1, 2], 3])
@@ -327,12 +377,22 @@ def flatten_up_to(shallow_tree, input_tree, check_types=True, expand_composites=
     return [part for _, part in pairs]
 
 
-def map_structure_up_to(shallow_tree, func, *inputs, **kwargs):
+def map_structure_up_to(
+    shallow_tree: Structure,
+    func: Callable[..., Any],
+    *inputs: Structure,
+    **kwargs: Any,
+) -> Structure:
     """`func` over the parts of inputs taken apart as deep as `shallow_tree` goes; the result is nested like `shallow_tree`."""
     return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
 
 
-def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
+def map_structure_with_tuple_paths_up_to(
+    shallow_tree: Structure,
+    func: Callable[..., Any],
+    *inputs: Structure,
+    **kwargs: Any,
+) -> Structure:
     """As map_structure_up_to; `func` gets the path as a tuple first."""
     if not inputs:
         raise ValueError("Cannot map over no sequences")
@@ -343,7 +403,9 @@ def map_structure_with_tuple_paths_up_to(shallow_tree, func, *inputs, **kwargs):
     return pack_sequence_as(shallow_tree, results, expand_composites)
 
 
-def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=False):
+def get_traverse_shallow_structure(
+    traverse_fn: Callable[[Structure], Structure], structure: Structure, expand_composites: bool = False
+) -> Structure:
     """A shallow structure of bools: where `traverse_fn(part)` says True, it goes on below."""
     is_structure = _test(expand_composites)
     answer = traverse_fn(structure)
@@ -361,12 +423,12 @@ def get_traverse_shallow_structure(traverse_fn, structure, expand_composites=Fal
     parts = []
     for _, inner, value in _branches(answer, structure):
         if not isinstance(inner, bool):
-            raise TypeError(f"traverse_fn didn't return a depth=1 structure of either bools or structures: {answer}")
+            raise TypeError(f"traverse_fn must say True or False of each part, or give a structure of these one level deep, not {answer}")
         parts.append(get_traverse_shallow_structure(traverse_fn, value, expand_composites) if inner else False)
     return rebuilt(structure, parts)
 
 
-def flatten_dict_items(dictionary):
+def flatten_dict_items(dictionary: abc.Mapping) -> abc.Mapping:
     """A dict whose keys and values are structures nested alike, as a dict of leaves.
 
     >>> nest.flatten_dict_items({(4, 5): ("a", "b")})
@@ -374,16 +436,16 @@ def flatten_dict_items(dictionary):
     """
     if not isinstance(dictionary, abc.Mapping):
         raise TypeError("input must be a dictionary")
-    flat: dict = {}
+    flat: dict[Any, Any] = {}
     for key, value in dictionary.items():
         keys, values = ([key], [value]) if not is_sequence(key) else (flatten(key), flatten(value))
         if len(keys) != len(values):
             raise ValueError(
-                f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
-                f"Key: {keys}, value: {values}."
+                f"Could not flatten dictionary: a key of {len(keys)} parts has a value of {len(values)}. Key: {keys}, value: {values}."
             )
         for k, v in zip(keys, values, strict=True):
             if k in flat:
-                raise ValueError(f"Could not flatten dictionary: key {k} is not unique.")
+                raise ValueError(f"Could not flatten dictionary: it would have the key {k} twice.")
             flat[k] = v
-    return type(dictionary)(flat)
+    kind: Any = type(dictionary)
+    return kind(flat)

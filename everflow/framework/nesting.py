@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+from collections.abc import Iterator
 from types import FrameType
 
 from everflow.framework.forking import renewed
@@ -27,7 +28,7 @@ def _depth() -> int:
 
 
 @contextlib.contextmanager
-def room_for_a_body():
+def room_for_a_body() -> Iterator[None]:
     """See to it that one more body can be drawn; the limit is as before when the last one is done."""
     global _inside, _outside
     needed = min(_depth() + NEEDED, MOST)

@@ -17,7 +17,7 @@ def to_proto(definition: OpDef) -> op_def_pb2.OpDef:
     return _made[id(definition)][1]
 
 
-def _build(definition):
+def _build(definition: OpDef) -> op_def_pb2.OpDef:
     proto = op_def_pb2.OpDef(
         name=definition.name,
         is_stateful=definition.is_stateful,
@@ -62,11 +62,11 @@ def from_proto(proto: op_def_pb2.OpDef) -> OpDef:
     )
 
 
-def _arg(arg):
+def _arg(arg: op_def_pb2.OpDef.ArgDef) -> ArgDef:
     return ArgDef(arg.name, dtypes.as_dtype(arg.type) if arg.type else None, arg.type_attr, arg.number_attr, arg.type_list_attr, arg.is_ref)
 
 
-def _attr(attr):
+def _attr(attr: op_def_pb2.OpDef.AttrDef) -> AttrDef:
     has_default = attr.HasField("default_value")
     allowed = tuple(attributes.from_proto(attr.allowed_values)) if attr.HasField("allowed_values") else None
     default = attributes.from_proto(attr.default_value) if has_default else None

@@ -36,7 +36,7 @@ class AttrDef:
     type: str
     default: Any = None
     has_default: bool = False
-    allowed: tuple | None = None
+    allowed: tuple[Any, ...] | None = None
     minimum: int | None = None
 
 
@@ -55,7 +55,7 @@ class OpDef:
     deprecated_at: int | None = None
     attr_by_name: dict[str, AttrDef] = field(default_factory=dict, repr=False, compare=False)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.attr_by_name.update((attr.name, attr) for attr in self.attrs)
 
     def inferred_attrs(self) -> set[str]:
@@ -105,7 +105,7 @@ def register(op_def: OpDef) -> None:
     _defs[op_def.name] = op_def
 
 
-def _from_fact(name: str, fact: dict) -> OpDef:
+def _from_fact(name: str, fact: dict[str, Any]) -> OpDef:
     return OpDef(
         name,
         tuple(_arg(a) for a in fact["inputs"]),
@@ -116,12 +116,12 @@ def _from_fact(name: str, fact: dict) -> OpDef:
     )
 
 
-def _arg(fact: dict) -> ArgDef:
+def _arg(fact: dict[str, Any]) -> ArgDef:
     rest = {k: v for k, v in fact.items() if k not in ("name", "type")}
     return ArgDef(fact["name"], dtypes.BY_ENUM_NAME[fact["type"]] if "type" in fact else None, **rest)
 
 
-def _attr(fact: dict) -> AttrDef:
+def _attr(fact: dict[str, Any]) -> AttrDef:
     kind = fact["type"]
     allowed = fact.get("allowed")
     if allowed is not None:
@@ -135,7 +135,7 @@ def _attr(fact: dict) -> AttrDef:
     return AttrDef(fact["name"], kind, default, "default" in fact, allowed, fact.get("minimum"))
 
 
-def _value(kind: str, fact):
+def _value(kind: str, fact: Any) -> Any:
     """An attribute value of the facts file as Python holds it in a graph."""
     if kind == "type":
         return dtypes.BY_ENUM_NAME[fact]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import linecache
 import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import attributes, devices, op_defs, registry
 from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
@@ -13,6 +15,16 @@ from everflow.protos import (
     node_def_pb2,
     printing,  # noqa: F401  makes node definitions print in order
 )
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    import numpy as np
+
+    from everflow.framework.dtypes import DType
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Attributes, ControlFlowContext, FeedDict, Frame, GradientFunction, SessionLike, ShapeLike
+    from everflow.protos import op_def_pb2
 
 _COLOCATION_PREFIX = "loc:@"
 _PACKAGE_ROOT = __file__.rpartition("framework")[0]
@@ -25,6 +37,12 @@ class Tensor:
     # Whether it has a value; `eager.EagerTensor` does.
     is_eager = False
 
+    # Only tensors that have a value have these.
+    _value: Any
+    numpy: Callable[[], Any]
+    # `ops` installs it, with the operators below.
+    __getitem__: Callable[..., Any]
+
     # Makes numpy leave `array + tensor` to the tensor.
     __array_priority__ = 100
 
@@ -36,103 +54,103 @@ class Tensor:
         "__invert__", "__neg__", "__abs__", "__matmul__", "__rmatmul__",
     }  # fmt: skip
 
-    def __init__(self, op, value_index, dtype):
+    def __init__(self, op: Operation, value_index: int, dtype: DType) -> None:
         self._op = op
         self._value_index = value_index
         self._dtype = dtype
         self._shape = _UNKNOWN
-        self._consumers = []
+        self._consumers: list[Operation] = []
         # For resources: [(dtype, shape)] of what the handle refers to.
-        self._handle_data = None
+        self._handle_data: list[tuple[DType, TensorShape]] | None = None
 
     @property
-    def op(self):
+    def op(self) -> Operation:
         """The Operation that makes this tensor."""
         return self._op
 
     @property
-    def dtype(self):
+    def dtype(self) -> DType:
         return self._dtype
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         return self._op.graph
 
     @property
-    def value_index(self):
+    def value_index(self) -> int:
         """Which output of its op this is."""
         return self._value_index
 
     @property
-    def name(self):
+    def name(self) -> str:
         """ "op_name:index"."""
         return f"{self._op.name}:{self._value_index}"
 
     @property
-    def device(self):
+    def device(self) -> str:
         return self._op.device
 
     @property
-    def shape(self):
+    def shape(self) -> TensorShape:
         """What is known of the shape before running."""
         return self._shape
 
-    def get_shape(self):
+    def get_shape(self) -> TensorShape:
         """What is known of the shape before running."""
         return self._shape
 
-    def set_shape(self, shape):
+    def set_shape(self, shape: ShapeLike) -> None:
         """Add knowledge of the shape; ValueError where it contradicts what is known."""
         try:
             self._shape = self._shape.merge_with(as_shape(shape))
         except ValueError as e:
             raise ValueError(f"{e}: the second can't be set for {self.name}") from None
 
-    def _shape_as_list(self):
+    def _shape_as_list(self) -> list[int | None] | None:
         return None if self._shape.rank is None else self._shape.as_list()
 
     @property
-    def _rank(self):
+    def _rank(self) -> int | None:
         return self._shape.rank
 
-    def _shape_tuple(self):
+    def _shape_tuple(self) -> tuple[int | None, ...] | None:
         return self._shape.sizes
 
     @property
-    def _made_by(self):
+    def _made_by(self) -> str:
         """The op type that made it; "" where it has only a value."""
         return self._op.type
 
     @property
-    def _op_name(self):
+    def _op_name(self) -> str:
         """The name of its op; a stand-in where it has only a value."""
         return self._op.name
 
-    def is_in(self, graph):
+    def is_in(self, graph: Graph) -> bool:
         """Whether a graph's operations can take this tensor as it is."""
         return self._op.graph is graph
 
-    def consumers(self):
+    def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input."""
         return list(self._consumers)
 
-    def _as_node_def_input(self):
+    def _as_node_def_input(self) -> str:
         return self._op.name if self._value_index == 0 else f"{self._op.name}:{self._value_index}"
 
-    def _as_tf_output(self):
+    def _as_tf_output(self) -> Tensor:
         return self
 
-    def eval(self, feed_dict=None, session=None):
+    def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> Any:
         """Compute this tensor in a session (the default one unless given)."""
         from everflow.framework.scopes import require_session
 
         return require_session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
-    def experimental_ref(self):
+    def experimental_ref(self) -> _IdentityRef:
         """A hashable stand-in that compares by identity."""
         return _IdentityRef(self)
 
-    def __str__(self):
+    def __str__(self) -> str:
         parts = [f'Tensor("{self.name}"']
         if self._shape.rank is not None:
             parts.append(f"shape={self._shape}")
@@ -141,43 +159,43 @@ class Tensor:
             parts.append(f"device={self.device}")
         return ", ".join(parts) + ")"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<tf.Tensor '{self.name}' shape={self._shape} dtype={self._dtype.name}>"
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return self is other
 
-    def __len__(self):
-        raise TypeError(f"len is not well defined for symbolic Tensors. ({self.name}) Please call `x.shape` rather than `len(x)`.")
+    def __len__(self) -> int:
+        raise TypeError(f"{self.name} has no length before it is run: a symbolic tensor tells what is known of it in `shape`.")
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(
             f"iterating over `tf.Tensor` is not allowed in Graph execution: {self.name} has no value until it is run."
             " Use tf.unstack, tf.map_fn or tf.while_loop."
         )
 
-    def __contains__(self, value):
+    def __contains__(self, value: object) -> bool:
         return value in self.__iter__()
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         raise OperatorNotAllowedInGraphError(
-            f"using a `tf.Tensor` as a Python `bool` is not allowed in Graph execution: {self.name} has no value until it is run."
+            f"Using a `tf.Tensor` as a `bool` asks for its value, but {self.name} has no value until it is run."
             " Use `if t is not None:` to test whether a tensor is there, tf.cond to branch on its value."
         )
 
     __nonzero__ = __bool__
 
-    def __array__(self, dtype=None, copy=None):
-        raise NotImplementedError(f"Cannot convert a symbolic Tensor ({self.name}) to a numpy array.")
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        raise NotImplementedError(f"Cannot convert a symbolic Tensor to an array: {self.name} has no value until it is run.")
 
-    def __copy__(self):
+    def __copy__(self) -> Tensor:
         return self
 
     @staticmethod
-    def _override_operator(operator, func):
+    def _override_operator(operator: str, func: Callable[..., Any]) -> None:
         """Install `func` as an operator of tensors; each may be installed once."""
         if operator in vars(Tensor):
             raise ValueError(f"operator {operator} cannot be overwritten again.")
@@ -192,69 +210,80 @@ _UNKNOWN = unknown_shape()
 class _IdentityRef:
     """Wraps a tensor so that it can be a key, whatever `==` means on tensors."""
 
-    def __init__(self, tensor):
+    def __init__(self, tensor: Tensor) -> None:
         self._tensor = tensor
 
-    def deref(self):
+    def deref(self) -> Tensor:
         return self._tensor
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, _IdentityRef) and self._tensor is other._tensor
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return id(self._tensor)
 
 
 class _Inputs(tuple):
     """An op's inputs. A tuple that also equals a list of the same tensors, as TensorFlow's list type does."""
 
-    def __eq__(self, other):
+    def __eq__(self, other: Any) -> bool:
         return len(self) == len(other) and all(a is b for a, b in zip(self, other))
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return tuple.__hash__(self)
 
-    def __getitem__(self, key):
+    def __getitem__(self, key: Any) -> Any:
         return list(tuple.__getitem__(self, key)) if isinstance(key, slice) else tuple.__getitem__(self, key)
 
-    def __add__(self, other):
+    def __add__(self, other: Iterable[Any]) -> list[Any]:  # type: ignore[override]  # a list, as in TensorFlow
         return list(self) + list(other)
 
-    def __radd__(self, other):
+    def __radd__(self, other: Iterable[Any]) -> list[Any]:
         return list(other) + list(self)
 
 
 class Operation:
     """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand."""
 
-    def __init__(self, graph, op_type, name, inputs, control_inputs, output_dtypes, attrs, op_def, traceback):
+    def __init__(
+        self,
+        graph: Graph,
+        op_type: str,
+        name: str,
+        inputs: Sequence[Tensor],
+        control_inputs: Iterable[Operation],
+        output_dtypes: Sequence[DType],
+        attrs: Attributes,
+        op_def: op_defs.OpDef,
+        traceback: list[Frame],
+    ) -> None:
         self._graph = graph
         self._type = op_type
         self._name = name
         self._inputs = _Inputs(inputs)
         self._control_inputs = list(control_inputs)
-        self._control_outputs = []
+        self._control_outputs: list[Operation] = []
         self._device = ""
         self.attrs = attrs
         self._op_def = op_def
         self._frames = traceback
-        self._control_flow_context = None
-        self._gradient_function = None
-        self._original_op = None
+        self._control_flow_context: ControlFlowContext | None = None
+        self._gradient_function: GradientFunction | None = None
+        self._original_op: Operation | None = None
         self._id = -1
         self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_dtypes)]
 
-    def _link(self):
+    def _link(self) -> None:
         """Make the sources of its edges know it; called once it is sure to be part of the graph."""
         for tensor in self._inputs:
             tensor._consumers.append(self)
         for op in self._control_inputs:
             op._control_outputs.append(self)
 
-    def _unlink(self):
+    def _unlink(self) -> None:
         """Make the sources of its edges forget it: it is taken back."""
         for tensor in self._inputs:
             tensor._consumers.remove(self)
@@ -262,39 +291,39 @@ class Operation:
             op._control_outputs.remove(self)
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._name
 
     @property
-    def type(self):
+    def type(self) -> str:
         """The op type, e.g. "MatMul"."""
         return self._type
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         return self._graph
 
     @property
-    def inputs(self):
+    def inputs(self) -> _Inputs:
         """The tensors it takes."""
         return self._inputs
 
     @property
-    def _id_value(self):
+    def _id_value(self) -> int:
         return self._id
 
     @property
-    def control_inputs(self):
+    def control_inputs(self) -> list[Operation]:
         """The operations that must run before it."""
         return list(self._control_inputs)
 
     @property
-    def device(self):
+    def device(self) -> str:
         """The device asked for, "" where none was."""
         return self._device
 
     @property
-    def op_def(self):
+    def op_def(self) -> op_def_pb2.OpDef:
         """The definition of its op type, as an OpDef proto."""
         from everflow.framework import op_def_protos
 
@@ -306,15 +335,15 @@ class Operation:
         return self._op_def
 
     @property
-    def _input_types(self):
+    def _input_types(self) -> list[DType]:
         return [t.dtype.base_dtype for t in self._inputs]
 
     @property
-    def _output_types(self):
+    def _output_types(self) -> list[int]:
         return [t.dtype.as_datatype_enum for t in self.outputs]
 
     @property
-    def node_def(self):
+    def node_def(self) -> node_def_pb2.NodeDef:
         """The node as a NodeDef proto."""
         node = node_def_pb2.NodeDef(name=self._name, op=self._type, device=self._device)
         node.input.extend(t._as_node_def_input() for t in self._inputs)
@@ -325,64 +354,64 @@ class Operation:
         return node
 
     @property
-    def traceback(self):
+    def traceback(self) -> list[tuple[str, int, str, str]]:
         """Where it was made: (file, line, function, text) of each frame, outermost first."""
         return [(file, line, function, linecache.getline(file, line).strip()) for file, line, function in reversed(self._frames)]
 
     @property
-    def traceback_with_start_lines(self):
+    def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
         """As `traceback`, with the first line of each function added."""
         return [(*frame, 0) for frame in self.traceback]
 
     @property
-    def user_frame(self):
+    def user_frame(self) -> tuple[str, int, str, str] | None:
         """The innermost frame outside this package, or None: the line of the user's that made it."""
         for file, line, function in self._frames:
             if not file.startswith(_PACKAGE_ROOT):
                 return file, line, function, linecache.getline(file, line).strip()
         return None
 
-    def values(self):
+    def values(self) -> tuple[Tensor, ...]:
         """The outputs, as a tuple."""
         return tuple(self.outputs)
 
-    def get_attr(self, name):
+    def get_attr(self, name: str) -> Any:
         """The value of an attribute; ValueError where there is none of that name."""
         if name not in self.attrs:
             raise ValueError(f"Operation '{self._name}' has no attr named '{name}'.")
         return attributes.as_user_sees(self.attrs[name])
 
-    def _set_attr(self, attr_name, attr_value):
+    def _set_attr(self, attr_name: str, attr_value: Any) -> None:
         """Set an attribute from an AttrValue proto (or a Python value)."""
         if isinstance(attr_value, attr_value_pb2.AttrValue):
             attr_value = attributes.from_proto(attr_value)
         self.attrs[attr_name] = attr_value
         self._graph._mutations += 1
 
-    def _clear_attr(self, attr_name):
+    def _clear_attr(self, attr_name: str) -> None:
         self.attrs.pop(attr_name, None)
         self._graph._mutations += 1
 
-    def _set_device(self, device):
+    def _set_device(self, device: str | devices.DeviceSpec | None) -> None:
         self._set_device_from_string(devices.canonical_name(device) if isinstance(device, devices.DeviceSpec) else device or "")
 
-    def _set_device_from_string(self, device):
+    def _set_device_from_string(self, device: str) -> None:
         self._device = device
         self._graph._mutations += 1
 
-    def colocation_groups(self):
+    def colocation_groups(self) -> list[bytes]:
         """Names of the groups it shares a device with, as bytes "loc:@name"."""
         default = [f"{_COLOCATION_PREFIX}{self._name}".encode()]
         groups = [g for g in self.attrs.get("_class", []) if g.startswith(_COLOCATION_PREFIX.encode())]
         return groups or default
 
-    def _get_control_flow_context(self):
+    def _get_control_flow_context(self) -> ControlFlowContext | None:
         return self._control_flow_context
 
-    def _set_control_flow_context(self, ctx):
+    def _set_control_flow_context(self, ctx: ControlFlowContext | None) -> None:
         self._control_flow_context = ctx
 
-    def _update_input(self, index, tensor):
+    def _update_input(self, index: int, tensor: Tensor) -> None:
         """Take another tensor as an input; back edges of loops are made with this."""
         if not isinstance(tensor, Tensor):
             raise TypeError(f"tensor must be a Tensor: {tensor}")
@@ -397,7 +426,7 @@ class Operation:
         self._inputs = _Inputs(inputs)
         self._graph._mutations += 1
 
-    def _add_control_inputs(self, ops):
+    def _add_control_inputs(self, ops: Iterable[Operation]) -> None:
         for op in ops:
             if not isinstance(op, Operation):
                 raise TypeError(f"op must be an Operation: {op}")
@@ -408,25 +437,25 @@ class Operation:
                 op._control_outputs.append(self)
         self._graph._mutations += 1
 
-    def _add_control_input(self, op):
+    def _add_control_input(self, op: Operation) -> None:
         self._add_control_inputs([op])
 
-    def _remove_all_control_inputs(self):
+    def _remove_all_control_inputs(self) -> None:
         for op in self._control_inputs:
             op._control_outputs.remove(self)
         self._control_inputs = []
         self._graph._mutations += 1
 
-    def run(self, feed_dict=None, session=None):
+    def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> None:
         """Run this operation in a session (the default one unless given)."""
         from everflow.framework.scopes import require_session
 
         require_session(session, self._graph, "execute operation", "run").run(self, feed_dict)
 
-    def __str__(self):
+    def __str__(self) -> str:
         return str(self.node_def)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<tf.Operation '{self._name}' type={self._type}>"
 
 
@@ -453,9 +482,9 @@ def infer_shapes(op: Operation) -> None:
         tensor._shape = shape if shape.is_fully_defined() else TensorShape(shape.sizes)
 
 
-def capture_frames(skip=1):
+def capture_frames(skip: int = 1) -> list[Frame]:
     """(file, line, function) of each frame of the caller, innermost first; cheap, since it reads no source."""
-    frame = sys._getframe(skip)
+    frame: FrameType | None = sys._getframe(skip)
     frames = []
     while frame is not None:
         code = frame.f_code

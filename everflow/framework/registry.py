@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from everflow.framework import op_defs
 from everflow.framework.families import Families
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import GradientFunction
+
+_Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
 _shape_rules: dict[str, Callable] = {}
 _gradients: dict[str, Callable | None] = {}
@@ -23,10 +29,10 @@ def load_all() -> None:
         families.load()
 
 
-def shape_rule(*op_types: str):
+def shape_rule(*op_types: str) -> Callable[[_Rule], _Rule]:
     """Register `rule(op)`, which returns the static shapes of an op's outputs."""
 
-    def register(rule):
+    def register(rule: _Rule) -> _Rule:
         for op_type in op_types:
             if op_type in _shape_rules:
                 raise ValueError(f"Op type {op_type!r} has a shape rule already")
@@ -36,10 +42,10 @@ def shape_rule(*op_types: str):
     return register
 
 
-def gradient(*op_types: str):
+def gradient(*op_types: str) -> Callable[[_Rule], _Rule]:
     """Register `fn(op, *grads)`, which returns a gradient for each input of an op."""
 
-    def register(function):
+    def register(function: _Rule) -> _Rule:
         for op_type in op_types:
             _register_gradient(op_type, function)
         return function
@@ -47,7 +53,7 @@ def gradient(*op_types: str):
     return register
 
 
-def _register_gradient(op_type, function):
+def _register_gradient(op_type: str, function: GradientFunction | None) -> None:
     if op_type in _gradients:
         raise KeyError(f"Registering two gradients with name '{op_type}'!")
     _gradients[op_type] = function
@@ -61,12 +67,12 @@ class RegisterGradient:
     ...     return tf.clip_by_value(grad, -1.0, 1.0)
     """
 
-    def __init__(self, op_type):
+    def __init__(self, op_type: str) -> None:
         if not isinstance(op_type, str):
             raise TypeError("op_type must be a string")
         self._op_type = op_type
 
-    def __call__(self, f):
+    def __call__(self, f: _Rule) -> _Rule:
         _know_gradient_of(self._op_type)
         _register_gradient(self._op_type, f)
         return f
@@ -78,7 +84,7 @@ def not_differentiable(*op_types: str) -> None:
         _register_gradient(op_type, None)
 
 
-def NotDifferentiable(op_type):
+def NotDifferentiable(op_type: str) -> None:
     """Say that an op type has no gradient: nothing flows back through it."""
     if not isinstance(op_type, str):
         raise TypeError("op_type must be a string")

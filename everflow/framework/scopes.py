@@ -4,29 +4,35 @@ from __future__ import annotations
 
 import contextlib
 import threading
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DeviceRequest, SessionLike
+
+T = TypeVar("T")
 
 
 class _DefaultStack(threading.local):
     """Nested defaults of one thread."""
 
-    def __init__(self, enforce_nesting=True):
-        self._stack = []
+    def __init__(self, enforce_nesting: bool = True) -> None:
+        self._stack: list[Any] = []
         self.enforce_nesting = enforce_nesting
 
-    def get(self):
+    def get(self) -> Any:
         return self._stack[-1] if self._stack else None
 
     @property
-    def empty(self):
+    def empty(self) -> bool:
         return not self._stack
 
     @contextlib.contextmanager
-    def push(self, item):
+    def push(self, item: T) -> Iterator[T]:
         self._stack.append(item)
         try:
             yield item
@@ -46,11 +52,11 @@ class _DefaultGraphs(_DefaultStack):
     # `eager.enable_eager_execution` puts its own in.
     make_bottom: Callable[[], Graph] = Graph
 
-    def __init__(self):
+    def __init__(self) -> None:
         super().__init__()
-        self._bottom = None
+        self._bottom: Graph | None = None
 
-    def get(self):
+    def get(self) -> Graph:
         found = super().get()
         if found is None:
             if self._bottom is None:
@@ -58,7 +64,7 @@ class _DefaultGraphs(_DefaultStack):
             found = self._bottom
         return found
 
-    def reset(self):
+    def reset(self) -> None:
         self._bottom = None
 
 
@@ -82,45 +88,42 @@ def has_default_graph() -> bool:
     return not default_graphs.empty
 
 
-def reset_default_graph():
+def reset_default_graph() -> None:
     """Start anew with an empty default graph; not inside `with graph.as_default()`."""
     if not default_graphs.empty:
         raise AssertionError(
-            "Do not use tf.reset_default_graph() to clear nested graphs. If you need a cleared graph, exit the nesting and create a new graph."
+            "tf.reset_default_graph() is not for use inside `with graph.as_default()`: leave that first, or make a new tf.Graph()."
         )
     default_graphs.reset()
 
 
-def default_session(session):
+def default_session(session: SessionLike) -> AbstractContextManager[Any]:
     """A context in which `session` is the one that `eval` and `run` use."""
     return default_sessions.push(session)
 
 
-def get_default_session():
+def get_default_session() -> Any:
     """The innermost session entered, or None."""
     return default_sessions.get()
 
 
-def require_session(session, graph, doing, method):
+def require_session(session: SessionLike | None, graph: Graph, doing: str, method: str) -> SessionLike:
     """The session given, or the default one; ValueError where there is none or it is of another graph."""
     if session is None:
         session = get_default_session()
         if session is None:
             raise ValueError(
-                f"Cannot {doing} using `{method}()`: No default session is registered. Use `with sess.as_default()` "
-                f"or pass an explicit session to `{method}(session=sess)`"
+                f"`{method}()` can't {doing}: No default session is registered. Call it inside `with sess.as_default()`, "
+                f"or as `{method}(session=sess)`"
             )
         if session.graph is not graph:
-            raise ValueError(
-                f"Cannot use the default session to {doing}: the tensor's graph is different from the session's graph. "
-                f"Pass an explicit session to `{method}(session=sess)`."
-            )
+            raise ValueError(f"The default session can't {doing}: it is of another graph. Name the right one, as `{method}(session=sess)`.")
     elif session.graph is not graph:
-        raise ValueError(f"Cannot use the given session to {doing}: the tensor's graph is different from the session's graph.")
+        raise ValueError(f"The given session can't {doing}: it is of another graph.")
     return session
 
 
-def graph_from_inputs(inputs, graph=None) -> Graph:
+def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Graph:
     """The graph that these inputs are in (the default one where none is a graph element); ValueError where they differ."""
     default = get_default_graph()
     if default.building_function or default.executes:
@@ -161,20 +164,24 @@ class name_scope:
     outer/
     """
 
-    def __init__(self, name, default_name=None, values=None):
+    _stack: contextlib.ExitStack  # while it is open in a graph
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Iterable[Any] | None = None) -> None:
         self._given = name
         self._name = default_name if name is None else name
         self._default_name = default_name
         self._values = values
-        self._stack = self._outer = None
+        self._outer: tuple[Graph, str | None] | None = None
 
     @property
-    def name(self):
+    def name(self) -> str | None:
         return self._name
 
-    def __enter__(self):
+    def __enter__(self) -> str:
         if self._name is None and self._values is not None:
-            raise ValueError(f"At least one of name ({self._given}) and default_name ({self._default_name}) must be provided.")
+            raise ValueError(
+                f"A name scope needs a name or a default_name; here name is {self._given} and default_name {self._default_name}."
+            )
         graph = get_default_graph()
         if graph.executes:
             self._outer = graph, graph._name_stack
@@ -188,9 +195,10 @@ class name_scope:
             self._stack.close()
             raise
 
-    def __exit__(self, *exc):
+    def __exit__(self, *exc: Any) -> Literal[False]:
         if self._outer is not None:
-            graph, graph._name_stack = self._outer
+            graph, outer = self._outer
+            graph._name_stack = outer
             self._outer = None
         else:
             self._stack.__exit__(*exc)
@@ -198,59 +206,59 @@ class name_scope:
 
 
 @contextlib.contextmanager
-def op_scope(values, name, default_name=None):
+def op_scope(values: Iterable[Any], name: str | None, default_name: str | None = None) -> Iterator[str]:
     """Deprecated form of `name_scope` with the values first."""
     with name_scope(name, default_name=default_name, values=values) as scope:
         yield scope
 
 
-def device(device_name_or_function):
+def device(device_name_or_function: DeviceRequest) -> AbstractContextManager[None]:
     """A context whose operations ask for a device; see `Graph.device`."""
     return get_default_graph().device(device_name_or_function)
 
 
-def container(container_name):
+def container(container_name: str) -> AbstractContextManager[str]:
     """A context whose stateful operations keep their state in this resource container."""
     return get_default_graph().container(container_name)
 
 
-def colocate_with(op, ignore_existing=False):
+def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
     """A context whose operations go to the device of `op`."""
     return get_default_graph().colocate_with(op, ignore_existing)
 
 
-def control_dependencies(control_inputs):
+def control_dependencies(control_inputs: Iterable[Any] | None) -> AbstractContextManager[None]:
     """A context whose operations run after these; None lifts the outer ones."""
     return get_default_graph().control_dependencies(control_inputs)
 
 
-def add_to_collection(name, value):
+def add_to_collection(name: Hashable, value: Any) -> None:
     """Append a value to a collection of the default graph."""
     get_default_graph().add_to_collection(name, value)
 
 
-def add_to_collections(names, value):
+def add_to_collections(names: str | Iterable[Hashable], value: Any) -> None:
     """Append a value to several collections of the default graph."""
     get_default_graph().add_to_collections(names, value)
 
 
-def get_collection(key, scope=None):
+def get_collection(key: Hashable, scope: str | None = None) -> list[Any]:
     """A copy of a collection of the default graph."""
     return get_default_graph().get_collection(key, scope)
 
 
-def get_collection_ref(key):
+def get_collection_ref(key: Hashable) -> list[Any]:
     """A collection's own list, of the default graph."""
     return get_default_graph().get_collection_ref(key)
 
 
-def get_all_collection_keys():
+def get_all_collection_keys() -> list[str]:
     """The names of the default graph's collections."""
     return get_default_graph().get_all_collection_keys()
 
 
 @contextlib.contextmanager
-def init_scope():
+def init_scope() -> Iterator[None]:
     """A context that lifts what is made in it out of control dependencies, control flow and function bodies."""
     graph = get_default_graph()
     scope = graph.get_name_scope()
@@ -260,7 +268,7 @@ def init_scope():
         yield
 
 
-def executing_eagerly():
+def executing_eagerly() -> bool:
     """Whether operations run at once. Inside a graph they never do."""
     return get_default_graph().executes
 
@@ -268,7 +276,12 @@ def executing_eagerly():
 _proto_functions: dict = {}
 
 
-def register_proto_function(collection_name, proto_type=None, to_proto=None, from_proto=None):
+def register_proto_function(
+    collection_name: str,
+    proto_type: type | None = None,
+    to_proto: Callable[..., Any] | None = None,
+    from_proto: Callable[..., Any] | None = None,
+) -> None:
     """Say how the items of a collection are written to and read from protos in a MetaGraphDef."""
     if to_proto and not callable(to_proto):
         raise TypeError("to_proto must be callable.")
@@ -279,16 +292,16 @@ def register_proto_function(collection_name, proto_type=None, to_proto=None, fro
     _proto_functions[collection_name] = (proto_type, to_proto, from_proto)
 
 
-def get_collection_proto_type(collection_name):
+def get_collection_proto_type(collection_name: str) -> type | None:
     """The proto type of a collection's items, or None."""
     return _proto_functions.get(collection_name, (None, None, None))[0]
 
 
-def get_to_proto_function(collection_name):
+def get_to_proto_function(collection_name: str) -> Callable[..., Any] | None:
     """The function that turns an item of a collection into a proto, or None."""
     return _proto_functions.get(collection_name, (None, None, None))[1]
 
 
-def get_from_proto_function(collection_name):
+def get_from_proto_function(collection_name: str) -> Callable[..., Any] | None:
     """The function that makes an item of a collection from its proto, or None."""
     return _proto_functions.get(collection_name, (None, None, None))[2]

@@ -6,23 +6,23 @@ DEFAULT_GRAPH_SEED = 87654321
 _MODULUS = 2**31 - 1
 
 
-def get_seed(op_seed):
+def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
     """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one."""
     from everflow.framework.scopes import get_default_graph
 
     graph = get_default_graph()
     if graph.seed is not None:
-        seeds = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
+        seed, seed2 = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
     elif op_seed is not None:
-        seeds = DEFAULT_GRAPH_SEED, op_seed
+        seed, seed2 = DEFAULT_GRAPH_SEED, op_seed
     else:
         return None, None
-    seeds = tuple(seed % _MODULUS for seed in seeds)
+    seeds = seed % _MODULUS, seed2 % _MODULUS
     # Both zero would mean "choose at random".
     return (0, _MODULUS) if seeds == (0, 0) else seeds
 
 
-def set_random_seed(seed):
+def set_random_seed(seed: int | None) -> None:
     """Set the graph-level seed of the default graph."""
     from everflow.framework.scopes import get_default_graph
 

@@ -5,6 +5,7 @@ Both the shape rules and the kernels ask here, so that a static shape and the va
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 MASKS = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
@@ -22,7 +23,17 @@ class Axis(NamedTuple):
     size: int | None = 1
 
 
-def resolve(dims, begin, end, strides, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0) -> list[Axis]:
+def resolve(
+    dims: Sequence[int | None],
+    begin: Sequence[int | None] | None,
+    end: Sequence[int | None] | None,
+    strides: Sequence[int],
+    begin_mask: int = 0,
+    end_mask: int = 0,
+    ellipsis_mask: int = 0,
+    new_axis_mask: int = 0,
+    shrink_axis_mask: int = 0,
+) -> list[Axis]:
     """The axes of a slice of a tensor with these dimensions.
 
     `dims` may hold None; `begin` and `end` may be None or hold None (not known while the graph is built). Raises ValueError
@@ -57,7 +68,7 @@ def resolve(dims, begin, end, strides, begin_mask=0, end_mask=0, ellipsis_mask=0
     return axes
 
 
-def _expand_ellipsis(rank, count, ellipsis_mask, new_axis_mask):
+def _expand_ellipsis(rank: int, count: int, ellipsis_mask: int, new_axis_mask: int) -> list[int | None]:
     """The slice's entries in order, with None for each axis that the (maybe implied) ellipsis stands for."""
     at = ellipsis_mask.bit_length() - 1 if ellipsis_mask and ellipsis_mask.bit_length() <= count else count
     after = range(at + 1, count)
@@ -65,7 +76,7 @@ def _expand_ellipsis(rank, count, ellipsis_mask, new_axis_mask):
     return [*range(at), *[None] * max(rank - used, 0), *after]
 
 
-def _shrink(dim, first, stride, position):
+def _shrink(dim: int | None, first: int | None, stride: int, position: int) -> Axis:
     if stride <= 0:
         raise ValueError("only stride 1 allowed on non-range indexing.")
     if first is None or dim is None:
@@ -76,12 +87,12 @@ def _shrink(dim, first, stride, position):
     return Axis("shrink", index)
 
 
-def _range(dim, first, last, stride, from_start, to_end):
+def _range(dim: int | None, first: int | None, last: int | None, stride: int, from_start: int, to_end: int) -> Axis:
     if dim is None:
         return Axis("range", None, stride, None)
     low, high = (0, dim) if stride > 0 else (-1, dim - 1)
 
-    def place(index):
+    def place(index: int | None) -> int | None:
         return None if index is None else min(max(index + dim if index < 0 else index, low), high)
 
     start = (0 if stride > 0 else dim - 1) if from_start else place(first)
@@ -91,6 +102,6 @@ def _range(dim, first, last, stride, from_start, to_end):
     return Axis("range", start, stride, max(-(-(stop - start) // stride), 0) if stride > 0 else max(-((stop - start) // -stride), 0))
 
 
-def output_dims(axes) -> list[int | None]:
+def output_dims(axes: Iterable[Axis]) -> list[int | None]:
     """The dimensions of the slice's result."""
     return [axis.size for axis in axes if axis.kind != "shrink"]

@@ -6,7 +6,8 @@ Two strengths, as in TensorFlow: `constant_value` follows a few op types, and de
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,16 +15,19 @@ from everflow.framework import dtypes, slicing
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, broadcast_gradient_axes, unknown_shape
 
+if TYPE_CHECKING:
+    from everflow.framework.operation import Operation
+
 # Subgraphs with larger values than this are not evaluated while building.
 _MAX_ELEMENTS = 1 << 16
 
 
-def is_tensor(x):
+def is_tensor(x: object) -> bool:
     """Whether x is a tensor, sparse or ragged tensor or variable."""
     return isinstance(x, Tensor) or hasattr(x, "_is_tensor_like") or hasattr(x, "dense_shape") and hasattr(x, "op")
 
 
-def constant_value(tensor, partial=False):
+def constant_value(tensor: Any, partial: bool = False) -> np.ndarray | None:
     """The value of a tensor as a numpy array where a short look at the graph shows it, else None.
 
     With `partial`, a stack of which some parts are known gives an object array with None for the rest.
@@ -40,36 +44,45 @@ def constant_value(tensor, partial=False):
     return value
 
 
-def _value_of(tensor):
+def _value_of(tensor: Tensor) -> np.ndarray | None:
     """The value of a tensor that has one."""
     return None if tensor.dtype in (dtypes.resource, dtypes.variant) else np.asarray(tensor)
 
 
-def _const(tensor):
+def _const(tensor: Tensor) -> np.ndarray:
     return tensor.op.attrs["value"].array
 
 
-def _static_shape(tensor):
+def _static_shape(tensor: Tensor) -> np.ndarray | None:
     shape = tensor.op.inputs[0].shape
     return np.array(shape.as_list(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
 
 
-def _static_size(tensor):
+def _static_size(tensor: Tensor) -> np.ndarray | None:
     shape = tensor.op.inputs[0].shape
     return np.array(shape.num_elements(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
 
 
-def _static_rank(tensor):
+def _static_rank(tensor: Tensor) -> np.ndarray | None:
     rank = tensor.op.inputs[0].shape.rank
     return None if rank is None else np.array(rank, np.int32)
 
 
-def _inputs_constant(tensor, evaluate):
-    values = [constant_value(t) for t in tensor.op.inputs]
-    return None if any(v is None for v in values) else evaluate(tensor.op, values)
+def _inputs_constant(
+    tensor: Tensor,
+    evaluate: Callable[[Operation, list[np.ndarray]], np.ndarray],
+) -> np.ndarray | None:
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    return None if values is None else evaluate(tensor.op, values)
 
 
-def _pack(tensor, partial):
+def _all_known(values: Sequence[np.ndarray | None]) -> list[np.ndarray] | None:
+    """The values, or None where one of them is not known."""
+    known = [v for v in values if v is not None]
+    return known if len(known) == len(values) else None
+
+
+def _pack(tensor: Tensor, partial: bool) -> np.ndarray | None:
     op = tensor.op
     if not op.inputs:
         return None
@@ -84,24 +97,29 @@ def _pack(tensor, partial):
     return np.array(values)
 
 
-def _equal(tensor):
+def _equal(tensor: Tensor) -> np.ndarray | None:
     """Comparisons of what is known; for partly known vectors, None."""
-    values = [constant_value(t) for t in tensor.op.inputs]
-    if any(v is None for v in values):
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    if values is None:
         return None
     return np.equal(*values) if tensor.op.type == "Equal" else np.not_equal(*values)
 
 
-def _fill(tensor):
+def _sizes(shape: TensorShape) -> list[Any]:
+    """The sizes of a shape that is fully known."""
+    return shape.as_list()
+
+
+def _fill(tensor: Tensor) -> np.ndarray | None:
     shape, value = tensor.shape, constant_value(tensor.op.inputs[1])
     if value is None or not shape.is_fully_defined():
         return None
-    return np.full(shape.as_list(), value, dtype=value.dtype)
+    return np.full(_sizes(shape), value, dtype=value.dtype)
 
 
-def _concat_offset(tensor):
-    values = [constant_value(t) for t in tensor.op.inputs]
-    if any(v is None for v in values):
+def _concat_offset(tensor: Tensor) -> np.ndarray | None:
+    values = _all_known([constant_value(t) for t in tensor.op.inputs])
+    if values is None:
         return None
     axis, offset = int(values[0]), 0
     for i, shape in enumerate(values[1:]):
@@ -113,7 +131,7 @@ def _concat_offset(tensor):
     return None
 
 
-_CONSTANT = {
+_CONSTANT: dict[str, Callable[..., Any]] = {
     "Const": _const,
     "Shape": _static_shape,
     "Size": _static_size,
@@ -130,33 +148,31 @@ _CONSTANT = {
 }
 
 
-def constant_value_as_shape(tensor):
+def constant_value_as_shape(tensor: Tensor) -> TensorShape:
     """The TensorShape that a vector of sizes holds, as far as a short look at the graph shows it."""
     return _as_shape(tensor, constant_value)
 
 
-def known_shape(tensor):
+def known_shape(tensor: Tensor) -> TensorShape:
     """The TensorShape that a vector of sizes holds, as far as constant subgraphs and shapes of inputs show it."""
     return _as_shape(tensor, known_value)
 
 
-def _as_shape(tensor, value_of):
+def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape:
     shape = tensor.shape.with_rank(1) if tensor.shape.rank != 0 else tensor.shape
     if tensor.shape.rank == 0:
         value = value_of(tensor)
         if value is None:
             raise ValueError(
-                "Received a scalar with unknown value as shape; require a statically known scalar with value '-1' to describe an unknown shape."
+                "A scalar stands for a shape only if it is a constant -1, an unknown shape; the value of this one is not known."
             )
         if value != -1:
-            raise ValueError(
-                f"Received a scalar value '{value}' as shape; require a statically known scalar with value '-1' to describe an unknown shape."
-            )
+            raise ValueError(f"A scalar stands for a shape only if it is -1, an unknown shape; this one is {value}.")
         return unknown_shape()
     if shape == TensorShape([0]):
         return TensorShape([])
     if tensor.is_eager:
-        return TensorShape([int(s) if s >= 0 else None for s in _value_of(tensor)])
+        return TensorShape([int(s) if s >= 0 else None for s in np.asarray(tensor)])
     op = tensor.op
     # Only the short look passes through casts of what is partly known, as in TensorFlow.
     if value_of is constant_value and op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
@@ -184,23 +200,25 @@ def _as_shape(tensor, value_of):
     return unknown_shape(rank=shape[0].value)
 
 
-def _sliced_shape(op, value_of):
+def _sliced_shape(op: Operation, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape | None:
     """The shape that a plain slice of a shape tensor holds, or None where the slice is not a plain one."""
-    begin, end, strides = (constant_value(t) for t in op.inputs[1:])
-    if any(v is None or len(v) != 1 for v in (begin, end, strides)):
+    known = _all_known([constant_value(t) for t in op.inputs[1:]])
+    if known is None or any(len(v) != 1 for v in known):
         return None
+    begin, end, strides = known
     attrs = op.attrs
     if attrs["new_axis_mask"] or attrs["shrink_axis_mask"] or attrs["ellipsis_mask"]:
         return None
     start = None if attrs["begin_mask"] & 1 else int(begin[0])
     stop = None if attrs["end_mask"] & 1 else int(end[0])
     source = _as_shape(op.inputs[0], value_of)
-    if source.rank is None:
+    dims = source.dims
+    if dims is None:
         return None
-    return TensorShape(source.dims[slice(start, stop, int(strides[0]))])
+    return TensorShape(dims[slice(start, stop, int(strides[0]))])
 
 
-def known_value(tensor):
+def known_value(tensor: Any) -> np.ndarray | None:
     """The value of a tensor as a numpy array where everything it is computed from is constant, else None."""
     if not isinstance(tensor, Tensor):
         return None
@@ -212,7 +230,12 @@ def known_value(tensor):
     return _evaluate(tensor, {}, 0, pieced=True)
 
 
-def _evaluate(tensor, memo, depth, pieced=False):
+def _evaluate(
+    tensor: Tensor,
+    memo: dict[Any, np.ndarray | None],
+    depth: int,
+    pieced: bool = False,
+) -> np.ndarray | None:
     """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from its static shape."""
     if tensor.is_eager:
         return _value_of(tensor)
@@ -236,27 +259,32 @@ def _evaluate(tensor, memo, depth, pieced=False):
         # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a second time.
         return static
     elif op.type == "ConcatOffset":
-        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
-        if all(v is not None for v in inputs):
+        inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
+        if inputs is not None:
             axis = int(inputs[0])
             value = np.zeros_like(inputs[1])
             value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
     elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
         inner = depth if op.type == "Pack" and depth == 0 else depth + 1
         pieced = pieced and (op.type in ("Concat", "ConcatV2") or op.type == "StridedSlice" and not op.attrs["shrink_axis_mask"])
-        inputs = [_evaluate(t, memo, inner, pieced) for t in op.inputs]
-        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+        inputs = _all_known([_evaluate(t, memo, inner, pieced) for t in op.inputs])
+        if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
     elif op.type in SPLITTERS and depth < 64:
-        inputs = [_evaluate(t, memo, depth + 1) for t in op.inputs]
-        if all(v is not None for v in inputs) and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
+        inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
+        if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             part = SPLITTERS[op.type](op, *inputs)[tensor.value_index]
             value = None if part is None else np.asarray(part)
     memo[key] = value
     return value
 
 
-def _guarded(evaluate, op, inputs, output=None):
+def _guarded(
+    evaluate: Callable[..., Any],
+    op: Operation,
+    inputs: Sequence[np.ndarray],
+    output: Tensor | None = None,
+) -> np.ndarray | None:
     """An evaluator's result; None where running would raise, since that error belongs to the run."""
     output = op.outputs[0] if output is None else output
     shape = output.shape.num_elements()
@@ -271,33 +299,33 @@ def _guarded(evaluate, op, inputs, output=None):
     return value.astype(dtype.as_numpy_dtype) if dtype is not dtypes.string else value
 
 
-def _floor_divide(op, x, y):
+def _floor_divide(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
     return np.floor_divide(x, y)
 
 
-def _truncated_divide(x, y):
+def _truncated_divide(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if np.any(y == 0):
         raise ZeroDivisionError
     return (np.sign(x) * np.sign(y) * (np.abs(x) // np.abs(y))).astype(x.dtype)
 
 
-def _floor_mod(op, x, y):
+def _floor_mod(op: Operation, x: np.ndarray, y: np.ndarray) -> np.ndarray:
     if x.dtype.kind in "iu" and np.any(y == 0):
         raise ZeroDivisionError
     return np.mod(x, y)
 
 
-def _reduce(function):
-    def evaluate(op, x, axes):
+def _reduce(function: Callable[..., Any]) -> Callable[..., Any]:
+    def evaluate(op: Operation, x: np.ndarray, axes: np.ndarray) -> Any:
         axis = tuple(int(a) for a in np.ravel(axes))
         return function(x, axis=axis, keepdims=op.attrs["keep_dims"])
 
     return evaluate
 
 
-def _dynamic_stitch(op, *inputs):
+def _dynamic_stitch(op: Operation, *inputs: np.ndarray) -> np.ndarray:
     indices, values = inputs[: len(inputs) // 2], inputs[len(inputs) // 2 :]
     inner = values[0].shape[indices[0].ndim :]
     result = np.zeros((max(int(i.max(initial=-1)) for i in indices) + 1, *inner), values[0].dtype)
@@ -306,12 +334,20 @@ def _dynamic_stitch(op, *inputs):
     return result
 
 
-def _strided_slice(op, x, begin, end, strides):
+def _known_range(axis: slicing.Axis) -> tuple[int, int]:
+    """(begin, size) of an axis of a slice whose bounds are all known."""
+    if axis.begin is None or axis.size is None:
+        raise ValueError("a bound of the slice is not known")
+    return axis.begin, axis.size
+
+
+def _strided_slice(op: Operation, x: np.ndarray, begin: np.ndarray, end: np.ndarray, strides: np.ndarray) -> np.ndarray:
     masks = {name: op.attrs[name] for name in slicing.MASKS}
-    index = []
+    index: list[Any] = []
     for axis in slicing.resolve(x.shape, begin.tolist(), end.tolist(), strides.tolist(), **masks):
         if axis.kind == "range":
-            index.append([axis.begin + i * axis.stride for i in range(axis.size)])
+            start, size = _known_range(axis)
+            index.append([start + i * axis.stride for i in range(size)])
         else:
             index.append(axis.begin if axis.kind == "shrink" else None)
     # One axis at a time, since numpy would pair up several index lists.
@@ -325,23 +361,29 @@ def _strided_slice(op, x, begin, end, strides):
     return x
 
 
-def _squeeze(op, x):
+def _squeeze(op: Operation, x: np.ndarray) -> np.ndarray:
     dims = tuple(op.attrs["squeeze_dims"])
     return np.squeeze(x, dims or None)
 
 
-def _scatter_nd(op, indices, updates, shape):
+def _scatter_nd(op: Operation, indices: np.ndarray, updates: np.ndarray, shape: np.ndarray) -> np.ndarray:
     out = np.zeros(shape, updates.dtype)
     np.add.at(out, tuple(np.moveaxis(indices, -1, 0)), updates)
     return out
 
 
-def _one_hot(op, indices, depth, on_value, off_value):
+def _one_hot(
+    op: Operation,
+    indices: np.ndarray,
+    depth: np.ndarray,
+    on_value: np.ndarray,
+    off_value: np.ndarray,
+) -> np.ndarray:
     hot = np.where(np.expand_dims(indices, -1) == np.arange(int(depth)), on_value, off_value)
     return np.moveaxis(hot, -1, op.attrs["axis"])
 
 
-def _unique(op, x):
+def _unique(op: Operation, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     _, first, inverse = np.unique(x, return_index=True, return_inverse=True)
     order = np.argsort(first)
     ranks = np.empty_like(order)
@@ -349,36 +391,49 @@ def _unique(op, x):
     return x[first[order]], ranks[inverse.reshape(-1)].astype(op.attrs["out_idx"].as_numpy_dtype)
 
 
-def _sparse_reshape(op, indices, shape, new_shape):
+def _sparse_reshape(
+    op: Operation,
+    indices: np.ndarray,
+    shape: np.ndarray,
+    new_shape: np.ndarray,
+) -> tuple[np.ndarray, np.ndarray]:
     sizes = np.reshape(np.empty(shape, bool), new_shape).shape if np.prod(shape) <= _MAX_ELEMENTS else tuple(new_shape)
     flat = np.ravel_multi_index(tuple(indices.T), tuple(shape))
     return np.stack(np.unravel_index(flat, sizes), 1), np.array(sizes, np.int64)
 
 
-def _top_k(op, x, k):
+def _top_k(op: Operation, x: np.ndarray, k: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     order = np.argsort(-x.astype(np.float64), axis=-1, kind="stable")[..., : int(k)]
     return np.take_along_axis(x, order, -1), order.astype(np.int32)
 
 
-def _binary(function):
+def _binary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x, y: function(x, y)
 
 
-def _unary(function):
+def _unary(function: Callable[..., Any]) -> Callable[..., Any]:
     return lambda op, x: function(x)
 
 
 # Numpy forms of the ops that shape arithmetic is made of.
-EVALUATORS: dict[str, Callable] = {
-    **{n: _unary(f) for n, f in {"Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs,
-                                  "Floor": np.floor, "Ceil": np.ceil, "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not,
-                                  "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign, "InvertPermutation": np.argsort,
-                                  "ZerosLike": np.zeros_like, "OnesLike": np.ones_like}.items()},
-    **{n: _binary(f) for n, f in {"Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply, "RealDiv": np.true_divide,
-                                   "Maximum": np.maximum, "Minimum": np.minimum, "Less": np.less, "LessEqual": np.less_equal,
-                                   "Greater": np.greater, "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal,
-                                   "LogicalAnd": np.logical_and, "LogicalOr": np.logical_or, "Pow": np.power}.items()},
-    **{n: _reduce(f) for n, f in {"Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any}.items()},
+_UNARY: dict[str, Callable[..., Any]] = {
+    "Identity": lambda x: x, "StopGradient": lambda x: x, "Neg": np.negative, "Abs": np.abs, "Floor": np.floor, "Ceil": np.ceil,
+    "Rint": np.rint, "Round": np.rint, "LogicalNot": np.logical_not, "Square": np.square, "Sqrt": np.sqrt, "Sign": np.sign,
+    "InvertPermutation": np.argsort, "ZerosLike": np.zeros_like, "OnesLike": np.ones_like,
+}  # fmt: skip
+_BINARY: dict[str, Callable[..., Any]] = {
+    "Add": np.add, "AddV2": np.add, "Sub": np.subtract, "Mul": np.multiply, "RealDiv": np.true_divide, "Pow": np.power,
+    "Maximum": np.maximum, "Minimum": np.minimum, "Less": np.less, "LessEqual": np.less_equal, "Greater": np.greater,
+    "GreaterEqual": np.greater_equal, "Equal": np.equal, "NotEqual": np.not_equal, "LogicalAnd": np.logical_and,
+    "LogicalOr": np.logical_or,
+}  # fmt: skip
+_REDUCTIONS: dict[str, Callable[..., Any]] = {
+    "Sum": np.sum, "Prod": np.prod, "Max": np.max, "Min": np.min, "All": np.all, "Any": np.any,
+}  # fmt: skip
+EVALUATORS: dict[str, Callable[..., Any]] = {
+    **{name: _unary(function) for name, function in _UNARY.items()},
+    **{name: _binary(function) for name, function in _BINARY.items()},
+    **{name: _reduce(function) for name, function in _REDUCTIONS.items()},
     "FloorDiv": _floor_divide,
     "FloorMod": _floor_mod,
     "Div": lambda op, x, y: _truncated_divide(x, y) if x.dtype.kind in "iu" else np.true_divide(x, y),
@@ -419,7 +474,7 @@ EVALUATORS: dict[str, Callable] = {
     "LinSpace": lambda op, start, stop, num: np.linspace(start, stop, int(num), dtype=start.dtype),
 }  # fmt: skip
 # The same for ops of several outputs.
-SPLITTERS = {
+SPLITTERS: dict[str, Callable[..., Any]] = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
     "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
     "BroadcastGradientArgs": lambda op, x, y: [np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))],

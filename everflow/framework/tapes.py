@@ -7,23 +7,29 @@ from __future__ import annotations
 
 import contextlib
 import threading
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import GradientFunction, Tape
+    from everflow.framework.operation import Operation, Tensor
 
 
 class _Listening(threading.local):
-    def __init__(self):
-        self.tapes: tuple = ()
+    def __init__(self) -> None:
+        self.tapes: tuple[Tape, ...] = ()
 
 
 _listening = _Listening()
 
 
-def record(op) -> None:
+def record(op: Operation | CallRecord) -> None:
     """Tell the tapes of this thread of a new operation."""
     for tape in _listening.tapes:
         tape.record(op)
 
 
-def variable_accessed(variable) -> None:
+def variable_accessed(variable: Any) -> None:
     """Tell the tapes that a variable is about to be read."""
     for tape in _listening.tapes:
         tape.variable_accessed(variable)
@@ -34,33 +40,33 @@ class CallRecord:
 
     type = name = "CustomGradient"
 
-    def __init__(self, inputs, outputs, gradient):
+    def __init__(self, inputs: Sequence[Tensor], outputs: Sequence[Tensor], gradient: GradientFunction) -> None:
         self.inputs, self.outputs, self.attrs = inputs, outputs, {}
         self._gradient_function = lambda op, *grads: gradient(*grads)
 
 
-def watch_any(tensors) -> bool:
+def watch_any(tensors: Iterable[Tensor]) -> bool:
     """Whether a tape of this thread watches one of these."""
     return any(tape.watches(t) for tape in _listening.tapes for t in tensors)
 
 
-def active() -> tuple:
+def active() -> tuple[Tape, ...]:
     """The tapes that listen now, outermost first."""
     return _listening.tapes
 
 
-def push(tape) -> None:
+def push(tape: Tape) -> None:
     """Let a tape listen, too."""
     _listening.tapes = (*_listening.tapes, tape)
 
 
-def remove(tape) -> None:
+def remove(tape: Tape) -> None:
     """Let a tape listen no more."""
     _listening.tapes = tuple(t for t in _listening.tapes if t is not tape)
 
 
 @contextlib.contextmanager
-def stop_recording():
+def stop_recording() -> Iterator[None]:
     """A context in which no tape listens."""
     before, _listening.tapes = _listening.tapes, ()
     try:

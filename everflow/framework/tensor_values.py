@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import numbers
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,6 +13,10 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.shapes import Dimension, TensorShape
 from everflow.protos import tensor_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike, ShapeLike
+    from everflow.protos import tensor_shape_pb2
 
 # The field of a TensorProto that holds values one by one, by type.
 _FIELDS = {
@@ -43,15 +49,22 @@ class TensorValue:
     """A tensor-valued attribute, kept as an array or as a proto, each made from the other when asked for."""
 
     __slots__ = ("_array", "_proto", "dtype", "shape")
+    _array: Any  # np.ndarray, or None until it is asked for
+    _proto: Any  # tensor_pb2.TensorProto, or None until it is asked for
 
-    def __init__(self, array=None, proto=None, dtype=None):
+    def __init__(
+        self,
+        array: np.ndarray | None = None,
+        proto: tensor_pb2.TensorProto | None = None,
+        dtype: dtypes.DType | None = None,
+    ) -> None:
         self._array, self._proto = array, proto
         if proto is not None:
             self.dtype = dtypes.as_dtype(proto.dtype)
             self.shape = TensorShape(proto.tensor_shape)
         else:
-            self.dtype = dtype or dtypes.as_dtype(array.dtype)
-            self.shape = TensorShape(array.shape)
+            self.dtype = dtype or dtypes.as_dtype(self._array.dtype)
+            self.shape = TensorShape(self._array.shape)
 
     @property
     def array(self) -> np.ndarray:
@@ -82,7 +95,7 @@ _ACCEPTED = {
 }
 
 
-def _first_misfit(values, accepted):
+def _first_misfit(values: Any, accepted: tuple[type, ...] | None) -> tuple[Any] | None:
     """The first leaf of nested lists that is not of an accepted type, in a 1-tuple; None where all fit."""
     if isinstance(values, (list, tuple)):
         for value in values:
@@ -97,7 +110,7 @@ def _first_misfit(values, accepted):
     return None if isinstance(values, accepted) else (values,)
 
 
-def _check_python_value(values, dtype):
+def _check_python_value(values: Any, dtype: dtypes.DType | None) -> None:
     misfit = _first_misfit(values, None if dtype is None else _ACCEPTED.get(dtype.base_dtype))
     if misfit is None:
         return
@@ -107,14 +120,14 @@ def _check_python_value(values, dtype):
     raise TypeError(f"Expected {dtype.name}, got {misfit!r} of type '{type(misfit).__name__}' instead.")
 
 
-def _dense_shape(values):
+def _dense_shape(values: Any) -> list[int]:
     """The shape nested lists claim to have, judged by first elements only."""
     if not isinstance(values, (list, tuple)):
         return list(np.shape(values)) if isinstance(values, (np.ndarray, np.generic)) else []
     return [len(values)] + (_dense_shape(values[0]) if values else [])
 
 
-def to_array(values, dtype=None, shape=None) -> np.ndarray:
+def to_array(values: Any, dtype: DTypeLike | None = None, shape: Sequence[int] | None = None) -> np.ndarray:
     """A numpy array from a Python value, by TensorFlow's rules for constants: float32 and int32 where it can choose."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype).base_dtype
@@ -132,7 +145,9 @@ def to_array(values, dtype=None, shape=None) -> np.ndarray:
     _check_python_value(values, dtype)
     array = _build_array(values, dtype)
     if shape is None and not (dtype and dtype.is_quantized) and list(array.shape) != _dense_shape(values):
-        raise ValueError(f"Argument must be a dense tensor: {values} - got shape {list(array.shape)}, but wanted {_dense_shape(values)}.")
+        raise ValueError(
+            f"Argument must be a dense tensor: {values} begins as if its shape were {_dense_shape(values)}, but it is {list(array.shape)}."
+        )
     if dtype is None:
         if array.dtype == np.float64:
             array = array.astype(np.float32)
@@ -143,20 +158,18 @@ def to_array(values, dtype=None, shape=None) -> np.ndarray:
     return array
 
 
-def _build_array(values, dtype):
+def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
     if dtype is dtypes.string or (dtype is None and _is_text(values)):
         return _string_array(values)
     numpy_dtype = dtype.as_numpy_dtype if dtype is not None and dtype.is_numpy_compatible else None
     if isinstance(values, (list, tuple)) and _has_dimensions(values):
         values = _without_dimensions(values)
     try:
-        if numpy_dtype is not None and dtype.is_quantized:
+        if dtype is not None and numpy_dtype is not None and dtype.is_quantized:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
         array = np.array(values, dtype=numpy_dtype)
         if array.dtype.kind in "USO" and numpy_dtype is None:
-            raise TypeError(
-                f"Failed to convert object of type {type(values)} to Tensor. Contents: {values!r}. Consider casting elements to a supported type."
-            )
+            raise TypeError(f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}")
         return array
     except OverflowError:
         # A number too big for the type wraps, as C does it.
@@ -168,17 +181,17 @@ def _build_array(values, dtype):
         raise ValueError(f"Argument must be a dense tensor: {values} - the lists in it have different lengths") from e
 
 
-def _has_dimensions(values):
+def _has_dimensions(values: Iterable[Any]) -> bool:
     return any(isinstance(v, Dimension) or (isinstance(v, (list, tuple)) and _has_dimensions(v)) for v in values)
 
 
-def _without_dimensions(values):
+def _without_dimensions(values: Any) -> Any:
     if isinstance(values, (list, tuple)):
         return [_without_dimensions(v) for v in values]
     return values.value if isinstance(values, Dimension) else values
 
 
-def _is_text(values):
+def _is_text(values: Any) -> bool:
     while isinstance(values, (list, tuple)):
         if not values:
             return False
@@ -186,7 +199,7 @@ def _is_text(values):
     return isinstance(values, (str, bytes))
 
 
-def _string_array(values):
+def _string_array(values: Any) -> np.ndarray:
     shape = _dense_shape(values)
     flat = list(_leaves(values))
     array = np.empty(len(flat), dtype=object)
@@ -197,7 +210,7 @@ def _string_array(values):
         raise ValueError(f"Argument must be a dense tensor: {values} - wanted shape {shape}") from e
 
 
-def _leaves(values):
+def _leaves(values: Any) -> Iterator[Any]:
     if isinstance(values, (list, tuple)):
         for value in values:
             yield from _leaves(value)
@@ -215,7 +228,7 @@ def as_bytes_array(array: np.ndarray) -> np.ndarray:
     return result.reshape(array.shape)
 
 
-def _to_bytes(value):
+def _to_bytes(value: Any) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
@@ -227,12 +240,19 @@ def _to_bytes(value):
     )
 
 
-def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+def constant_array(
+    values: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> tuple[np.ndarray, dtypes.DType, tuple[int, ...]]:
     """(array, dtype, shape) of a constant: the array may be smaller than the shape, then its last value repeats."""
     if dtype is not None:
         dtype = dtypes.as_dtype(dtype)
     if shape is not None:
-        shape = [int(d) for d in (shape.as_list() if isinstance(shape, TensorShape) else shape)]
+        sizes: Iterable[Any] = shape.as_list() if isinstance(shape, TensorShape) else shape
+        shape = [int(d) for d in sizes]
     array = to_array(values, dtype, shape)
     try:
         found = dtypes.as_dtype(array.dtype)
@@ -254,11 +274,17 @@ def constant_array(values, dtype=None, shape=None, verify_shape=False, allow_bro
         if verify_shape and array.shape != tuple(shape):
             raise TypeError(f"Expected Tensor's shape: {tuple(shape)}, got {array.shape}.")
         if array.size > wanted:
-            raise ValueError(f"Too many elements provided. Needed at most {wanted}, but received {array.size}")
+            raise ValueError(f"Too many elements provided: the shape takes {wanted}, and there are {array.size}")
     return array, found, tuple(shape)
 
 
-def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_broadcast=False):
+def make_tensor_proto(
+    values: Any,
+    dtype: DTypeLike | None = None,
+    shape: Any = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
+) -> tensor_pb2.TensorProto:
     """A TensorProto from a Python value or numpy array.
 
     >>> tf.make_tensor_proto([1.0, 2.0]).dtype == tf.float32
@@ -271,21 +297,21 @@ def make_tensor_proto(values, dtype=None, shape=None, verify_shape=False, allow_
     size = int(np.prod(shape, dtype=np.int64))
     if array.size == size and size > 1 and found in _RAW_TYPES:
         if size * array.itemsize >= 1 << 31:
-            raise ValueError("Cannot create a tensor proto whose content is larger than 2GB.")
+            raise ValueError("A TensorProto can't hold more than 2GB.")
         proto.tensor_content = np.ascontiguousarray(array).tobytes()
     else:
         _put_values(proto, found, array.ravel())
     return proto
 
 
-def listed_proto(values, dtype):
+def listed_proto(values: Sequence[Any], dtype: dtypes.DType) -> tensor_pb2.TensorProto:
     """A TensorProto of a vector with its values one by one, as op definitions write defaults."""
     proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape([len(values)]).as_proto())
     _put_values(proto, dtype, np.array(values, dtype.as_numpy_dtype))
     return proto
 
 
-def _put_values(proto, dtype, flat):
+def _put_values(proto: tensor_pb2.TensorProto, dtype: dtypes.DType, flat: np.ndarray) -> None:
     field = getattr(proto, _FIELDS[dtype])
     if dtype in (dtypes.float16, dtypes.bfloat16):
         field.extend(flat.view(np.uint16).tolist())
@@ -297,7 +323,7 @@ def _put_values(proto, dtype, flat):
         field.extend(flat.tolist())
 
 
-def make_ndarray(tensor) -> np.ndarray:
+def make_ndarray(tensor: tensor_pb2.TensorProto) -> np.ndarray:
     """The numpy array of a TensorProto; a proto with too few values repeats the last one."""
     dtype = dtypes.as_dtype(tensor.dtype)
     if dtype not in _FIELDS:
@@ -308,7 +334,7 @@ def make_ndarray(tensor) -> np.ndarray:
     return array_of(tensor)
 
 
-def array_of(tensor) -> np.ndarray:
+def array_of(tensor: tensor_pb2.TensorProto) -> np.ndarray:
     """The numpy array of a TensorProto of any numeric type or strings."""
     dtype = dtypes.as_dtype(tensor.dtype)
     shape = [d.size for d in tensor.tensor_shape.dim]
@@ -361,13 +387,13 @@ def array_of(tensor) -> np.ndarray:
 MakeNdarray = make_ndarray
 
 
-def TensorShapeProtoToList(shape):
+def TensorShapeProtoToList(shape: tensor_shape_pb2.TensorShapeProto) -> list[int]:
     """The sizes in a TensorShapeProto."""
     return [dimension.size for dimension in shape.dim]
 
 
-def ShapeEquals(tensor_proto, shape):
+def ShapeEquals(tensor_proto: tensor_pb2.TensorProto, shape: ShapeLike) -> bool:
     """Whether a TensorProto has this shape (a sequence or TensorShapeProto)."""
     if not isinstance(tensor_proto, tensor_pb2.TensorProto):
-        raise TypeError("tensor_proto is not a tensor_pb2.TensorProto object")
+        raise TypeError("tensor_proto must be a TensorProto")
     return TensorShape(tensor_proto.tensor_shape).as_list() == TensorShape(shape).as_list()

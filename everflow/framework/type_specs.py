@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike, ShapeLike
 
 
 class TypeSpec:
@@ -17,20 +22,20 @@ class TypeSpec:
     """
 
     @property
-    def value_type(self):
+    def value_type(self) -> type:
         """The Python type of the values."""
         raise NotImplementedError(f"{type(self).__name__}.value_type")
 
-    def _serialize(self):
+    def _serialize(self) -> tuple[Any, ...]:
         """What tells two specs of this class apart, as a tuple."""
         raise NotImplementedError(f"{type(self).__name__}._serialize")
 
-    def is_compatible_with(self, spec_or_value):
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
         """Whether a value of this type could stand for the other, or be it."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
         return type(self) is type(other) and all(_fits(a, b) for a, b in zip(self._serialize(), other._serialize()))
 
-    def most_specific_compatible_type(self, other):
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
         """The tightest spec that both fit in; ValueError where there is none."""
         if type(self) is not type(other):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
@@ -44,27 +49,27 @@ class TypeSpec:
                 raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return type(self)(*parts)
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return type(self) is type(other) and _key(self) == _key(other)
 
-    def __ne__(self, other):
+    def __ne__(self, other: object) -> bool:
         return not self == other
 
-    def __hash__(self):
+    def __hash__(self) -> int:
         return hash((type(self), _key(self)))
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"{type(self).__name__}{self._serialize()}"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return type(self), self._serialize()
 
 
-def _key(spec):
+def _key(spec: TypeSpec) -> tuple[Any, ...]:
     return tuple(part.sizes if isinstance(part, TensorShape) else part for part in spec._serialize())
 
 
-def _fits(a, b):
+def _fits(a: Any, b: Any) -> bool:
     return a.is_compatible_with(b) if isinstance(a, (TensorShape, dtypes.DType)) else a == b
 
 
@@ -75,7 +80,7 @@ class TensorSpec(TypeSpec):
     True
     """
 
-    def __init__(self, shape, dtype=dtypes.float32, name=None):
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = dtypes.float32, name: str | None = None) -> None:
         self._shape = TensorShape(shape)
         self._dtype = dtypes.as_dtype(dtype)
         self._name = name
@@ -86,20 +91,20 @@ class TensorSpec(TypeSpec):
     value_type = property(lambda self: Tensor)
 
     @classmethod
-    def from_spec(cls, spec, name=None):
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
         """A TensorSpec of another one's shape and dtype."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
-    def from_tensor(cls, tensor, name=None):
+    def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
         """The TensorSpec of a tensor."""
         return cls(tensor.shape, tensor.dtype, name or (tensor.op.name if hasattr(tensor, "op") else None))
 
     @property
-    def is_fully_defined(self):
+    def is_fully_defined(self) -> bool:
         return self._shape.is_fully_defined()
 
-    def is_compatible_with(self, spec_or_tensor):
+    def is_compatible_with(self, spec_or_tensor: Any) -> bool:
         """Whether a tensor, array or spec fits."""
         if isinstance(spec_or_tensor, TypeSpec) and not isinstance(spec_or_tensor, TensorSpec):
             return False
@@ -108,14 +113,14 @@ class TensorSpec(TypeSpec):
             other = np.asarray(other)
         return self._dtype.is_compatible_with(other.dtype) and self._shape.is_compatible_with(other.shape)
 
-    def _serialize(self):
+    def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype, self._name)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"TensorSpec(shape={self._shape}, dtype={self._dtype!r}, name={self._name!r})"
 
 
-def type_spec_from_value(value) -> TypeSpec:
+def type_spec_from_value(value: Any) -> TypeSpec:
     """The TypeSpec of a tensor, a composite value or something that converts to a tensor."""
     spec = getattr(value, "_type_spec", None)
     if spec is not None:

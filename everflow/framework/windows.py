@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Window(NamedTuple):
@@ -15,7 +15,14 @@ class Window(NamedTuple):
     after: int
 
 
-def slide(size: int, window: int, stride: int, padding: str, dilation: int = 1, explicit: Sequence[int] = (0, 0)) -> Window:
+def slide(
+    size: int,
+    window: int,
+    stride: int,
+    padding: str,
+    dilation: int = 1,
+    explicit: Sequence[int] = (0, 0),
+) -> Window:
     """Slide a window over `size` cells.
 
     >>> slide(5, 3, 2, "SAME")
@@ -55,7 +62,7 @@ class Format(NamedTuple):
         """The entries of the spatial dimensions among one entry per dimension."""
         return tuple(values[axis] for axis in self.spatial_axes)
 
-    def arrange(self, batch, spatial: Sequence, channels) -> list:
+    def arrange(self, batch: Any, spatial: Sequence, channels: Any) -> list:
         """One entry per dimension in this format's order."""
         return [batch, *spatial, channels] if self.channels_last else [batch, channels, *spatial]
 

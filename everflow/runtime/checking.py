@@ -9,6 +9,7 @@ import threading
 import weakref
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import torch
@@ -18,6 +19,12 @@ from everflow.kernels import registry, tensors
 from everflow.kernels.facts import Effect, Facts, Memory
 from everflow.kernels.state import Buffer
 from everflow.runtime.plan.program import FEED, Node, flat_results, input_counts
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+
+# An argument's position, a piece of its memory, and what was in it before a call.
+_Before: TypeAlias = tuple[int, torch.Tensor | np.ndarray, np.ndarray]
 
 # Larger inputs are not compared before and after; a kernel is called a second time only for few elements.
 _LARGEST, _LARGEST_TWICE = 1 << 20, 1 << 12
@@ -36,11 +43,11 @@ def checked(node: Node, function: Callable, facts: Facts) -> Callable:
     """The function of a node's kernel, which from now on looks at what each call did."""
     check = _Check(node, function, facts)
 
-    def call(*arguments, **keywords):
+    def call(*arguments: Value, **keywords: Any) -> Value:
         return check(arguments, keywords)
 
     # By this the emitter knows functions that can write over an operand.
-    call.func = getattr(function, "func", function)
+    call.func = getattr(function, "func", function)  # type: ignore[attr-defined]  # as `functools.partial` has one
     return call
 
 
@@ -49,7 +56,8 @@ def effect_of(node: Node, facts: Facts) -> Effect:
     if facts.effect is not None:
         return facts.effect
     entry = registry.lookup(node.type)
-    return Effect.ACTS if node.is_stateful or {"session", "step"} & set(entry.context_names) else Effect.PURE
+    context = entry.context_names if entry is not None else ()
+    return Effect.ACTS if node.is_stateful or {"session", "step"} & set(context) else Effect.PURE
 
 
 # How many calls of kernels each thread has begun, and ended: inputs that change while others compute prove nothing.
@@ -57,7 +65,7 @@ _begun: Counter = Counter()
 _ended: Counter = Counter()
 
 
-def _others(calls: Counter) -> dict:
+def _others(calls: Counter) -> dict[int, int]:
     mine = threading.get_ident()
     return {thread: count for thread, count in calls.copy().items() if thread != mine}
 
@@ -65,7 +73,7 @@ def _others(calls: Counter) -> dict:
 class _Check:
     """The calls of one node."""
 
-    def __init__(self, node: Node, function: Callable, facts: Facts):
+    def __init__(self, node: Node, function: Callable, facts: Facts) -> None:
         self._node, self._function, self._facts = node, function, facts
         self._effect = effect_of(node, facts)
         self._former: list = []  # weak references to what was given out last
@@ -74,7 +82,7 @@ class _Check:
         fed = any(source.type == FEED and source.op is not None and source.op.type == "Const" for source, _ in node.inputs)
         self._knows_shapes = self._effect is Effect.PURE and node.type not in _OTHER_SHAPES and not fed
 
-    def __call__(self, arguments: tuple, keywords: dict):
+    def __call__(self, arguments: tuple[Value, ...], keywords: dict[str, Any]) -> Value:
         thread = threading.get_ident()
         _begun[thread] += 1
         try:
@@ -82,7 +90,7 @@ class _Check:
         finally:
             _ended[thread] += 1
 
-    def _call(self, arguments: tuple, keywords: dict):
+    def _call(self, arguments: tuple[Value, ...], keywords: dict[str, Any]) -> Value:
         others = _others(_ended)
         out = keywords.get("out")
         before = [] if "step" in keywords or "session" in keywords else self._contents(arguments, out)
@@ -103,22 +111,22 @@ class _Check:
                 self._fail("be pure", "a second call with the same inputs gave something else")
         return result
 
-    def _fail(self, fact: str, seen: str):
+    def _fail(self, fact: str, seen: str) -> NoReturn:
         raise errors.InternalError(None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})")
 
-    def _flat(self, result) -> list:
+    def _flat(self, result: Value) -> list[Value]:
         return flat_results(self._node, result)
 
     # --- inputs --------------------------------------------------------------------------------
 
-    def _written_positions(self) -> frozenset:
+    def _written_positions(self) -> frozenset[int]:
         """The arguments it may change."""
         if self._facts.writes is not None:
             return frozenset(self._facts.writes)
         counts = input_counts(self._node)
         return frozenset(i for i, (a, _) in enumerate(counts) if a.is_ref or a.type is dtypes.resource)
 
-    def _contents(self, arguments: tuple, out) -> list:
+    def _contents(self, arguments: tuple[Value, ...], out: torch.Tensor | None) -> list[_Before]:
         """(position, memory, what is in it) of what must stay as it is."""
         changing = [piece for i in self._written if i < len(arguments) for piece in _held(arguments[i])]
         changing += [] if out is None else [out]
@@ -126,13 +134,13 @@ class _Check:
         return [(i, p, _bits(p)) for i, p in kept if _size(p) <= _LARGEST and not any(_meet(p, other) for other in changing)]
 
     @staticmethod
-    def _changed(before: list) -> int | None:
+    def _changed(before: list[_Before]) -> int | None:
         """The first argument whose memory is not as it was."""
         return next((position for position, piece, bits in before if not np.array_equal(bits, _bits(piece))), None)
 
     # --- results -------------------------------------------------------------------------------
 
-    def _check_form(self, results: list) -> None:
+    def _check_form(self, results: list[Value]) -> None:
         for i, (value, dtype, shape) in enumerate(zip(results, self._node.output_dtypes, self._node.output_shapes, strict=True)):
             if dtype._is_ref_dtype or dtype in (dtypes.resource, dtypes.variant):
                 continue
@@ -145,7 +153,7 @@ class _Check:
             if self._knows_shapes and shape is not None and not shape.is_compatible_with(tuple(value.shape)):
                 self._fail(f"give the shape {shape}", f"result {i} has {list(value.shape)}")
 
-    def _check_memory(self, arguments: tuple, results: list) -> None:
+    def _check_memory(self, arguments: tuple[Value, ...], results: list[Value]) -> None:
         kind, allowed = self._facts.result.memory, self._facts.result.of or range(len(arguments))
         if kind is Memory.UNKNOWN:
             return
@@ -173,7 +181,7 @@ class _Check:
 # --- memory ------------------------------------------------------------------------------------
 
 
-def _held(value, deep: bool = False) -> Iterator:
+def _held(value: Value, deep: bool = False) -> Iterator:
     """The tensors and arrays of strings that a kernel's value is made of; `deep` looks into lists of tensors and the like, too."""
     if isinstance(value, torch.Tensor):
         yield value
@@ -202,7 +210,7 @@ _HOLDERS = frozenset(
 class _Place:
     """The memory of a torch tensor, for numpy to look at."""
 
-    def __init__(self, tensor: torch.Tensor):
+    def __init__(self, tensor: torch.Tensor) -> None:
         size = tensor.element_size()
         self.__array_interface__ = {
             "version": 3,
@@ -213,19 +221,19 @@ class _Place:
         }
 
 
-def _place(piece) -> np.ndarray:
+def _place(piece: torch.Tensor | np.ndarray) -> np.ndarray:
     return np.asarray(_Place(piece)) if isinstance(piece, torch.Tensor) else piece
 
 
-def _size(piece) -> int:
+def _size(piece: torch.Tensor | np.ndarray) -> int:
     return piece.numel() if isinstance(piece, torch.Tensor) else piece.size
 
 
-def _count(arguments: tuple) -> int:
+def _count(arguments: tuple[Value, ...]) -> int:
     return sum(_size(piece) for piece in _held(arguments, deep=True))
 
 
-def _meet(one, other) -> bool:
+def _meet(one: torch.Tensor | np.ndarray, other: torch.Tensor | np.ndarray) -> bool:
     """Whether two pieces have an element in common."""
     if not _size(one) or not _size(other):
         return False
@@ -233,17 +241,17 @@ def _meet(one, other) -> bool:
     if not np.may_share_memory(one, other):
         return False
     try:
-        return np.shares_memory(one, other, max_work=_EFFORT)
+        return np.shares_memory(one, other, max_work=_EFFORT)  # type: ignore[arg-type]  # numpy's hints know only the two special values
     except np.exceptions.TooHardError:
         return True
 
 
-def _all_alike(results: list, others: list) -> bool:
+def _all_alike(results: list[Value], others: list[Value]) -> bool:
     pairs = zip(_held(results, deep=True), _held(others, deep=True), strict=True)
     return all(one.shape == other.shape and _alike(one, other) for one, other in pairs)
 
 
-def _alike(one, other) -> bool:
+def _alike(one: Any, other: Any) -> bool:
     """Whether two results are the same. LAPACK rounds differently as memory lies differently."""
     if np.array_equal(_bits(one), _bits(other)):
         return True
@@ -253,7 +261,7 @@ def _alike(one, other) -> bool:
     return torch.allclose(one, other, error, error, equal_nan=True)
 
 
-def _bits(piece):
+def _bits(piece: torch.Tensor | np.ndarray) -> np.ndarray:
     """What is in a piece of memory, such that NaN equals NaN."""
     if isinstance(piece, torch.Tensor):
         copy = torch.empty(piece.numel(), dtype=piece.dtype)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import time
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,14 +14,21 @@ from everflow.framework import dtypes, errors
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.protos import event_pb2
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Tensor
+    from everflow.protos import debug_pb2, graph_pb2
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.program import Node
+
 _counts = {"runs": 0}
 
 
 class DebugDumps:
     """Writes the dumps of one run."""
 
-    def __init__(self, options):
-        self._watches: dict = {}
+    def __init__(self, options: debug_pb2.DebugOptions) -> None:
+        self._watches: dict[tuple[str, int], list[debug_pb2.DebugTensorWatch]] = {}
         self._roots: list[str] = []
         self._last = 0
         for watch in options.debug_tensor_watch_opts:
@@ -31,7 +40,7 @@ class DebugDumps:
                     self._roots.append(url[len("file://") :])
         self._global_step = options.global_step
 
-    def record(self, node, start: int, end: int, values: list) -> None:
+    def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
         """Called by the emitted function after each node."""
         for slot, value in enumerate(values):
             for watch in (*self._watches.get((node.name, slot), ()), *self._watches.get(("*", -1), ())):
@@ -48,7 +57,7 @@ class DebugDumps:
         self._last = max(self._last + 1, time.time_ns() // 1000)
         return self._last
 
-    def _write(self, node, slot, kind, array, watch):
+    def _write(self, node: Node, slot: int, kind: str, array: np.ndarray, watch: debug_pb2.DebugTensorWatch) -> None:
         now = self._now()
         event = event_pb2.Event(wall_time=now)
         value = event.summary.value.add(tag=node.name, node_name=f"{node.name}:{slot}:{kind}")
@@ -60,7 +69,12 @@ class DebugDumps:
             folder = os.path.join(url[len("file://") :], _device_folder(node.device))
             _write_event(event, os.path.join(folder, f"{node.name}_{slot}_{kind}_{now}"))
 
-    def write_graphs(self, graph_defs, fetches, feeds) -> None:
+    def write_graphs(
+        self,
+        graph_defs: Iterable[graph_pb2.GraphDef],
+        fetches: Sequence[Element],
+        feeds: Sequence[Tensor],
+    ) -> None:
         """Write what ran, beside the tensors."""
         _counts["runs"] += 1
         about = {
@@ -82,17 +96,17 @@ class DebugDumps:
                 _write_event(event, os.path.join(root, _device_folder(device), f"_tfdbg_graph_hash{abs(hash(device))}_{now}"))
 
 
-def _device_folder(device):
+def _device_folder(device: str) -> str:
     return "_tfdbg_device_" + device.replace("/", ",").replace(":", "_")
 
 
-def _write_event(event, path):
+def _write_event(event: event_pb2.Event, path: str) -> None:
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with open(path, "wb") as f:
         f.write(event.SerializeToString())
 
 
-def _as_array(value, dtype):
+def _as_array(value: Value, dtype: dtypes.DType) -> np.ndarray | None:
     """The array behind a kernel's value; None for handles and what was never set."""
     from everflow.kernels.tensors import to_numpy
 
@@ -102,7 +116,7 @@ def _as_array(value, dtype):
     return value if isinstance(value, np.ndarray) else to_numpy(value, dtype.base_dtype)
 
 
-def _numeric_summary(array, dtype):
+def _numeric_summary(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
     numbers = np.asarray(array, np.float64).reshape(-1)
     finite = numbers[np.isfinite(numbers)]
     counts = [

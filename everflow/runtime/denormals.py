@@ -7,6 +7,7 @@ threads that are started meanwhile, ATen's own and those of datasets, inherit it
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 
 import torch
 
@@ -14,7 +15,7 @@ flush = torch.set_flush_denormal
 
 
 @contextlib.contextmanager
-def flushed():
+def flushed() -> Iterator[None]:
     """Let such numbers be zero in here."""
     flush(True)
     try:

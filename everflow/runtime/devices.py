@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import random
+from typing import TYPE_CHECKING
 
 from everflow.framework import errors
 from everflow.protos import device_attributes_pb2
+
+if TYPE_CHECKING:
+    from everflow.protos import config_pb2
 
 PREFIX = "/job:localhost/replica:0/task:0"
 CPU = f"{PREFIX}/device:CPU:0"
@@ -16,29 +20,29 @@ _MEMORY_LIMIT = 256 << 20
 class DeviceAttributes:
     """What `Session.list_devices` tells of a device."""
 
-    def __init__(self, name, device_type, memory_limit_bytes, incarnation):
+    def __init__(self, name: str, device_type: str, memory_limit_bytes: int, incarnation: int) -> None:
         self._name = name
         self._device_type = device_type
         self._memory_limit_bytes = memory_limit_bytes
         self._incarnation = incarnation
 
     @property
-    def name(self):
+    def name(self) -> str:
         return self._name
 
     @property
-    def device_type(self):
+    def device_type(self) -> str:
         return self._device_type
 
     @property
-    def memory_limit_bytes(self):
+    def memory_limit_bytes(self) -> int:
         return self._memory_limit_bytes
 
     @property
-    def incarnation(self):
+    def incarnation(self) -> int:
         return self._incarnation
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"_DeviceAttributes({self._name}, {self._device_type}, {self._memory_limit_bytes}, {self._incarnation})"
 
 
@@ -69,7 +73,7 @@ def cuda_capability() -> tuple[int, int] | None:
     return torch.cuda.get_device_capability(0) if torch.cuda.is_available() else None
 
 
-def device_names(config, prefix: str = PREFIX) -> list[str]:
+def device_names(config: config_pb2.ConfigProto | None, prefix: str = PREFIX) -> list[str]:
     """The canonical names of the devices that a ConfigProto gives, the first CPU first; `prefix` names the task they belong to."""
     counts = dict(config.device_count) if config is not None else {}
     if counts.get("CPU", 1) < 0:
@@ -95,7 +99,9 @@ def _memory_limit(name: str) -> int:
     return _MEMORY_LIMIT
 
 
-def list_local_devices(session_config=None) -> list[device_attributes_pb2.DeviceAttributes]:
+def list_local_devices(
+    session_config: config_pb2.ConfigProto | None = None,
+) -> list[device_attributes_pb2.DeviceAttributes]:
     """The devices of this process, as protos (`tensorflow.python.client.device_lib`)."""
     result = []
     for device in attributes_of(device_names(session_config)):

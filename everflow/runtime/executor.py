@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.forking import renewed
@@ -16,6 +18,16 @@ from everflow.runtime.memory import keep_freed_memory
 from everflow.runtime.process_options import PROCESS
 from everflow.runtime.state import SessionState, Step
 
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Element
+    from everflow.protos import config_pb2
+    from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
+    from everflow.runtime.partial import PartialRun
+    from everflow.runtime.plan.functions import PlannedFunction
+    from everflow.runtime.plan.interpret import Interpreted
+    from everflow.runtime.plan.place import Placer
+
 # Values of `ConfigProto.experimental.executor_type`, and of EVERFLOW_EXECUTOR in the environment.
 CHECKED, REFERENCE = "CHECKED", "REFERENCE"
 
@@ -25,17 +37,17 @@ class Prepared:
 
     __slots__ = ("plan", "feeders", "call")
 
-    def __init__(self, plan, feeders, timeout_in_ms: int):
+    def __init__(self, plan: Runnable, feeders: list[Feeder], timeout_in_ms: int) -> None:
         self.plan = plan
         self.feeders = feeders
         self.call = _caller(plan, feeders, timeout_in_ms)
 
 
-def _runner(plan, timeout_in_ms: int):
+def _runner(plan: Runnable, timeout_in_ms: int) -> Callable[[Sequence[Value]], list[Any]]:
     """A plan's function on kernel values that sees to its step: its time limit, and that nothing of it goes on when its caller is interrupted."""
     if timeout_in_ms > 0:
 
-        def limited(values):
+        def limited(values: Sequence[Value]) -> list[Any]:
             step = Step(plan.state, timeout_in_ms)
             return within_limit(lambda: plan(values, step), step)
 
@@ -43,7 +55,7 @@ def _runner(plan, timeout_in_ms: int):
     if not plan.takes_step:
         return plan
 
-    def stepping(values):
+    def stepping(values: Sequence[Value]) -> list[Any]:
         step = Step(plan.state)
         try:
             return plan(values, step)
@@ -54,7 +66,7 @@ def _runner(plan, timeout_in_ms: int):
     return stepping
 
 
-def _caller(plan, feeders, timeout_in_ms: int):
+def _caller(plan: Runnable, feeders: list[Feeder], timeout_in_ms: int) -> Callable[[Iterable[Any]], list[Any]]:
     """The function of a steady run: as little as there can be between the caller's values and the kernels."""
     run, converters = _runner(plan, timeout_in_ms), [f.feed for f in feeders]
     if plan.fed_fetches:
@@ -67,7 +79,7 @@ def _caller(plan, feeders, timeout_in_ms: int):
     return lambda values: run([f(v) for f, v in zip(converters, values, strict=True)])
 
 
-def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
+def _run_with_fed_fetches(plan: Runnable, feeders: list[Feeder], values: list[Any], timeout_in_ms: int) -> list[Any]:
     """A run that fetches what it is fed: the caller gets the array that was fed."""
     arrays = [f.array(v) for f, v in zip(feeders, values, strict=True)]
     results = _runner(plan, timeout_in_ms)([f.feed(a) for f, a in zip(feeders, arrays, strict=True)])
@@ -76,10 +88,10 @@ def _run_with_fed_fetches(plan, feeders, values, timeout_in_ms):
     return results
 
 
-def _in_turn(*recorders):
+def _in_turn(*recorders: Recorder) -> Recorder:
     """Recorders as one."""
 
-    def record(*event):
+    def record(*event: Any) -> None:
         for recorder in recorders:
             recorder(*event)
 
@@ -89,7 +101,14 @@ def _in_turn(*recorders):
 class LocalExecutor:
     """The engine behind a local session."""
 
-    def __init__(self, graph, config=None, *, state: SessionState | None = None, device_names: list[str] | None = None):
+    def __init__(
+        self,
+        graph: Graph,
+        config: config_pb2.ConfigProto | None = None,
+        *,
+        state: SessionState | None = None,
+        device_names: list[str] | None = None,
+    ) -> None:
         """`state` is that of a session whose graphs are several, `device_names` those of a task in a cluster."""
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
@@ -98,13 +117,14 @@ class LocalExecutor:
         self._kind = self.config.experimental.executor_type or os.environ.get("EVERFLOW_EXECUTOR", "")
         self.state.checks = self._kind == CHECKED
         self._lock = renewed(threading.RLock())
-        self._plans: dict = {}
+        self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict = {}
+        self._functions: dict[str, PlannedFunction] = {}
         self._device_names = device_names
-        self._placer = None
-        self._rules = None
-        self._partial_runs: dict = {}
+        # Both are made before the first plan.
+        self._placer: Placer = None  # type: ignore[assignment]
+        self._rules: list[Rewrite] = []
+        self._partial_runs: dict[str, PartialRun] = {}
         self.extended_to = -1
         keep_freed_memory()
 
@@ -143,7 +163,7 @@ class LocalExecutor:
             found = self._feeders[tensor] = Feeder(tensor)
         return found
 
-    def prepare(self, fetches: list, feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
+    def prepare(self, fetches: list[Element], feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
         """The plan for these fetches and feeds, made when first asked for; runs with a time limit have plans of their own."""
         timeout_in_ms = timeout_in_ms or self.config.operation_timeout_in_ms
         key = (tuple(fetches), tuple(feeds), timeout_in_ms > 0)
@@ -152,12 +172,20 @@ class LocalExecutor:
             with self._lock:
                 found = self._plans.get(key)
                 if found is None:
-                    options = {"recorder": check_after} if timeout_in_ms > 0 else {}
+                    options: dict[str, Any] = {"recorder": check_after} if timeout_in_ms > 0 else {}
                     plan = self.compile(fetches, feeds, shaped=True, **options)
                     found = self._plans[key] = Prepared(plan, [self.feeder(t) for t in feeds], timeout_in_ms)
         return found
 
-    def compile(self, fetches: list, feeds: list[Tensor], *, shaped: bool = False, as_drawn: bool = False, **options):
+    def compile(
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        *,
+        shaped: bool = False,
+        as_drawn: bool = False,
+        **options: Any,
+    ) -> Runnable:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
         from everflow.runtime.threads import allowed
 
@@ -167,7 +195,15 @@ class LocalExecutor:
                 self._placer.place(_closure(fetches, feeds))
             return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
 
-    def _compile(self, fetches: list, feeds: list[Tensor], state: SessionState, shaped: bool = True, as_drawn: bool = False, **options):
+    def _compile(
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        shaped: bool = True,
+        as_drawn: bool = False,
+        **options: Any,
+    ) -> Runnable:
         """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
         if as_drawn or self._kind == REFERENCE:
             return self._interpret(fetches, feeds, state, copying=self._kind == REFERENCE, **options)
@@ -180,12 +216,27 @@ class LocalExecutor:
         except Unstructured:
             return self._interpret(fetches, feeds, state, copying=False, **options)
 
-    def _interpret(self, fetches: list, feeds: list[Tensor], state: SessionState, *, copying: bool, journal: bool = False, **options):
+    def _interpret(
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        *,
+        copying: bool,
+        journal: bool = False,
+        **options: Any,
+    ) -> Interpreted:
         from everflow.runtime.plan.interpret import interpret
 
         return interpret(fetches, feeds, state, self._placer, copying=copying, **options)
 
-    def run_with_options(self, fetches: list, feeds: dict, options, run_metadata) -> list:
+    def run_with_options(
+        self,
+        fetches: list[Element],
+        feeds: Mapping[Tensor, Any],
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> list[Any]:
         """A run with a time limit or a trace; what was asked for goes into `run_metadata`."""
         tensors = list(feeds)
         timeout = (options.timeout_in_ms if options is not None else 0) or self.config.operation_timeout_in_ms
@@ -213,11 +264,11 @@ class LocalExecutor:
                 run_metadata.partition_graphs.extend(partition_graphs(plan.devices))
         return results
 
-    def call(self, plan, values: list) -> list:
+    def call(self, plan: Runnable, values: list[Value]) -> list[Any]:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False):
+    def _function(self, name: str, fresh: bool = False) -> PlannedFunction:
         """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
         with self._lock:
             found = None if fresh else self._functions.get(name)
@@ -232,7 +283,7 @@ class LocalExecutor:
 
     # --- partial runs ----------------------------------------------------------------------
 
-    def partial_run_setup(self, fetches: list, feeds: list[Tensor]) -> str:
+    def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
         from everflow.runtime.partial import PartialRun
 
         self.extend()
@@ -241,7 +292,7 @@ class LocalExecutor:
             self._partial_runs[handle] = PartialRun(self, fetches, feeds)
             return handle
 
-    def partial_run(self, handle: str, fetches: list, feeds: dict) -> list:
+    def partial_run(self, handle: str, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
@@ -259,11 +310,11 @@ class LocalExecutor:
         self.state.close()
 
 
-def _closure(fetches, feeds) -> list[Operation]:
+def _closure(fetches: Iterable[Element], feeds: Iterable[Tensor]) -> list[Operation]:
     """The operations that fetches need, in creation order."""
     fed = set(feeds)
-    found: set = set()
-    stack = [getattr(f, "op", f) for f in fetches if f not in fed]
+    found: set[Operation] = set()
+    stack = [f.op if isinstance(f, Tensor) else f for f in fetches if f not in fed]
     while stack:
         op = stack.pop()
         if op not in found:

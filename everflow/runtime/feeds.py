@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -11,11 +12,16 @@ from everflow.framework.composites import CompositeTensor
 from everflow.framework.operation import Tensor
 from everflow.runtime import fetches
 
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import FeedDict, Structure
+    from everflow.runtime.hints import Value
+
 # Python's own kinds of values: numpy makes a new array from them, which torch may take over as it is.
 _PLAIN = frozenset([float, int, bool, list, tuple])
 
 
-def resolve_key(graph, key) -> Tensor:
+def resolve_key(graph: Graph, key: Any) -> Tensor:
     """The tensor that a key of feed_dict stands for."""
     try:
         tensor = graph.as_graph_element(key, allow_tensor=True, allow_operation=False)
@@ -26,7 +32,7 @@ def resolve_key(graph, key) -> Tensor:
     return tensor
 
 
-def flatten(graph, feed_dict) -> dict[Tensor, object]:
+def flatten(graph: Graph, feed_dict: FeedDict) -> dict[Tensor, object]:
     """Tensor → value for everything a feed_dict holds: tuple keys, composites and registered classes taken apart."""
     if not isinstance(feed_dict, dict) and not hasattr(feed_dict, "items"):
         raise TypeError("input must be a dictionary")
@@ -38,7 +44,7 @@ def flatten(graph, feed_dict) -> dict[Tensor, object]:
     return found
 
 
-def _pairs(key, value):
+def _pairs(key: Any, value: Any) -> Iterator[tuple[Any, Any]]:
     """Nested keys with equally nested values, one by one."""
     if not isinstance(key, tuple) or fetches.composite_parts(key) is not None:
         yield key, value
@@ -46,19 +52,18 @@ def _pairs(key, value):
     keys, values = _flat(key), _flat(value)
     if len(keys) != len(values):
         raise ValueError(
-            f"Could not flatten dictionary. Key had {len(keys)} elements, but value had {len(values)} elements. "
-            f"Key: {keys}, value: {values}."
+            f"Could not flatten dictionary: a key of {len(keys)} parts has a value of {len(values)}. Key: {keys}, value: {values}."
         )
     yield from zip(keys, values, strict=True)
 
 
-def _flat(structure):
+def _flat(structure: Structure) -> list[Any]:
     if isinstance(structure, (list, tuple)):
         return [leaf for part in structure for leaf in _flat(part)]
     return [structure]
 
 
-def _parts(key, value):
+def _parts(key: Any, value: Any) -> list[tuple[Any, Any]]:
     """A composite key's tensors with the parts of its value."""
     tensors = fetches.composite_parts(key)
     if tensors is not None:
@@ -66,25 +71,25 @@ def _parts(key, value):
         values = key._fed(value) if isinstance(key, CompositeTensor) else _value_parts(value)
         return list(zip(tensors, values, strict=False))
     entry = fetches.conversion_of(key)
-    if entry is not None and entry[2] is not None:
-        return entry[2](key, value)
+    if entry is not None and entry.feed is not None:
+        return entry.feed(key, value)
     return [(key, value)]
 
 
-def _value_parts(value):
+def _value_parts(value: Any) -> list[Any]:
     if isinstance(value, fetches.IndexedSlicesValue):
         return [value.values, value.indices] + ([] if value.dense_shape is None else [value.dense_shape])
     return list(value)
 
 
-def check_list(graph, feeds) -> list[Tensor]:
+def check_list(graph: Graph, feeds: Iterable[Any]) -> list[Tensor]:
     """The tensors of a list of feeds, for `make_callable` and `partial_run_setup`."""
     result = []
     for feed in feeds:
         parts = fetches.composite_parts(feed)
         entry = fetches.conversion_of(feed) if parts is None else None
-        if entry is not None and entry[3] is not None:
-            parts = entry[3](feed)
+        if entry is not None and entry.feed_keys is not None:
+            parts = entry.feed_keys(feed)
         for part in parts if parts is not None else [feed]:
             result.append(resolve_key(graph, part))
     return result
@@ -93,7 +98,7 @@ def check_list(graph, feeds) -> list[Tensor]:
 class Feeder:
     """Converts the values for one tensor: `array(value)` for numpy, `feed(value)` for the kernel's form."""
 
-    def __init__(self, tensor: Tensor):
+    def __init__(self, tensor: Tensor) -> None:
         self.tensor = tensor
         self.array, self.feed = _converters(tensor)
 
@@ -108,11 +113,11 @@ def array_converter(tensor: Tensor) -> Callable:
     is_compatible = _shape_test(tensor)
     asarray = np.asarray
 
-    def array(value):
+    def array(value: Any) -> np.ndarray:
         if isinstance(value, Tensor):
             raise TypeError(
-                "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, lists, "
-                f"numpy ndarrays, or TensorHandles. The tensor object was {value}, which was passed to the feed with key {tensor}."
+                f"{value} is fed for {tensor}, but a tensor has no value to feed: "
+                "run it first, or give a number, text, a list, a numpy array or a TensorHandle."
             )
         if hasattr(value, "get_raw_handle"):  # a tensor that the session keeps
             value = value.eval()
@@ -154,7 +159,7 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
 
     takes_scalars = _shape_test(tensor)(()) and dtype.is_floating
 
-    def feed(value):
+    def feed(value: Any) -> Value:
         if value.__class__ is float and takes_scalars:
             return from_numpy(asarray(value, numpy_type))
         made = array(value)
@@ -167,19 +172,19 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
     return array, feed
 
 
-def _keep(value):
+def _keep(value: Value) -> Value:
     return value
 
 
-def _check_int(value, numpy_type):
+def _check_int(value: int, numpy_type: type[np.generic]) -> None:
     try:
         fits = int(numpy_type(value)) == value
     except OverflowError:
         fits = False
     if not fits:
         raise TypeError(
-            f"Type of feed value {value} with type {type(value)} is not compatible with Tensor type {numpy_type}. "
-            f"Try explicitly setting the type of the feed tensor to a larger type (e.g. int64)."
+            f"The number {value} (a {type(value)}) is fed to a tensor of {numpy_type}, which can't hold it. "
+            "Make the tensor of a larger type, such as int64."
         )
 
 

@@ -4,35 +4,59 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from everflow.framework.operation import Operation, Tensor
 
-# (type, fetch → (parts, rebuild), feed → [(key, value)], feed for partial runs → keys)
-_conversions: list[tuple[type, Callable, Callable | None, Callable | None]] = []
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.graph import Graph
+    from everflow.framework.hints import Element, Structure
+    from everflow.runtime.session import BaseSession
+
+# A function from the values of the elements to that of one fetch.
+_Build: TypeAlias = Callable[[list[Any]], Any]
 
 
-def register_session_run_conversion_functions(tensor_type, fetch_function, feed_function=None, feed_function_for_partial_run=None):
+class Conversion(NamedTuple):
+    """How runs treat a class of a program's own; see `register_session_run_conversion_functions`."""
+
+    kind: type
+    fetch: Callable[[Any], tuple[list[Any], _Build]]
+    feed: Callable[[Any, Any], list[tuple[Any, Any]]] | None
+    feed_keys: Callable[[Any], list[Any]] | None
+
+
+_conversions: list[Conversion] = []
+
+
+def register_session_run_conversion_functions(
+    tensor_type: type,
+    fetch_function: Callable[[Any], tuple[list[Any], _Build]],
+    feed_function: Callable[[Any, Any], list[tuple[Any, Any]]] | None = None,
+    feed_function_for_partial_run: Callable[[Any], list[Any]] | None = None,
+) -> None:
     """Teach `Session.run` a class of your own.
 
     `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x, value)` gives
     [(tensor, value)]; `feed_function_for_partial_run(x)` the list of tensors.
     """
-    for known, *_ in _conversions:
-        if issubclass(tensor_type, known):
+    for known in _conversions:
+        if issubclass(tensor_type, known.kind):
             raise ValueError(f"{tensor_type} has already been registered so ignore it.")
-    _conversions.insert(0, (tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
+    _conversions.insert(0, Conversion(tensor_type, fetch_function, feed_function, feed_function_for_partial_run))
 
 
-def conversion_of(value):
+def conversion_of(value: object) -> Conversion | None:
     """The registered conversion for an object's class, or None."""
     for entry in _conversions:
-        if isinstance(value, entry[0]):
+        if isinstance(value, entry.kind):
             return entry
     return None
 
 
-def _slices_parts(slices):
+def _slices_parts(slices: IndexedSlices) -> list[Tensor]:
     return [slices.values, slices.indices] + ([] if slices.dense_shape is None else [slices.dense_shape])
 
 
@@ -43,7 +67,7 @@ _COMPOSITES = [
 ]
 
 
-def composite_parts(value):
+def composite_parts(value: object) -> list[Tensor] | None:
     """The tensors a composite is made of, or None where it is no composite."""
     for kind, parts, _ in _COMPOSITES:
         if isinstance(value, kind):
@@ -56,27 +80,28 @@ class FetchPlan:
 
     __slots__ = ("elements", "build")
 
-    def __init__(self, session, fetches):
+    def __init__(self, session: BaseSession, fetches: Structure) -> None:
         graph = session.graph
-        self.elements: list = []
-        positions: dict = {}
+        self.elements: list[Element] = []
+        positions: dict[Element, int] = {}
 
-        def position(element):
+        def position(element: Element) -> int:
             if element not in positions:
                 positions[element] = len(self.elements)
                 self.elements.append(element)
             return positions[element]
 
         self.build = _builder(graph, fetches, position)
-        handles = [i for i, e in enumerate(self.elements) if isinstance(e, Tensor) and e.op.type in _HANDLE_OPS]
+        tensors = [(i, e) for i, e in enumerate(self.elements) if isinstance(e, Tensor)]
+        handles = {i: e.op.inputs[0].dtype.base_dtype for i, e in tensors if e.op.type in _HANDLE_OPS}
         plain = len(fetches) == len(self.elements) if fetches.__class__ is list else False
         if handles:
-            self.build = _with_handles(self.build, handles, self.elements, session)
+            self.build = _with_handles(self.build, handles, session)
         elif plain and all(isinstance(f, (Tensor, Operation, str)) for f in fetches):
             self.build = _as_they_are
 
 
-def _as_they_are(values):
+def _as_they_are(values: list[Any]) -> list[Any]:
     return values
 
 
@@ -84,18 +109,19 @@ def _as_they_are(values):
 _HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
 
 
-def _with_handles(build, positions, elements, session):
+def _with_handles(build: _Build, kept: dict[int, DType], session: BaseSession) -> _Build:
+    """`kept`: where handles are among the values, and the types of what they stand for."""
     from everflow.ops.session_ops import TensorHandle
 
-    def with_handles(values):
-        for i in positions:
-            values[i] = TensorHandle(values[i], elements[i].op.inputs[0].dtype.base_dtype, session)
+    def with_handles(values: list[Any]) -> Any:
+        for i, dtype in kept.items():
+            values[i] = TensorHandle(values[i], dtype, session)
         return build(values)
 
     return with_handles
 
 
-def _builder(graph, fetch, position):
+def _builder(graph: Graph, fetch: Structure, position: Callable[[Element], int]) -> _Build:
     """A function from the list of values to the value of one fetch."""
     if fetch.__class__ is Tensor or isinstance(fetch, (str, bytes, Operation)):
         return _single(graph, fetch, position)
@@ -108,8 +134,8 @@ def _builder(graph, fetch, position):
     if isinstance(fetch, Mapping):
         keys = list(fetch)
         parts = [_builder(graph, fetch[key], position) for key in keys]
-        kind = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
-        return lambda values: kind([(key, part(values)) for key, part in zip(keys, parts, strict=True)])
+        kind_of_dict: Any = type(fetch) if isinstance(fetch, OrderedDict) or not isinstance(fetch, dict) else dict
+        return lambda values: kind_of_dict([(key, part(values)) for key, part in zip(keys, parts, strict=True)])
     if hasattr(type(fetch), "__attrs_attrs__"):
         names = [a.name for a in type(fetch).__attrs_attrs__]
         parts = [_builder(graph, getattr(fetch, name), position) for name in names]
@@ -123,32 +149,33 @@ def _builder(graph, fetch, position):
         return lambda values: fetch._fetched([part(values) for part in parts])
     entry = conversion_of(fetch)
     if entry is not None:
-        tensors, join = entry[1](fetch)
+        tensors, join = entry.fetch(fetch)
         parts = [_single(graph, t, position) for t in tensors]
         return lambda values: join([part(values) for part in parts])
     return _single(graph, fetch, position)
 
 
-def _sequence_maker(fetch):
+def _sequence_maker(fetch: Any) -> Callable[[list[Any]], Any]:
     if isinstance(fetch, tuple):
-        return type(fetch)._make if hasattr(fetch, "_fields") else type(fetch) if type(fetch) is not tuple else tuple
+        kind: Any = type(fetch)
+        return kind._make if hasattr(fetch, "_fields") else kind
     return list
 
 
-def _single(graph, fetch, position):
+def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Build:
     try:
         element = graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
     except TypeError as e:
-        raise TypeError(f"Fetch argument {fetch!r} has invalid type {type(fetch)!r}, must be a string or Tensor. ({e})") from None
+        raise TypeError(f"Fetch argument {fetch!r} is a {type(fetch)!r}, where a tensor, an operation or a name is wanted. ({e})") from None
     except (ValueError, KeyError) as e:
-        raise ValueError(f"Fetch argument {fetch!r} cannot be interpreted as a Tensor. ({e})") from None
+        raise ValueError(f"Fetch argument {fetch!r} names nothing that this graph could give. ({e})") from None
     if not graph.is_fetchable(element):
         _refuse(element)
     index = position(element)
     return lambda values: values[index]
 
 
-def _refuse(element):
+def _refuse(element: Element) -> NoReturn:
     from everflow.framework.errors import InaccessibleTensorError
 
     raise InaccessibleTensorError(f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function.")

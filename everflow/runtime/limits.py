@@ -12,8 +12,13 @@ import queue
 import sys
 import threading
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 from everflow.runtime.state import LONGEST_WAIT, Step
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.program import Node
 
 # How long a run that should stop may take to do so in order, before nobody waits for it any more.
 GRACE = 0.3
@@ -28,7 +33,7 @@ class _Here(threading.local):
 _here = _Here()
 
 
-def check_after(node, begin, end, values) -> None:
+def check_after(node: Node, begin: int, end: int, values: list[Value]) -> None:
     """What plans of such runs call after each node (a recorder, as `plan/emit.py` takes it)."""
     if _here.step is not None:  # nodes that run at the same time have threads of their own, which the run's thread waits for
         _here.step.check()
@@ -37,11 +42,12 @@ def check_after(node, begin, end, values) -> None:
 class _Job:
     """A call, and how it ended."""
 
-    def __init__(self, call: Callable, step: Step):
+    def __init__(self, call: Callable, step: Step) -> None:
         self.call, self.step = call, step
-        self.result, self.error = None, None
+        self.result: Any = None
+        self.error: BaseException | None = None
         self.done = threading.Event()
-        self._thread = None
+        self._thread = -1  # not begun
 
     def is_in_program(self) -> bool:
         """Whether it is a function of the program's own, called by the graph, that takes its time."""
@@ -63,7 +69,7 @@ class _Job:
 class _Runner:
     """A thread that does one job after the other."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
         threading.Thread(target=self._work, daemon=True, name="everflow run").start()
 
@@ -102,7 +108,7 @@ os.register_at_fork(after_in_child=_forget_threads)  # a child has none of its p
 atexit.register(_stop_all)
 
 
-def within_limit(call: Callable, step: Step):
+def within_limit(call: Callable, step: Step) -> Any:
     """What `call()` returns or raises; when the step's time is over or it is cancelled, the error for that, even if the call goes on."""
     job = _Job(call, step)
     try:

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from everflow.framework import errors
+from everflow.framework.operation import Tensor
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation
+    from everflow.runtime.executor import LocalExecutor
+    from everflow.runtime.hints import Value
 
 # They are the session's, not the run's, so every part looks them up anew.
 VARIABLES = frozenset(["Variable", "VariableV2"])
@@ -11,15 +21,15 @@ VARIABLES = frozenset(["Variable", "VariableV2"])
 class PartialRun:
     """The state of one `partial_run_setup`."""
 
-    def __init__(self, executor, fetches: list, feeds: list):
-        self._executor = executor
+    def __init__(self, executor: LocalExecutor | None, fetches: list[Element], feeds: list[Tensor]) -> None:
+        self._executor: LocalExecutor = executor  # type: ignore[assignment]  # None where a subclass runs things in another way
         self._fetches = set(fetches)
         self._feeds = set(feeds)
-        self._values: dict = {}  # Tensor → kernel value of what was fed or computed
-        self._arrays: dict = {}  # Tensor → what the caller fed
-        self._done: set = set()  # operations that ran
+        self._values: dict[Tensor, Value] = {}  # Tensor → kernel value of what was fed or computed
+        self._arrays: dict[Tensor, Any] = {}  # Tensor → what the caller fed
+        self._done: set[Operation] = set()  # operations that ran
 
-    def run(self, fetches: list, feeds: dict) -> list:
+    def run(self, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         """Feed more and fetch more."""
         for tensor, value in feeds.items():
             if tensor not in self._feeds:
@@ -35,12 +45,12 @@ class PartialRun:
         self._fetches -= set(fetches)
         return [self._result(fetch) for fetch in fetches]
 
-    def _feed(self, tensor, value) -> None:
+    def _feed(self, tensor: Tensor, value: Any) -> None:
         feeder = self._executor.feeder(tensor)
         self._arrays[tensor] = feeder.array(value)
         self._values[tensor] = feeder.feed(value)
 
-    def _compute(self, fetches) -> None:
+    def _compute(self, fetches: list[Element]) -> None:
         """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives everything it computes."""
         needed = self._pending(fetches)
         if not needed:
@@ -51,9 +61,9 @@ class PartialRun:
         self._values.update(zip(tensors, results, strict=False))
         self._done.update(op for op in needed if op.type not in VARIABLES)
 
-    def _pending(self, fetches) -> list:
-        found: set = set()
-        stack = [f.op if hasattr(f, "op") else f for f in fetches if f not in self._values]
+    def _pending(self, fetches: list[Element]) -> list[Operation]:
+        found: set[Operation] = set()
+        stack = [f.op if isinstance(f, Tensor) else f for f in fetches if f not in self._values]
         while stack:
             op = stack.pop()
             if op in found or op in self._done:
@@ -66,10 +76,10 @@ class PartialRun:
             stack += op.control_inputs
         return sorted(found, key=lambda op: op._id)
 
-    def _result(self, fetch):
+    def _result(self, fetch: Element) -> Any:
         from everflow.runtime.plan.emit import fetcher
 
-        if not hasattr(fetch, "op"):
+        if not isinstance(fetch, Tensor):
             return None
         if fetch in self._arrays:
             return self._arrays[fetch]

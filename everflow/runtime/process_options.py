@@ -15,7 +15,7 @@ LogicalDevice = namedtuple("LogicalDevice", ["name", "device_type"])
 class VirtualDeviceConfiguration(namedtuple("VirtualDeviceConfiguration", ["memory_limit"])):
     """One of the logical devices that a physical one is split into."""
 
-    def __new__(cls, memory_limit=None):
+    def __new__(cls, memory_limit: int | None = None) -> VirtualDeviceConfiguration:
         return super().__new__(cls, memory_limit)
 
 
@@ -37,16 +37,16 @@ class ProcessOptions:
     synchronous: bool = True
     in_use: bool = False
 
-    def physical_devices(self, device_type=None) -> list[PhysicalDevice]:
+    def physical_devices(self, device_type: str | None = None) -> list[PhysicalDevice]:
         found = [PhysicalDevice("/physical_device:CPU:0", "CPU")]
         found += [PhysicalDevice(f"/physical_device:GPU:{i}", "GPU") for i in range(devices.gpu_count())]
         return [device for device in found if device_type in (None, device.device_type)]
 
-    def visible_devices(self, device_type=None) -> list[PhysicalDevice]:
+    def visible_devices(self, device_type: str | None = None) -> list[PhysicalDevice]:
         found = self.physical_devices() if self.visible is None else self.visible
         return [device for device in found if device_type in (None, device.device_type)]
 
-    def logical_devices(self, device_type=None) -> list[LogicalDevice]:
+    def logical_devices(self, device_type: str | None = None) -> list[LogicalDevice]:
         names = devices.device_names(self.config_proto())
         found = [LogicalDevice(name, name.rsplit(":", 2)[1]) for name in names]
         return [device for device in found if device_type in (None, device.device_type)]

@@ -6,6 +6,9 @@ import importlib
 import threading
 import warnings
 import weakref
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes, errors, scopes
 from everflow.framework.forking import renewed
@@ -16,11 +19,19 @@ from everflow.runtime import feeds as feeding
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.fetches import FetchPlan, composite_parts, conversion_of
 
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from everflow.framework.hints import FeedDict, Structure
+    from everflow.protos import graph_pb2
+    from everflow.runtime.devices import DeviceAttributes
+    from everflow.runtime.hints import Executor
+
 # How targets other than this process are reached: prefix → where `factory(target, graph, config)` is, an executor. It is loaded when a
 # session first asks for it, so that who needs no cluster needs no gRPC.
 _TARGETS: dict[str, tuple[str, str]] = {}
 _open_sessions: weakref.WeakSet = weakref.WeakSet()
-_NO_FEEDS: dict = {}
+_NO_FEEDS: dict[Any, Any] = {}
 
 
 def register_target(prefix: str, module: str, factory: str) -> None:
@@ -28,7 +39,7 @@ def register_target(prefix: str, module: str, factory: str) -> None:
     _TARGETS[prefix] = (module, factory)
 
 
-def _make_executor(target: str, graph, config):
+def _make_executor(target: str, graph: Graph, config: config_pb2.ConfigProto | None) -> Executor:
     if not target or target == "local":
         return LocalExecutor(graph, config)
     for prefix, (module, name) in _TARGETS.items():
@@ -40,48 +51,53 @@ def _make_executor(target: str, graph, config):
 class BaseSession:
     """What all sessions share: running, callables, partial runs."""
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         if graph is None:
             self._graph = scopes.drawn_graph()
         else:
             if not isinstance(graph, Graph):
-                raise TypeError(f"graph must be a tf.Graph, but got {type(graph)}")
+                raise TypeError(f"graph must be a tf.Graph, not {type(graph)}")
             self._graph = graph
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
         target = target.decode() if isinstance(target, bytes) else target or ""
         if config is not None and not isinstance(config, config_pb2.ConfigProto):
-            raise TypeError(f"config must be a tf.ConfigProto, but got {type(config)}")
+            raise TypeError(f"config must be a ConfigProto, not {type(config)}")
         self._target = target.encode()
         self._config = config
         self._add_shapes = bool(config is not None and config.graph_options.infer_shapes)
         self._closed = False
-        self._calls: dict = {}  # (kind of fetches, fetches, feed keys) → steady-state call
+        self._calls: dict[Hashable, Callable[[Iterable[Any]], Any]] = {}  # (kind of fetches, fetches, feed keys) → steady-state call
         self._executor = _make_executor(target, self._graph, config)
         _open_sessions.add(self)
 
     @property
-    def graph(self):
+    def graph(self) -> Graph:
         """The graph this session runs."""
         return self._graph
 
     @property
-    def graph_def(self):
+    def graph_def(self) -> graph_pb2.GraphDef:
         """The graph as a GraphDef."""
         return self._graph.as_graph_def(add_shapes=self._add_shapes)
 
     @property
-    def sess_str(self):
+    def sess_str(self) -> bytes:
         """The target, as bytes."""
         return self._target
 
-    def list_devices(self):
+    def list_devices(self) -> list[DeviceAttributes]:
         """The devices there are: objects with `name`, `device_type`, `memory_limit_bytes`."""
         if self._closed:
             raise errors.CancelledError(None, None, "Session has been closed.")
         return self._executor.list_devices()
 
-    def close(self):
+    def close(self) -> None:
         """Give up what the session holds. Running it afterwards is a RuntimeError."""
         if not self._closed:
             self._closed = True
@@ -89,11 +105,17 @@ class BaseSession:
             _open_sessions.discard(self)
             self._executor.close()
 
-    def as_default(self):
+    def as_default(self) -> AbstractContextManager[Any]:
         """A context in which `Tensor.eval` and `Operation.run` use this session; it is not closed at the end."""
         return scopes.default_session(self)
 
-    def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
+    def run(
+        self,
+        fetches: Structure,
+        feed_dict: FeedDict | None = None,
+        options: config_pb2.RunOptions | None = None,
+        run_metadata: config_pb2.RunMetadata | None = None,
+    ) -> Any:
         """Run what is needed for `fetches` and give their values, in the structure that was asked for.
 
         >>> sess.run({"sum": a + b, "both": [a, b]}, feed_dict={a: 1.0, b: 2.0})
@@ -104,7 +126,7 @@ class BaseSession:
             kind = fetches.__class__
             feed_dict = feed_dict or _NO_FEEDS
             try:
-                key = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
+                key: Hashable = (kind, tuple(fetches) if kind is list or kind is tuple else fetches, *feed_dict)
                 call = self._calls.get(key)
             except TypeError:  # nested, or nothing that could be looked up
                 key = _frozen(fetches, feed_dict)
@@ -118,9 +140,9 @@ class BaseSession:
         if self._closed:
             raise RuntimeError("Attempted to use a closed Session.")
         if self._graph.version == 0:
-            raise RuntimeError("The Session graph is empty.  Add operations to the graph before calling run().")
+            raise RuntimeError("The session's graph is empty: there is nothing to run before operations are added.")
 
-    def _first_run(self, key, fetches, feed_dict):
+    def _first_run(self, key: Hashable, fetches: Structure, feed_dict: FeedDict) -> Any:
         self._check_open()
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict is not _NO_FEEDS else {}
         wanted = FetchPlan(self, fetches)
@@ -132,7 +154,13 @@ class BaseSession:
             self._calls[key] = (lambda values: run(values)[0]) if single else (lambda values: build(run(values)))
         return build(run(fed.values()))
 
-    def _run_with_options(self, fetches, feed_dict, options, run_metadata):
+    def _run_with_options(
+        self,
+        fetches: Structure,
+        feed_dict: FeedDict | None,
+        options: config_pb2.RunOptions | None,
+        run_metadata: config_pb2.RunMetadata | None,
+    ) -> Any:
         if options is not None and not isinstance(options, config_pb2.RunOptions):
             raise TypeError(f"options must be a RunOptions, but got {type(options)}")
         if run_metadata is not None and not isinstance(run_metadata, config_pb2.RunMetadata):
@@ -143,10 +171,15 @@ class BaseSession:
         self._executor.extend()
         return wanted.build(self._executor.run_with_options(wanted.elements, fed, options, run_metadata))
 
-    def make_callable(self, fetches, feed_list=None, accept_options=False):
+    def make_callable(
+        self,
+        fetches: Structure,
+        feed_list: Sequence[Any] | None = None,
+        accept_options: bool = False,
+    ) -> Callable[..., Any]:
         """A function that runs `fetches`, with the values of `feed_list` as positional arguments."""
         if feed_list is not None and not isinstance(feed_list, (list, tuple)):
-            raise TypeError("`feed_list` must be a list or tuple.")
+            raise TypeError("feed_list must be a sequence: a list, or a tuple")
         if self._closed:
             raise errors.CancelledError(None, None, "Session has been closed.")
         self._executor.extend()
@@ -160,25 +193,27 @@ class BaseSession:
             return self._callable_with_feeds(fetches, wanted, feed_list, tensors)
         run, build = self._executor.prepare(wanted.elements, []).call, wanted.build
 
-        def call():
+        def call() -> Any:
             if self._closed:
                 raise errors.CancelledError(None, None, "Session has been closed.")
             return build(run(()))
 
         return call
 
-    def _callable_with_feeds(self, fetches, wanted, feed_list, tensors):
+    def _callable_with_feeds(
+        self, fetches: Structure, wanted: FetchPlan, feed_list: Sequence[Any], tensors: list[Tensor]
+    ) -> Callable[..., Any]:
         simple = len(tensors) == len(feed_list)
         run, build, count = self._executor.prepare(wanted.elements, tensors).call, wanted.build, len(feed_list)
 
-        def call(*values):
+        def call(*values: Any) -> Any:
             if not simple or len(values) != count or self._closed:
                 return self.run(fetches, dict(zip(feed_list, values, strict=False)))
             return build(run(values))
 
         return call
 
-    def _make_callable_from_options(self, callable_options):
+    def _make_callable_from_options(self, callable_options: config_pb2.CallableOptions) -> Callable[..., list[Any]]:
         """A function from a CallableOptions proto: `call(*feeds)` returns the list of fetched values."""
         named = [self._graph.get_tensor_by_name(name) for name in callable_options.feed]
         wanted = [self._graph.as_graph_element(name) for name in callable_options.fetch]
@@ -186,7 +221,7 @@ class BaseSession:
         self._executor.extend()
         options = callable_options.run_options if callable_options.HasField("run_options") else None
 
-        def call(*args, run_metadata=None):
+        def call(*args: Any, run_metadata: config_pb2.RunMetadata | None = None) -> list[Any]:
             self._check_open()
             if len(args) != len(named):
                 raise errors.InvalidArgumentError(None, None, f"This callable takes {len(named)} values, not {len(args)}")
@@ -198,20 +233,20 @@ class BaseSession:
 
         return call
 
-    def partial_run_setup(self, fetches, feeds=None):
+    def partial_run_setup(self, fetches: Structure, feeds: Sequence[Any] | None = None) -> str:
         """Begin a run that goes on in parts; gives the handle for `partial_run`. All fetches and feeds to come must be named here."""
         self._check_open()
         wanted = FetchPlan(self, fetches)
         return self._executor.partial_run_setup(wanted.elements, feeding.check_list(self._graph, feeds or []))
 
-    def partial_run(self, handle, fetches, feed_dict=None):
+    def partial_run(self, handle: str, fetches: Structure, feed_dict: FeedDict | None = None) -> Any:
         """Go on with a run: feed more, fetch more."""
         self._check_open()
         fed = feeding.flatten(self._graph, feed_dict) if feed_dict else {}
         wanted = FetchPlan(self, fetches)
         return wanted.build(self._executor.partial_run(handle, wanted.elements, fed))
 
-    def explain(self, fetches, feed_list=()) -> str:
+    def explain(self, fetches: Structure, feed_list: Sequence[Any] = ()) -> str:
         """What each stage of planning made of a run, as text: the plan that runs, and those for shapes that came often; see docs/runtime.md."""
         from everflow.runtime.plan.explain import explain
 
@@ -223,12 +258,12 @@ class BaseSession:
         return explain(self._executor.prepare(wanted, fed).plan, getattr(again.program, "journal", ()))
 
 
-def _is_steady(fetches, feed_dict) -> bool:
+def _is_steady(fetches: Structure, feed_dict: FeedDict) -> bool:
     """Whether equal fetches and feed keys mean the same run every time: graph elements and names only."""
     return all(_is_element(item) for item in _leaves(fetches)) and all(_is_element(item) for item in feed_dict)
 
 
-def _leaves(fetches):
+def _leaves(fetches: Structure) -> list[Any]:
     if isinstance(fetches, (list, tuple)):
         return [leaf for item in fetches for leaf in _leaves(item)]
     if isinstance(fetches, dict):
@@ -236,10 +271,10 @@ def _leaves(fetches):
     return [fetches]
 
 
-def _frozen(fetches, feed_dict):
+def _frozen(fetches: Structure, feed_dict: FeedDict) -> Hashable:
     """A key for nested fetches, equal for equal structures of the same things; None where one of them has no hash."""
 
-    def frozen(item):
+    def frozen(item: Structure) -> Any:
         if isinstance(item, (list, tuple)):
             return (type(item), *map(frozen, item))
         if isinstance(item, dict):
@@ -254,7 +289,7 @@ def _frozen(fetches, feed_dict):
     return key
 
 
-def _is_element(item) -> bool:
+def _is_element(item: object) -> bool:
     if isinstance(item, (Tensor, Operation, str)):
         return True
     return hasattr(item, "_as_graph_element") and composite_parts(item) is None and conversion_of(item) is None
@@ -268,14 +303,19 @@ class Session(BaseSession):
     6.0
     """
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         super().__init__(target, graph, config=config)
-        self._entered = None
+        self._entered: tuple[AbstractContextManager[Any], AbstractContextManager[Any]] | None = None
 
-    def __enter__(self):
+    def __enter__(self) -> Session:
         if self._entered is not None:
             raise RuntimeError(
-                "Session context managers are not re-entrant. Use `Session.as_default()` if you want to enter a session multiple times."
+                "This session is entered already, and `with` closes it at the end, so it is not re-entrant. `with sess.as_default():` can be nested."
             )
         graph_context = self._graph.as_default()
         session_context = self.as_default()
@@ -284,7 +324,12 @@ class Session(BaseSession):
         self._entered = graph_context, session_context
         return self
 
-    def __exit__(self, exc_type, exc_value, exc_traceback):
+    def __exit__(
+        self,
+        exc_type: type[BaseException] | None,
+        exc_value: BaseException | None,
+        exc_traceback: TracebackType | None,
+    ) -> None:
         if exc_type is errors.OpError:
             warnings.warn("Session closing due to error", stacklevel=2)
         if self._entered is not None:
@@ -297,7 +342,11 @@ class Session(BaseSession):
         self.close()
 
     @staticmethod
-    def reset(target, containers=None, config=None):
+    def reset(
+        target: str | bytes | None,
+        containers: Sequence[str] | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         """Forget what is kept in resource containers (the default one unless named) at a target."""
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
@@ -319,14 +368,18 @@ _interactive_count = 0
 class InteractiveSession(BaseSession):
     """A session that makes itself the default when created, for shells and notebooks."""
 
-    def __init__(self, target="", graph=None, config=None):
+    def __init__(
+        self,
+        target: str | bytes | None = "",
+        graph: Graph | None = None,
+        config: config_pb2.ConfigProto | None = None,
+    ) -> None:
         global _interactive_count
         super().__init__(target, graph, config)
         with _interactive_lock:
             if _interactive_count > 0:
                 warnings.warn(
-                    "An interactive session is already active. This can cause out-of-memory errors in some cases. You must explicitly call "
-                    "`InteractiveSession.close()` to release resources held by the other session(s).",
+                    "An interactive session is open already, and keeps its variables and queues in memory until its `close()` is called.",
                     stacklevel=2,
                 )
             _interactive_count += 1
@@ -339,7 +392,7 @@ class InteractiveSession(BaseSession):
         for context in self._contexts:
             context.__enter__()
 
-    def close(self):
+    def close(self) -> None:
         """Close it, and take it from the default stacks."""
         global _interactive_count
         if not self._closed:

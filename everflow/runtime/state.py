@@ -6,11 +6,16 @@ import contextlib
 import copy
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.framework.forking import renewed
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
+    from everflow.protos import attr_value_pb2
 
 DEFAULT_CONTAINER = "localhost"
 # Who waits looks so often, in seconds, whether it should stop.
@@ -20,12 +25,12 @@ LONGEST_WAIT = 0.1
 class ResourceStore:
     """Objects that live longer than a run: `(container, kind, name)` → object. An empty container is the default one."""
 
-    def __init__(self, container_type: Callable = dict):
+    def __init__(self, container_type: Callable = dict) -> None:
         self._lock = renewed(threading.RLock())
         self._container_type = container_type
         self._containers: dict[str, Any] = {}
 
-    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]):
+    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], Any]) -> Any:
         """The object of that name, made by `factory()` the first time."""
         with self._lock:
             objects = self._containers.setdefault(container or DEFAULT_CONTAINER, self._container_type())
@@ -34,7 +39,7 @@ class ResourceStore:
                 found = objects[kind, name] = factory()
             return found
 
-    def lookup(self, container: str, kind: str, name: str):
+    def lookup(self, container: str, kind: str, name: str) -> Any:
         """The object of that name, or None."""
         with self._lock:
             return self._containers.get(container or DEFAULT_CONTAINER, {}).get((kind, name))
@@ -44,7 +49,7 @@ class ResourceStore:
         with self._lock:
             return self._containers.get(container or DEFAULT_CONTAINER, {}).pop((kind, name), None) is not None
 
-    def remove(self, value) -> bool:
+    def remove(self, value: object) -> bool:
         """Forget an object wherever it is kept; whether it was there."""
         with self._lock:
             for objects in self._containers.values():
@@ -66,11 +71,11 @@ class RandomStreams:
     They are found by the node's name, so that growing the graph disturbs none.
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._lock = renewed(threading.Lock())
         self._streams: dict[str, Any] = {}
 
-    def stream(self, node_name: str, factory: Callable[[], Any]):
+    def stream(self, node_name: str, factory: Callable[[], Any]) -> Any:
         """The generator of a node, made by `factory()` the first time."""
         with self._lock:
             if node_name not in self._streams:
@@ -81,30 +86,39 @@ class RandomStreams:
 class SessionState:
     """All that kernels get as `session`."""
 
-    def __init__(self, graph=None, resources: ResourceStore | None = None, function_caller: Callable | None = None):
+    def __init__(
+        self,
+        graph: Graph | None = None,
+        resources: ResourceStore | None = None,
+        function_caller: Callable | None = None,
+    ) -> None:
         self.graph = graph
         self.resources = resources or ResourceStore()
         self.random = RandomStreams()
         self.closed = renewed(threading.Event())
-        self.constants: dict = {}  # Const operation → kernel value; plans share them
-        self.private: dict = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
-        self.derivatives: dict = {}  # name → a function that kernels made of one of the graph by differentiating it
+        self.constants: dict[Operation, Any] = {}  # Const operation → kernel value; plans share them
+        self.private: dict[
+            tuple[str, str], Any
+        ] = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
+        self.derivatives: dict[str, Any] = {}  # name → a function that kernels made of one of the graph by differentiating it
         self.checks = False  # whether kernels are compared with what is declared of them
         self._private_lock = renewed(threading.RLock())
         self._function_caller = function_caller
 
-    def own(self, kind: str, name: str, factory: Callable[[], Any]):
+    def own(self, kind: str, name: str, factory: Callable[[], Any]) -> Any:
         """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions have their own."""
         with self._private_lock:
             if (kind, name) not in self.private:
                 self.private[kind, name] = factory()
             return self.private[kind, name]
 
-    def function(self, name_or_attr, fresh: bool = False) -> Callable:
+    def function(self, name_or_attr: str | attr_value_pb2.NameAttrList, fresh: bool = False) -> Callable:
         """A graph function as a callable: `call(*kernel_values, step=step)` returns the list of its results.
 
         A `fresh` one shares no random streams with other callers of the function.
         """
+        if self._function_caller is None:
+            raise errors.InternalError(None, None, "This state belongs to no executor, so it has no functions")
         return self._function_caller(getattr(name_or_attr, "name", name_or_attr), fresh)
 
     def for_function(self) -> SessionState:
@@ -113,7 +127,7 @@ class SessionState:
         other.random, other.private = RandomStreams(), {}
         return other
 
-    def for_graph(self, graph, function_caller: Callable) -> SessionState:
+    def for_graph(self, graph: Graph, function_caller: Callable) -> SessionState:
         """The same state for another graph that the session runs: parts of a graph that was cut over tasks."""
         other = copy.copy(self)
         other.graph, other.constants, other._function_caller = graph, {}, function_caller
@@ -129,8 +143,8 @@ class Step:
 
     __slots__ = ("container", "deadline", "locks", "session", "_cancelled")
 
-    def __init__(self, session: SessionState, timeout_in_ms: int = 0):
-        self.container: dict = {}
+    def __init__(self, session: SessionState, timeout_in_ms: int = 0) -> None:
+        self.container: dict[Any, Any] = {}
         self.locks: list = []  # what this run holds of critical sections
         self.session = session
         self.deadline = time.monotonic() + timeout_in_ms / 1000.0 if timeout_in_ms > 0 else None
@@ -164,7 +178,9 @@ class Step:
     def check(self) -> None:
         """Raise when this run should stop. Whatever may take long without it is to call this now and then."""
         if self._cancelled or self.session.closed.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
-            raise self.reason_to_stop()
+            error = self.reason_to_stop()
+            if error is not None:
+                raise error
 
     def patience(self) -> float:
         """How long to wait, in seconds, before looking again whether this run should stop."""
@@ -179,7 +195,7 @@ class Step:
                 self.check()
 
     @contextlib.contextmanager
-    def holding(self, lock):
+    def holding(self, lock: threading.Lock) -> Iterator[None]:
         """Hold a lock that another run may have for long; raise when this run is to stop before it gets it."""
         while not lock.acquire(timeout=self.patience()):
             self.check()

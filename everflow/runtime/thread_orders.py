@@ -8,10 +8,15 @@ keeps to one number of threads from its first run on; all others may take what i
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from everflow.framework import op_defs
 from everflow.kernels import registry
 from everflow.kernels.facts import SHARE
+
+if TYPE_CHECKING:
+    from everflow.runtime.plan.program import Node
 
 # Multiplications of numbers in a plan's products: fewer take one thread less than a millisecond, and sharing them gains little.
 HEAVY = 1 << 25
@@ -21,12 +26,12 @@ LARGE = 1 << 21
 _USUAL = 64
 
 
-def may_choose_threads(nodes) -> bool:
+def may_choose_threads(nodes: Iterable[Node]) -> bool:
     """Whether a plan of these nodes gives the same bits with any number of threads."""
     return not any(_differs(node) for node in nodes)
 
 
-def _differs(node) -> bool:
+def _differs(node: Node) -> bool:
     kernel = registry.lookup(node.type)
     if kernel is None:  # the graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing
         return not node.type.startswith("_") and op_defs.find(node.type) is None
@@ -36,10 +41,11 @@ def _differs(node) -> bool:
     if not smallest:
         return smallest == 0
     shapes = [source.output_shapes[output] for source, output in node.inputs] + list(node.output_shapes)
-    return any(shape is None or not shape.is_fully_defined() or shape.num_elements() >= smallest for shape in shapes)
+    counts = [None if shape is None else shape.num_elements() for shape in shapes]
+    return any(count is None or count >= smallest for count in counts)
 
 
-def steady_count(nodes, count: int) -> int:
+def steady_count(nodes: Iterable[Node], count: int) -> int:
     """The number of threads, up to `count`, that a plan keeps whose bits depend on it: by the size of its products, never by the clock.
 
     Shapes are those that the graph has, so that a plan made anew for the shapes that were fed keeps its number.
@@ -47,7 +53,7 @@ def steady_count(nodes, count: int) -> int:
     return count if sum(many for node in nodes if (many := _multiplications(node)) >= LARGE) >= HEAVY else 1
 
 
-def _multiplications(node) -> float:
+def _multiplications(node: Node) -> float:
     if "MatMul" in node.type and len(node.inputs) >= 2:
         (a, b), product = (_size(*edge) for edge in node.inputs[:2]), _size(node, 0)
         return math.sqrt(a * b * product)  # of [m, k], [k, n] and [m, n]
@@ -56,7 +62,7 @@ def _multiplications(node) -> float:
     return 0
 
 
-def _shape(node, output: int) -> tuple:
+def _shape(node: Node, output: int) -> tuple[int, ...]:
     made = getattr(node.op, "outputs", None)
     shape = made[output].shape if made and output < len(made) else None
     if shape is None or shape.ndims is None:
@@ -66,5 +72,5 @@ def _shape(node, output: int) -> tuple:
     return tuple(_USUAL if size is None else size for size in shape.as_list())
 
 
-def _size(node, output: int) -> float:
+def _size(node: Node, output: int) -> float:
     return math.prod(_shape(node, output))

@@ -12,10 +12,18 @@ import statistics
 import sys
 import threading
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.runtime.thread_orders import may_choose_threads, steady_count
+
+if TYPE_CHECKING:
+    from everflow.protos import config_pb2
+    from everflow.runtime.hints import PlanFunction, Value
+    from everflow.runtime.plan.program import Node
+    from everflow.runtime.state import Step
 
 # Longer runs are tried once each way, and still longer ones not at all: that would take too long.
 LONG, LONGEST_TRIED = 0.1, 1.0
@@ -54,7 +62,7 @@ _most = sys.maxsize
 os.register_at_fork(after_in_child=_only_one)
 
 
-def allowed(config) -> int:
+def allowed(config: config_pb2.ConfigProto) -> int:
     """The threads that a session may take: those of its configuration, else those of the environment and the machine."""
     return config.intra_op_parallelism_threads or _of_process
 
@@ -65,7 +73,13 @@ _of_process = torch.get_num_threads()
 class Trial:
     """Stands for a plan's function in its first runs: calls it with all threads and with one in turns, then decides."""
 
-    def __init__(self, function, count: int, decide, again: int = FIRST_AGAIN):
+    def __init__(
+        self,
+        function: PlanFunction,
+        count: int,
+        decide: Callable[[PlanFunction], None],
+        again: int = FIRST_AGAIN,
+    ) -> None:
         self._function = function
         self._decide = decide  # called with the function that the plan shall have from now on
         self._again = again  # the runs after which to try anew
@@ -75,7 +89,7 @@ class Trial:
         self._lock = threading.Lock()
         self.threads = f"1 or {count}, being tried"
 
-    def __call__(self, step, *feeds):
+    def __call__(self, step: Step | None, *feeds: Value) -> list[Any]:
         with self._lock:
             self._runs += 1
             warming = self._runs <= WARM_UP
@@ -95,7 +109,7 @@ class Trial:
                 best = self._count
             elif min(len(shared), len(alone)) >= (1 if shared and shared[0] > LONG else PAIRS):
                 typical = {c: statistics.median(times) for c, times in self._times.items()}
-                best = min(typical, key=typical.get)
+                best = min(typical, key=typical.__getitem__)
                 if typical[best] < SHORTEST_TRIED:
                     best = 0
             elif shared and alone and max(shared[0], alone[0]) > HOPELESS * min(shared[0], alone[0]):
@@ -104,34 +118,39 @@ class Trial:
                 return
         self._decide(self._for_a_while(best) if best else self._function)
 
-    def _for_a_while(self, count: int):
+    def _for_a_while(self, count: int) -> PlanFunction:
         """The function with so many threads, until it is time for another trial."""
         run, left = with_threads(self._function, count), self._again
 
-        def counted(step, *feeds):
+        def counted(step: Step | None, *feeds: Value) -> list[Any]:
             nonlocal left
             left -= 1
             if left <= 0:  # several threads may come here: of their trials the last one counts
                 self._decide(Trial(self._function, self._count, self._decide, 2 * self._again))
             return run(step, *feeds)
 
-        counted.threads = f"{count}, to be tried again after {self._again} runs"
+        counted.threads = f"{count}, to be tried again after {self._again} runs"  # type: ignore[attr-defined]  # for `explain`
         return counted
 
 
-def with_threads(function, count: int):
+def with_threads(function: PlanFunction, count: int) -> PlanFunction:
     """A plan's function that sees to its number of threads."""
 
-    def run(step, *feeds):
+    def run(step: Step | None, *feeds: Value) -> list[Any]:
         if _here.count != count:
             use(count)
         return function(step, *feeds)
 
-    run.threads = count
+    run.threads = count  # type: ignore[attr-defined]  # for `explain`
     return run
 
 
-def tried(function, count: int, decide, nodes=()):
+def tried(
+    function: PlanFunction,
+    count: int,
+    decide: Callable[[PlanFunction], None],
+    nodes: Sequence[Node] = (),
+) -> PlanFunction:
     """What a plan of these nodes calls at first: something that tries, if there is a choice.
 
     With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever it does to bits.

@@ -5,6 +5,15 @@ from __future__ import annotations
 import json
 import re
 from collections import namedtuple
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.protos import step_stats_pb2
+
+# A node's times, and the lane that it is drawn in.
+_Laned: TypeAlias = "tuple[step_stats_pb2.NodeExecStats, int]"
 
 AllocationMaximum = namedtuple("AllocationMaximum", ("timestamp", "num_bytes", "tensors"))
 StepStatsAnalysis = namedtuple("StepStatsAnalysis", ("chrome_trace", "allocator_maximums"))
@@ -15,14 +24,14 @@ _LABEL = re.compile(r"^(?P<name>[^ ]*) = (?P<op>[^(]*)\((?P<inputs>.*)\)$")
 class ChromeTrace:
     """Events of a trace, in the JSON form Chrome reads."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._metadata: list[dict] = []
         self._events: list[dict] = []
 
     def process(self, name: str, pid: int) -> None:
         self._metadata.append({"name": "process_name", "ph": "M", "pid": pid, "args": {"name": name}})
 
-    def event(self, ph: str, category: str, name: str, pid: int, tid: int, ts: int, **fields) -> None:
+    def event(self, ph: str, category: str, name: str, pid: int, tid: int, ts: int, **fields: Any) -> None:
         self._events.append({"ph": ph, "cat": category, "name": name, "pid": pid, "tid": tid, "ts": ts, **fields})
 
     def format_to_string(self, pretty: bool = False) -> str:
@@ -33,7 +42,17 @@ class ChromeTrace:
 class _TensorLife:
     """A tensor of the step: who made it, when, how big, and when it was last needed."""
 
-    def __init__(self, name, number, pid, lane, created, size, allocator, description):
+    def __init__(
+        self,
+        name: str,
+        number: int,
+        pid: int,
+        lane: int,
+        created: int,
+        size: int,
+        allocator: str,
+        description: str,
+    ) -> None:
         self.name = name
         self.number = number
         self.pid = pid
@@ -51,17 +70,17 @@ class Timeline:
     >>> trace = timeline.Timeline(run_metadata.step_stats).generate_chrome_trace_format()
     """
 
-    def __init__(self, step_stats, graph=None):
+    def __init__(self, step_stats: step_stats_pb2.StepStats, graph: Graph | None = None) -> None:
         self._step_stats = step_stats
         self._graph = graph
         self._pids: dict[str, tuple[int, int]] = {}
         self._tensors: dict[str, _TensorLife] = {}
 
-    def generate_chrome_trace_format(self, show_dataflow=True, show_memory=False):
+    def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False) -> str:
         """The trace as JSON text; `show_memory` adds the life of each tensor and the memory in use."""
         return self.analyze_step_stats(show_dataflow=show_dataflow, show_memory=show_memory).chrome_trace.format_to_string(pretty=True)
 
-    def analyze_step_stats(self, show_dataflow=True, show_memory=True):
+    def analyze_step_stats(self, show_dataflow: bool = True, show_memory: bool = True) -> StepStatsAnalysis:
         """The trace, and for each allocator the time and tensors at which it held most."""
         trace = ChromeTrace()
         trace.process("Allocators", 0)
@@ -90,7 +109,7 @@ class Timeline:
         maximums = self._memory(trace if show_memory else None)
         return StepStatsAnalysis(chrome_trace=trace, allocator_maximums=maximums)
 
-    def _find_tensors(self, lanes) -> None:
+    def _find_tensors(self, lanes: dict[str, list[_Laned]]) -> None:
         for device in self._step_stats.dev_stats:
             for stats, lane in lanes[device.device]:
                 for output in stats.output:
@@ -107,7 +126,7 @@ class Timeline:
                         str(output.tensor_description).replace('"', ""),
                     )
 
-    def _memory(self, trace) -> dict[str, AllocationMaximum]:
+    def _memory(self, trace: ChromeTrace | None) -> dict[str, AllocationMaximum]:
         changes: dict[str, list] = {}
         for tensor in self._tensors.values():
             changes.setdefault(tensor.allocator, []).append((tensor.created, tensor.size, tensor.name))
@@ -132,7 +151,7 @@ class Timeline:
         return maximums
 
 
-def _lanes(node_stats) -> list[tuple]:
+def _lanes(node_stats: Iterable[step_stats_pb2.NodeExecStats]) -> list[tuple]:
     """Each node with the first lane that is free when it starts, so that overlapping ones are drawn side by side."""
     free: list[int] = []
     result = []
@@ -149,7 +168,7 @@ def _lanes(node_stats) -> list[tuple]:
     return result
 
 
-def _parse(stats) -> tuple[str, str, list[str]]:
+def _parse(stats: step_stats_pb2.NodeExecStats) -> tuple[str, str, list[str]]:
     """Name, op type and inputs out of a label like `c = MatMul(a, b)`."""
     match = _LABEL.match(stats.timeline_label)
     if match is None:

@@ -3,22 +3,47 @@
 from __future__ import annotations
 
 import threading
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.protos import config_pb2, step_stats_pb2
+    from everflow.runtime.hints import Runnable, Value
+    from everflow.runtime.plan.program import Node
+
+
+class Output(NamedTuple):
+    """What a trace tells of one output: its memory, not its values."""
+
+    dtype: int
+    sizes: list[int]
+    size_in_bytes: int
+    address: int
+
+
+class Record(NamedTuple):
+    """One node that ran, with times in nanoseconds since the epoch."""
+
+    node: Node
+    start: int
+    end: int
+    outputs: list[Output]
 
 
 class StepTrace:
     """Collects one record for each node that a traced plan runs."""
 
-    def __init__(self):
-        self.records: list[tuple] = []
+    def __init__(self) -> None:
+        self.records: list[Record] = []
 
-    def record(self, node, start: int, end: int, values: list) -> None:
+    def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
         """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs in use."""
         described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes, strict=False)]
-        self.records.append((node, start, end, described))
+        self.records.append(Record(node, start, end, described))
 
-    def write(self, step_stats, started: float) -> None:
+    def write(self, step_stats: step_stats_pb2.StepStats, started: float) -> None:
         """Fill a StepStats proto: a DeviceStepStats for each device, its nodes in the order they ran."""
         by_device: dict = {}
         thread = threading.get_ident() & 0x7FFFFFFF
@@ -50,18 +75,18 @@ class StepTrace:
                 description.allocation_description.ptr = pointer
 
 
-def _describe(value, dtype):
-    """(dtype number, sizes, bytes, address) of a kernel's value."""
+def _describe(value: Value, dtype: DType) -> Output:
+    """A kernel's value as a trace shows it."""
     number = dtype.as_datatype_enum
     value = getattr(value, "value", value)
     if isinstance(value, np.ndarray):
-        return number, list(value.shape), int(value.nbytes), int(value.ctypes.data)
+        return Output(number, list(value.shape), int(value.nbytes), int(value.ctypes.data))
     if hasattr(value, "data_ptr"):
-        return number, list(value.shape), value.numel() * value.element_size(), value.data_ptr()
-    return number, [], 0, 0
+        return Output(number, list(value.shape), value.numel() * value.element_size(), value.data_ptr())
+    return Output(number, [], 0, 0)
 
 
-def _label(node) -> str:
+def _label(node: Node) -> str:
     """`name = Type(input, input)`, as timelines show it."""
     names = [source.name if output == 0 else f"{source.name}:{output}" for source, output in node.inputs]
     names += ["^" + source.name for source in node.controls]
@@ -69,10 +94,10 @@ def _label(node) -> str:
     return f"{node.name} = {op_type}({', '.join(names)})"
 
 
-def write_cost_graph(run_metadata, plan, trace: StepTrace) -> None:
+def write_cost_graph(run_metadata: config_pb2.RunMetadata, plan: Runnable, trace: StepTrace) -> None:
     """Fill RunMetadata.cost_graph: each node with its device, time and size of outputs."""
     cost_graph = run_metadata.cost_graph
-    numbers = {node: i for i, (node, *_) in enumerate(trace.records)}
+    numbers = {record.node: i for i, record in enumerate(trace.records)}
     final = {source for source, _ in plan.program.top.end.inputs}
     for node, start, end, outputs in trace.records:
         cost = cost_graph.node.add(

@@ -85,7 +85,7 @@ def test_values_are_numpys_in_every_type(name):
         try:
             made[dtype] = function(tf.constant(_typed(dtype)))
         except TypeError as e:
-            assert "not in list of allowed values" in str(e)  # the op is not defined for this type
+            assert "must be one of" in str(e)  # the op is not defined for this type
     assert len(made) >= 6
     for dtype, value in zip(made, run(*made.values())):
         wanted = expected(_typed(dtype))

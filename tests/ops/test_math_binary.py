@@ -62,7 +62,7 @@ def test_numpy_arrays_leave_the_operator_to_the_tensor(sess):
 def test_a_value_of_another_type_is_refused_and_leaves_its_constant():
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.int32, name="x")
-        with pytest.raises(TypeError, match="has type float32 that does not match type int32 of argument 'x'"):
+        with pytest.raises(TypeError, match="is of type float32, not int32 as its argument 'x'"):
             x + 1.5
         assert [op.name for op in graph.get_operations()] == ["x", "add/y"]
 

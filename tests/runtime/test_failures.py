@@ -6,6 +6,7 @@ import everflow as tf
 from everflow.framework import errors
 from everflow.framework import raw_ops as raw
 from everflow.runtime.plan import failures
+from everflow.runtime.plan.program import Node
 
 
 def test_a_failing_kernel_names_op_inputs_and_line():
@@ -97,3 +98,12 @@ def test_mistakes_of_kernels_keep_their_traceback(monkeypatch):
     with tf.Session() as sess, pytest.raises(tf.errors.InternalError) as caught:
         sess.run(y)
     assert isinstance(caught.value.__cause__, AttributeError) and "no_such_thing" in caught.value.message
+
+
+@pytest.mark.parametrize(("code", "kind"), [(3, errors.InvalidArgumentError), (99, errors.OpError)])
+def test_an_error_while_a_kernel_is_bound_keeps_its_code(code, kind):
+    """Also where it is a plain OpError, or of a code that has no class."""
+    node = Node(0, tf.constant(1.0, name="c").op, "c", "Const")
+    found = failures.refused(errors.OpError(None, None, "not today", code), node)
+    assert type(found) is kind and found.error_code == code
+    assert found.op is node.op and "not today" in found.message and "[[node c (defined at " in found.message

@@ -32,7 +32,7 @@ def test_integers():
     assert fed(tf.int32, 1.0) == 1
     np.testing.assert_array_equal(fed(tf.int32, [1.7, -1.7]), [1, -1])
     np.testing.assert_array_equal(fed(tf.uint8, [300]), [44])
-    with pytest.raises(TypeError, match="not compatible"):
+    with pytest.raises(TypeError, match="which can.t hold it"):
         fed(tf.int32, 2**40)
 
 
@@ -73,9 +73,9 @@ def test_keys():
                 sess.run(total, {key: 1.0})
         with pytest.raises(TypeError, match="must be a dictionary"):
             sess.run(total, [(x, 1.0)])
-        with pytest.raises(ValueError, match="Key had 2 elements"):
+        with pytest.raises(ValueError, match="a key of 2 parts has a value of 1"):
             sess.run(total, {(x, y): (1.0,)})
-        with pytest.raises(TypeError, match="cannot be a tf.Tensor"):
+        with pytest.raises(TypeError, match="a tensor has no value to feed"):
             sess.run(total, {x: y, y: 1.0})
         tf.get_default_graph().prevent_feeding(middle := raw.Neg(x=x))
         with pytest.raises(ValueError, match="may not be fed"):

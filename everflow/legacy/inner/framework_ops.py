@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import MutableMapping
+from collections.abc import Iterator, KeysView, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import registry
 from everflow.framework.conversion import convert_n_to_tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, init_scope
 from everflow.framework.scopes import graph_from_inputs as _get_graph_from_inputs
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike, GradientFunction, TensorLike
+    from everflow.framework.operation import Tensor
 
 __all__ = [
     "NullContextmanager",
@@ -27,23 +32,23 @@ uid = itertools.count(1).__next__
 class _Gradients(MutableMapping):
     """The registered gradients as TensorFlow keeps them: programs ask whether one is there, and take one out to put their own."""
 
-    def __getitem__(self, op_type):
+    def __getitem__(self, op_type: str) -> dict[str, Any]:
         registry.load_all()
         return {"type": registry._gradients[op_type], "location": None}
 
-    def __setitem__(self, op_type, entry):
+    def __setitem__(self, op_type: str, entry: dict[str, Any]) -> None:
         registry.load_all()
         registry._gradients[op_type] = entry["type"]
 
-    def __delitem__(self, op_type):
+    def __delitem__(self, op_type: str) -> None:
         registry.load_all()
         del registry._gradients[op_type]
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[str]:
         registry.load_all()
         return iter(list(registry._gradients))
 
-    def __len__(self):
+    def __len__(self) -> int:
         registry.load_all()
         return len(registry._gradients)
 
@@ -55,19 +60,19 @@ class _GradientRegistry:
     ...     tf.RegisterGradient("GuidedRelu")(guided_relu)
     """
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._registry = _Gradients()
 
-    def register(self, candidate, name=None):
+    def register(self, candidate: GradientFunction, name: str | None = None) -> None:
         """Register a function under a name, or its own; KeyError where there is one already."""
         registry.load_all()
         registry._register_gradient(name or candidate.__name__, candidate)
 
-    def lookup(self, name):
+    def lookup(self, name: str) -> GradientFunction | None:
         """The function under a name; LookupError where there is none."""
         return registry.find_gradient(name)
 
-    def list(self):
+    def list(self) -> KeysView[str]:
         """All names."""
         return self._registry.keys()
 
@@ -75,22 +80,29 @@ class _GradientRegistry:
 _gradient_registry = _GradientRegistry()
 
 
-def internal_convert_n_to_tensor(values, dtype=None, name=None, as_ref=False, preferred_dtype=None, ctx=None):
+def internal_convert_n_to_tensor(
+    values: Sequence[TensorLike],
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    as_ref: bool = False,
+    preferred_dtype: DTypeLike | None = None,
+    ctx: Any = None,
+) -> list[Tensor]:
     """`convert_n_to_tensor`, with its arguments in another order; there is one context only."""
     return convert_n_to_tensor(values, dtype, name, preferred_dtype, as_ref)
 
 
-def name_from_scope_name(name):
+def name_from_scope_name(name: str) -> str:
     """A scope's name without the slash at its end."""
     return name[:-1] if name and name[-1] == "/" else name
 
 
-def inside_function():
+def inside_function() -> bool:
     """Whether the default graph is the body of a function."""
     return get_default_graph().building_function
 
 
-def executing_eagerly_outside_functions():
+def executing_eagerly_outside_functions() -> bool:
     """Whether operations run at once, or would around the function whose body is drawn now."""
     if executing_eagerly():
         return True
@@ -101,6 +113,6 @@ def executing_eagerly_outside_functions():
 
 
 @contextlib.contextmanager
-def NullContextmanager(*args, **kwargs):
+def NullContextmanager(*args: Any, **kwargs: Any) -> Iterator[None]:
     """A context that does nothing, whatever it is given."""
     yield

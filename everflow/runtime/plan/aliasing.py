@@ -22,7 +22,7 @@ class Class:
 
     __slots__ = ("is_shared", "variables", "reads", "loops", "last_use", "has_views")
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.is_shared = False  # the caller, the plan or a store holds that memory, too
         self.variables: frozenset[Node] = frozenset()  # those whose buffer it may be
         self.reads: list[Node] = []  # who looked into a variable's buffer
@@ -42,7 +42,7 @@ class Class:
 class Aliases:
     """The classes of a program's values, and the writes of its variables. Nodes that rules make are added when somebody asks for them."""
 
-    def __init__(self, program: Program):
+    def __init__(self, program: Program) -> None:
         self._program = program
         self._parent: dict[Edge, Edge] = {}
         self._classes: dict[Edge, Class] = {}

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.kernels import registry, tensors
 from everflow.runtime import checking
 from everflow.runtime.plan.locking import excludes_others, locked
 from everflow.runtime.plan.program import VALUE, Node, input_counts
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState, Step
 
 PLACEHOLDERS = frozenset(["Placeholder", "PlaceholderV2"])
 CONSTANTS = (VALUE, "Const")
@@ -25,15 +31,15 @@ class Binding:
     plain: Any = None  # the kernel itself, where `function` is something around it
 
 
-def bind(node: Node, state) -> Binding | None:
+def bind(node: Node, state: SessionState | None) -> Binding | None:
     """The binding of a node; None where no kernel knows its op type."""
-    if state is not None and state.graph is not None and _is_function(node, state):
+    if state is not None and state.graph is not None and _is_function(node, state.graph):
         return _bind_function(node, state)
     entry = registry.lookup(node.type)
     if entry is None:
         return None
 
-    def held(function):
+    def held(function: Callable[..., Value]) -> Callable[..., Value]:
         """The kernel with what stands round it: locks, and the look at what it does."""
         function = locked(node, function) if excludes_others(node) else function
         is_checked = state is not None and state.checks and not entry.once
@@ -50,16 +56,16 @@ def bind(node: Node, state) -> Binding | None:
     return Binding(held(entry.function), keywords, "step" in entry.context_names, entry.function)
 
 
-def _is_function(node: Node, state) -> bool:
-    return node.type in state.graph._functions and registry.lookup(node.type) is None
+def _is_function(node: Node, graph: Graph) -> bool:
+    return node.type in graph._functions and registry.lookup(node.type) is None
 
 
-def _bind_function(node: Node, state) -> Binding:
+def _bind_function(node: Node, state: SessionState) -> Binding:
     """A node whose op type is a function of the graph: its call takes all inputs and gives one result or a tuple."""
     call = state.function(node.type)
     count = len(node.output_dtypes)
 
-    def function(*values, step):
+    def function(*values: Value, step: Step) -> Value:
         results = call(*values, step=step)
         return results[0] if count == 1 else tuple(results) if count else None
 
@@ -72,13 +78,15 @@ def is_once(node: Node) -> bool:
     return entry is not None and entry.once and not node.inputs
 
 
-def once_value(node: Node, state):
+def once_value(node: Node, state: SessionState) -> Value:
     """What a `once` kernel gives: the session's variable or resource."""
     binding = bind(node, state)
+    if binding is None:
+        raise missing_kernel(node)
     return binding.function(**binding.keywords)
 
 
-def constant_value(node: Node, state):
+def constant_value(node: Node, state: SessionState) -> Value:
     """The kernel value of a Const node; plans of a session share it."""
     if node.type == VALUE:
         return node.value
@@ -88,7 +96,7 @@ def constant_value(node: Node, state):
     return cache[node.op]
 
 
-def call_arguments(node: Node, values: list) -> list:
+def call_arguments(node: Node, values: list[Value]) -> list[Any]:
     """Input values grouped by the definition's arguments: a list for a list-valued one."""
     if node.definition is None:
         return values

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import gc
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from everflow.runtime.denormals import flush
 from everflow.runtime.plan.aliasing import Aliases
@@ -23,11 +25,28 @@ from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Tensor
+    from everflow.runtime.hints import PlanFunction, Rewrite, Value
+    from everflow.runtime.state import SessionState
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class Plan:
     """A compiled run. It holds no values of its own, so any number of threads may call it at once."""
 
-    def __init__(self, program: Program, changes: dict[str, int], emitted: Emitted, copies: int, state, threads: int = 0):
+    def __init__(
+        self,
+        program: Program,
+        changes: dict[str, int],
+        emitted: Emitted,
+        copies: int,
+        state: SessionState,
+        threads: int = 0,
+    ) -> None:
         self.program = program
         self.changes = changes
         self.emitted = emitted
@@ -41,10 +60,10 @@ class Plan:
         ends = program.top.end.inputs
         self.fed_fetches = [(i, ends[p][0].value) for i, p in enumerate(program.fetches) if p is not None and ends[p][0].type == FEED]
 
-    def _call_from_now(self, function) -> None:
+    def _call_from_now(self, function: PlanFunction) -> None:
         self.function = function
 
-    def __call__(self, feeds, step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
         if step is None and self.takes_step:
             step = Step(self.state)
@@ -65,11 +84,11 @@ class Plan:
         raise error
 
 
-def _without_collecting(function):
+def _without_collecting(function: Callable[P, T]) -> Callable[P, T]:
     """Planning makes many objects and no garbage in cycles: to look for that again and again would take a third of its time."""
 
     @functools.wraps(function)
-    def call(*arguments, **keywords):
+    def call(*arguments: P.args, **keywords: P.kwargs) -> T:
         with contextlib.ExitStack() as after:
             if gc.isenabled():
                 gc.disable()
@@ -83,7 +102,17 @@ class Planner:
     """Makes the plans of some fetches (Tensors and Operations) and feeds (Tensors): what does not depend on shapes is done once."""
 
     @_without_collecting
-    def __init__(self, fetches: list, feeds: list, state, placer: Placer, rules: list, *, checks: bool = False, **options):
+    def __init__(
+        self,
+        fetches: list[Element],
+        feeds: list[Tensor],
+        state: SessionState,
+        placer: Placer,
+        rules: list[Rewrite],
+        *,
+        checks: bool = False,
+        **options: Any,
+    ) -> None:
         """`options`: see `plan`; `done` are operations that need not be waited for, `as_created` keeps the order of creation."""
         self.state, self.rules, self.checks = state, rules, checks
         done, as_created = options.pop("done", frozenset()), options.pop("as_created", False)
@@ -125,12 +154,28 @@ class Planner:
         return Plan(program, changes, emitted, len(aliases.snapshots()), self.state, threads)
 
 
-def compile_plan(fetches: list, feeds: list, state, placer: Placer, rules: list, *, journal: bool = False, **options) -> Plan:
+def compile_plan(
+    fetches: list[Element],
+    feeds: list[Tensor],
+    state: SessionState,
+    placer: Placer,
+    rules: list[Rewrite],
+    *,
+    journal: bool = False,
+    **options: Any,
+) -> Plan:
     """The plan of `fetches` from `feeds`, whatever their shapes; with a `journal` its program knows what rules changed."""
     return Planner(fetches, feeds, state, placer, rules, **options).plan(journal=journal, only=True)
 
 
-def compile_shaped(fetches: list, feeds: list, state, placer: Placer, rules: list, **options):
+def compile_shaped(
+    fetches: list[Element],
+    feeds: list[Tensor],
+    state: SessionState,
+    placer: Placer,
+    rules: list[Rewrite],
+    **options: Any,
+) -> Plan | ShapedPlans:
     """A plan that is made again for the shapes its feeds have, where shape arithmetic can be saved by it."""
     start = time.perf_counter()
     planner = Planner(fetches, feeds, state, placer, rules, **options)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from everflow.runtime.plan.program import LOOP, VARIABLE, Node, loop_variables
 
@@ -34,7 +35,7 @@ def is_load(node: Node) -> bool:
     return node.type in LOADS
 
 
-def container_of(node: Node):
+def container_of(node: Node) -> tuple[Any, ...]:
     """What a node puts into or takes from, by the node that made it; gradients of an array are one array for each source."""
     source, output = node.inputs[0]
     gradients: tuple = ()

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Edge, Node, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
 
 SWITCH = frozenset(["Switch", "RefSwitch"])
 ENTER = frozenset(["Enter", "RefEnter"])
@@ -20,6 +24,7 @@ CONTROL_FLOW = SWITCH | MERGE | ENTER | EXIT | NEXT | {"LoopCond"}
 
 Literal = tuple[Edge, bool]  # a predicate and what it must be
 Guard = tuple[Literal, ...] | None
+Path = tuple[str, ...]  # names of the frames around something, the outermost first
 DEAD = None  # the guard of a node that can never run: it needs both sides of a branch
 
 
@@ -31,13 +36,13 @@ class Unstructured(Exception):
 class Frame:
     """A while loop. `variables` are the Merge nodes that take a first value from an Enter and later ones from a NextIteration."""
 
-    path: tuple  # names of the frames around it and its own
+    path: Path  # names of the frames around it and its own
     nodes: list[Node] = field(default_factory=list)  # all nodes inside, also those of loops within
-    items: list = field(default_factory=list)  # nodes and loops directly inside
+    items: list[Item] = field(default_factory=list)  # nodes and loops directly inside
     variables: list[Node] = field(default_factory=list)
-    predicate: Edge | None = None
-    body: set = field(default_factory=set)  # the items that run only when the predicate holds
-    after: set = field(default_factory=set)  # the items that run when it no longer does
+    predicate: Edge = None  # type: ignore[assignment]  # found before anybody asks for it
+    body: set[Item] = field(default_factory=set)  # the items that run only when the predicate holds
+    after: set[Item] = field(default_factory=set)  # the items that run when it no longer does
     guard: Guard = ()
 
     def entry(self, merge: Node) -> Edge:
@@ -57,11 +62,11 @@ class AtOnce:
 class ControlFlow:
     """Which loop each node is in, and on which side of which branches."""
 
-    def __init__(self, pruned: Pruned):
+    def __init__(self, pruned: Pruned) -> None:
         self.frame_of: dict[Node, tuple] = {}
         self.guard_of: dict[Node, Guard] = {}
         self.frames: dict[tuple, Frame] = {}
-        self.items: list = pruned.nodes  # what is in no loop
+        self.items: list[Any] = pruned.nodes  # what is in no loop
         self.groups: dict[Node, AtOnce] = {}
         self.is_straight = not any(node.type in CONTROL_FLOW for node in pruned.nodes)
         if not self.is_straight:
@@ -70,15 +75,15 @@ class ControlFlow:
             self._find_guards(pruned.nodes)
             self._find_items(pruned.nodes)
 
-    def frame(self, node: Node) -> tuple:
+    def frame(self, node: Node) -> Path:
         return self.frame_of.get(node, ())
 
-    def guard(self, item) -> Guard:
+    def guard(self, item: Item) -> Guard:
         if isinstance(item, Frame):
             return item.guard
         return self.guard_of.get(item.nodes[0] if isinstance(item, AtOnce) else item, ())
 
-    def owner(self, node: Node, depth: int):
+    def owner(self, node: Node, depth: int) -> Item:
         """The item that stands for a node among items that are `depth` frames deep."""
         if self.is_straight:
             return self.groups.get(node, node) if self.groups else node
@@ -91,7 +96,7 @@ class ControlFlow:
         """Give each node the path of frames it runs in; Enter and Exit count as inside their loop."""
         frame_of = self.frame_of
         for node in nodes:
-            path: tuple = ()
+            path: Path = ()
             for source in sources(node):
                 outside = frame_of[source][:-1] if source.type in EXIT else frame_of[source]
                 if len(outside) > len(path):
@@ -106,7 +111,7 @@ class ControlFlow:
                 self._tell_namesakes_apart([n for n in inside if frame_of[n][:depth] == path], path)
             depth += 1
 
-    def _tell_namesakes_apart(self, nodes: list[Node], path: tuple) -> None:
+    def _tell_namesakes_apart(self, nodes: list[Node], path: Path) -> None:
         """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs together."""
         frame_of = self.frame_of
         among = set(nodes)
@@ -213,12 +218,12 @@ class ControlFlow:
         guard_of = self.guard_of
         for node in nodes:
             if node.type == "ControlTrigger":  # runs whatever its control inputs did
-                guards = [set(guard_of[c]) for c in node.controls if guard_of[c] is not DEAD]
+                guards = [set(g) for g in (guard_of[c] for c in node.controls) if g is not None]
                 guard_of[node] = self._sorted(set.intersection(*guards) if guards else set())
             elif node.type in MERGE:
                 guard_of[node] = self._merge_guard(node)
             else:
-                union: set | None = set()
+                union: set[Literal] | None = set()
                 for edge in node.inputs:
                     union = _joined(union, self.edge_guard(edge))
                 for control in node.controls:
@@ -232,30 +237,31 @@ class ControlFlow:
     def _loop_guard(self, loop: Frame) -> Guard:
         """A loop runs when its variables have first and next values; what else enters it may be of a branch that only some of its nodes take."""
         inside = set(loop.nodes)
-        union: set | None = set()
+        union: set[Literal] | None = set()
         for merge in loop.variables:
             union = _joined(union, self.guard_of[loop.entry(merge)[0]])
             following = self.guard_of[loop.following(merge)[0]]
-            union = _joined(union, following if following is DEAD else [literal for literal in following if literal[0][0] not in inside])
+            union = _joined(union, None if following is None else tuple(lit for lit in following if lit[0][0] not in inside))
         return DEAD if union is None else self._sorted(union)
 
     def edge_guard(self, edge: Edge) -> Guard:
         """What must hold for an edge to carry a value."""
         node, output = edge
         guard = self.guard_of.get(node, ())
-        if guard is DEAD or node.type not in SWITCH or is_loop_switch(node):
+        if guard is None or node.type not in SWITCH or is_loop_switch(node):
             return guard
         union = _joined(set(guard), ((predicate_of(node.inputs[1]), output == 1),))
         return DEAD if union is None else self._sorted(union)
 
     def _merge_guard(self, node: Node) -> Guard:
         """A Merge runs when one of its inputs does: what both sides of a branch need, or the one that can ever run."""
-        alive = [set(g) for g in (self.edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not DEAD]
+        alive = [set(g) for g in (self.edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not None]
         if not alive:
             return DEAD
-        union = set.intersection(*alive)
+        common = set.intersection(*alive)
+        union: set[Literal] | None = common
         if len(alive) > 1:
-            choice = [g - union for g in alive]
+            choice = [g - common for g in alive]
             if len(alive) > 2 or any(len(c) != 1 for c in choice):
                 raise Unstructured(f"{node.name!r} merges more than two sides of a branch")
             (one, side), (other, other_side) = (next(iter(c)) for c in choice)
@@ -265,7 +271,7 @@ class ControlFlow:
             union = _joined(union, self.guard_of[control])
         return DEAD if union is None else self._sorted(union)
 
-    def _sorted(self, union: set) -> Guard:
+    def _sorted(self, union: set[Literal]) -> Guard:
         """Outer predicates first, so that each is known where it is asked."""
         return tuple(sorted(union, key=lambda lit: (len(self.guard_of.get(lit[0][0]) or ()), lit[0][0].index, lit[0][1])))
 
@@ -294,8 +300,8 @@ def predicate_of(edge: Edge) -> Edge:
     return edge
 
 
-def _joined(union: set | None, guard) -> set | None:
-    if union is None or guard is DEAD:
+def _joined(union: set[Literal] | None, guard: Guard) -> set[Literal] | None:
+    if union is None or guard is None:
         return None
     if not guard:
         return union

@@ -6,9 +6,14 @@ the ops of the table below. Whoever else reads a counter gets it as a tensor.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.framework import dtypes
 from everflow.runtime.plan.aliasing import loops_around
 from everflow.runtime.plan.program import LOOP, VALUE, VARIABLE, Edge, Node, Program, is_ref, loop_variables
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Origin
 
 _BITS = {dtypes.int32: 32, dtypes.int64: 64}
 _DTYPES = frozenset([*_BITS, dtypes.bool])
@@ -30,7 +35,7 @@ _EXPRESSIONS = {
 }
 
 
-def counters(program: Program, origin) -> frozenset:
+def counters(program: Program, origin: Origin) -> frozenset[Edge]:
     """The edges of a program that are held as numbers of Python; `origin(edge)` is the edge that holds an edge's value."""
     following = {
         variable: loop.blocks[1].end.inputs[i]
@@ -67,7 +72,7 @@ def _is_number(edge: Edge) -> bool:
     return node.output_dtypes[output] in _DTYPES and shape is not None and shape.ndims == 0 and not is_ref(node, output)
 
 
-def _counts(node: Node, found: set, following: dict, origin) -> bool:
+def _counts(node: Node, found: set[Edge], following: dict[Node, Edge], origin: Origin) -> bool:
     """Whether a loop variable's next value is a counter, or something computed takes one."""
     if node.type == VARIABLE:
         edge = origin(following[node])

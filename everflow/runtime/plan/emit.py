@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import itertools
 import time
+from collections.abc import Callable, Iterable
 from functools import partial
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import torch
@@ -42,13 +44,27 @@ from everflow.runtime.plan.program import (
 from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
 from everflow.runtime.plan.together import together
 
+if TYPE_CHECKING:
+    from types import CodeType
+
+    from everflow.runtime.hints import PlanFunction, Recorder, Value
+    from everflow.runtime.state import SessionState
+
 _serial = itertools.count()
 
 
 class Emitted:
     """A plan as a Python function: `function(step, *feeds)` returns a list with one value for each fetch."""
 
-    def __init__(self, function, source: str, codes: frozenset, line_nodes: list[Node | None], names: dict, takes_step: bool):
+    def __init__(
+        self,
+        function: PlanFunction,
+        source: str,
+        codes: frozenset[CodeType],
+        line_nodes: list[Node | None],
+        names: dict[Edge, str],
+        takes_step: bool,
+    ) -> None:
         self.function = function
         self.source = source
         self.codes = codes  # the code objects of its pieces
@@ -61,7 +77,14 @@ class Emitted:
         return self._line_nodes[line - 1] if 0 < line <= len(self._line_nodes) else None
 
 
-def emit(program: Program, aliases: Aliases, state, *, to_numpy: bool = True, recorder=None) -> Emitted:
+def emit(
+    program: Program,
+    aliases: Aliases,
+    state: SessionState,
+    *,
+    to_numpy: bool = True,
+    recorder: Recorder | None = None,
+) -> Emitted:
     """Make the function of a program.
 
     `to_numpy=False` gives kernel values, for function bodies. `recorder(node, start, end, values)` is called after each node, for traces.
@@ -70,13 +93,13 @@ def emit(program: Program, aliases: Aliases, state, *, to_numpy: bool = True, re
 
 
 class _Emitter:
-    def __init__(self, program: Program, aliases: Aliases, state, recorder):
+    def __init__(self, program: Program, aliases: Aliases, state: SessionState, recorder: Recorder | None) -> None:
         self.program = program
         self.aliases = aliases
         self.copies = aliases.snapshots()
         self.state = state
         self.recorder = recorder
-        self.space: dict = {
+        self.space: dict[str, Any] = {
             "fail_unfed": _raising(unfed),
             "fail_missing": _raising(missing_kernel),
             "fail_dead": _raising(not_there),
@@ -142,7 +165,7 @@ class _Emitter:
                 self.add(depth, "if step is not None: step.check()", None)
             self.add(depth, f"piece{number}(step, r)", None)
 
-    def statements(self, nodes, depth: int) -> None:
+    def statements(self, nodes: Iterable[Node], depth: int) -> None:
         for node in nodes:
             if node.type == LOOP:
                 self.loop(node, depth)
@@ -450,20 +473,22 @@ class _Emitter:
             name = self.name(self.program.top.end.inputs[position])
             tests.append(name if side else f"not {name}")
         node = self.program.fetched_nodes[number]
+        if node is None:
+            raise ValueError(f"fetch {number} has a condition and nobody who makes it")
         self.space[f"n{node.index}"] = node
         self.add(1, f"if not ({' and '.join(tests) or 'False'}): fail_dead({number}, n{node.index})", node)
 
 
-def _raising(make):
+def _raising(make: Callable[..., Exception]) -> Callable[..., NoReturn]:
     """A function that raises the error that another makes."""
 
-    def fail(*arguments):
+    def fail(*arguments: Any) -> NoReturn:
         raise make(*arguments)
 
     return fail
 
 
-def copied(value):
+def copied(value: Value) -> Value:
     """A kernel's result in memory of its own."""
     if isinstance(value, (list, tuple)):
         return type(value)(copied(v) for v in value)
@@ -472,7 +497,7 @@ def copied(value):
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def fetcher(dtype, copy: bool):
+def fetcher(dtype: dtypes.DType, copy: bool) -> Callable[[Value], Any]:
     """A function from a kernel's value of this dtype to what `Session.run` returns: numpy scalars, arrays, bytes."""
     if dtype is dtypes.string:
         return _fetch_text
@@ -483,7 +508,7 @@ def fetcher(dtype, copy: bool):
     scalar = np.dtype(dtype.as_numpy_dtype).type
     contiguous = torch.contiguous_format
 
-    def fetch(value):
+    def fetch(value: torch.Tensor) -> Any:
         if value.dim() == 0:
             return scalar(value.item())
         if copy:
@@ -493,9 +518,9 @@ def fetcher(dtype, copy: bool):
     return fetch
 
 
-def _fetch_text(value):
+def _fetch_text(value: np.ndarray) -> Any:
     return value[()] if value.ndim == 0 else np.array(value, copy=True)
 
 
-def _fetch_object(value):
+def _fetch_object(value: Value) -> Value:
     return value

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.kernels.facts import Memory
 from everflow.runtime.plan.lifetimes import find_releases
 from everflow.runtime.plan.program import FEED, LOOP, VALUE, Edge, Program
 
+if TYPE_CHECKING:
+    from everflow.runtime.hints import PlanFunction
+
 # Longer stories are cut: a graph of ten thousand nodes has as many changes.
 MOST_CHANGES = 200
 
 
-def explain(plan, journal: list[tuple[str, str, str]] = ()) -> str:
+def explain(plan: Any, journal: Sequence[tuple[str, str, str]] = ()) -> str:
     """The stages of a plan as text; `journal` says what its rules changed, where somebody wrote that down.
 
     >>> print(sess.explain(loss, [x, y]))
@@ -29,8 +34,8 @@ def explain(plan, journal: list[tuple[str, str, str]] = ()) -> str:
     return "\n".join(parts)
 
 
-def _lines(plan, journal) -> list[str]:
-    program: Program = plan.program
+def _lines(plan: Any, journal: Sequence[tuple[str, str, str]]) -> list[str]:
+    program = plan.program
     if not hasattr(plan, "emitted"):
         return [f"{len(program.nodes)} nodes run token by token: their control flow is not that of loops and branches"]
     graph = next((n.op.graph for n in program.nodes() if n.op is not None), None)
@@ -56,7 +61,7 @@ def _lines(plan, journal) -> list[str]:
     return lines
 
 
-def threads_of(function) -> str:
+def threads_of(function: PlanFunction) -> str:
     """How many threads a plan's function takes, as far as that is decided."""
     return str(getattr(function, "threads", "as whoever calls it has"))
 

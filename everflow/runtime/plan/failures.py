@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
@@ -9,8 +12,18 @@ from everflow.framework import errors
 from everflow.runtime.plan.program import FEED, Node, is_ref
 from everflow.runtime.plan.prune import describe_dtype
 
+if TYPE_CHECKING:
+    from types import TracebackType
+
+    from everflow.framework.dtypes import DType
+    from everflow.framework.operation import Operation
+    from everflow.kernels.state import Ref
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.emit import Emitted
+    from everflow.runtime.plan.program import Edge
+
 # What kernels may raise besides our own errors, and what TensorFlow raises then. The first match counts.
-_KINDS = [
+_KINDS: list[tuple[type | tuple[type, ...], type[errors.OpError]]] = [
     (NotImplementedError, errors.UnimplementedError),
     (MemoryError, errors.ResourceExhaustedError),
     (torch.OutOfMemoryError, errors.ResourceExhaustedError),
@@ -23,7 +36,7 @@ _KINDS = [
 _MEMORY_WORDS = ("not enough memory", "out of memory", "allocate memory", "storage size calculation overflowed", "too large")
 
 
-def translated(error: Exception, emitted) -> Exception:
+def translated(error: Exception, emitted: Emitted) -> Exception:
     """The error to raise for one that came out of a plan's function."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
@@ -33,23 +46,22 @@ def translated(error: Exception, emitted) -> Exception:
     return told(error, node, [local_values.get(emitted.names.get(edge)) for edge in node.inputs])
 
 
-def told(error: Exception, node: Node, values: list) -> Exception:
+def told(error: Exception, node: Node, values: list[Value]) -> Exception:
     """The error to raise for one that came while a node ran that was given these values."""
     if isinstance(error, errors.OpError) and error.op is not None:
         return error
     kind, message = _kind_and_message(error, node, values)
     op = node.op
     text = f"{message}\n\t [[node {op.name}{_defined_at(op)}]]{_inputs_text(node, values)}"
-    found = kind(op.node_def, op, text)
     if isinstance(error, errors.OpError) and type(error) not in errors.CODE_TO_CLASS.values():
-        found = errors.OpError(op.node_def, op, text, error.error_code)
-    return found
+        return errors.OpError(op.node_def, op, text, error.error_code)
+    return kind(op.node_def, op, text)
 
 
 def refused(error: errors.OpError, node: Node) -> errors.OpError:
     """The error to raise for one that came while a node was bound to its kernel."""
     op = node.op
-    return type(error)(op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
+    return errors.of_code(error.error_code, op.node_def, op, f"{error.message}\n\t [[node {op.name}{_defined_at(op)}]]")
 
 
 def unfed(node: Node) -> errors.OpError:
@@ -64,7 +76,7 @@ def unfed(node: Node) -> errors.OpError:
     return errors.InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}{known}")
 
 
-def uninitialized(ref) -> errors.OpError:
+def uninitialized(ref: Ref) -> errors.OpError:
     """The error of a variable that is read before it has a value."""
     return errors.FailedPreconditionError(None, None, f"Attempting to use uninitialized value {ref.name}")
 
@@ -75,7 +87,7 @@ def not_there(position: int, node: Node) -> errors.OpError:
     return errors.InvalidArgumentError(None, None, text)
 
 
-def _failing(error: Exception, emitted):
+def _failing(error: Exception, emitted: Emitted) -> tuple[Node | None, Any]:
     """The node whose line raised, and the values there were."""
     trace = error.__traceback__
     while trace is not None:
@@ -85,21 +97,21 @@ def _failing(error: Exception, emitted):
     return None, {}
 
 
-def _inner(trace, emitted):
+def _inner(trace: TracebackType, emitted: Emitted) -> TracebackType | None:
     """The next frame of the same plan, where a piece was called; None in the innermost."""
-    trace = trace.tb_next
-    while trace is not None and trace.tb_frame.f_code not in emitted.codes:
-        trace = trace.tb_next
-    return trace
+    following = trace.tb_next
+    while following is not None and following.tb_frame.f_code not in emitted.codes:
+        following = following.tb_next
+    return following
 
 
 class _Values:
     """The values of a plan's expressions where it failed: locals, what its pieces share, and constants."""
 
-    def __init__(self, constants: dict, local_values: dict):
+    def __init__(self, constants: dict[str, Any], local_values: dict[str, Any]) -> None:
         self._constants, self._locals = constants, local_values
 
-    def get(self, expression):
+    def get(self, expression: str | None) -> Value:
         if expression is None:
             return None
         if expression.startswith("r["):
@@ -108,14 +120,14 @@ class _Values:
         return self._locals.get(expression, self._constants.get(expression))
 
 
-def _kind_and_message(error, node, values):
+def _kind_and_message(error: Exception, node: Node, values: list[Value]) -> tuple[Callable[..., errors.OpError], str]:
     for edge, ref in zip(node.inputs, values, strict=True):
         if is_ref(*edge) and not _wants_ref(node, edge) and ref is not None and getattr(ref, "value", 0) is None:
             return errors.FailedPreconditionError, f"Attempting to use uninitialized value {ref.name}"
     return kind_and_message(error, values)
 
 
-def kind_and_message(error: Exception, values: list) -> tuple[type, str]:
+def kind_and_message(error: Exception, values: list[Value]) -> tuple[Callable[..., errors.OpError], str]:
     """What TensorFlow raises where a kernel raised `error` when given these values, and what it says."""
     if isinstance(error, errors.OpError):
         return errors.CODE_TO_CLASS.get(error.error_code, errors.UnknownError), error.message
@@ -135,7 +147,7 @@ _WORDS = [
 ]
 
 
-def _in_known_words(text, values):
+def _in_known_words(text: str, values: Sequence[Value]) -> str:
     """Torch's message in the words that TensorFlow's users know, where there are such."""
     shapes = ["[" + ",".join(map(str, v.shape)) + "]" for v in values if isinstance(v, torch.Tensor)]
     for part, words in _WORDS:
@@ -144,19 +156,19 @@ def _in_known_words(text, values):
     return text
 
 
-def _wants_ref(node: Node, edge) -> bool:
+def _wants_ref(node: Node, edge: Edge) -> bool:
     if node.definition is None:
         return False
     position = node.inputs.index(edge)
     return position < len(node.definition.inputs) and node.definition.inputs[position].is_ref
 
 
-def _defined_at(op) -> str:
+def _defined_at(op: Operation) -> str:
     frame = op.user_frame
     return f" (defined at {frame[0]}:{frame[1]}) " if frame is not None else ""
 
 
-def _inputs_text(node: Node, values: list) -> str:
+def _inputs_text(node: Node, values: list[Value]) -> str:
     """One line for each input: its tensor's name, dtype and the shape that was seen."""
     lines = [f"\n\t {node.type} was given:"]
     for (source, output), value in zip(node.inputs[:8], values, strict=False):
@@ -167,7 +179,7 @@ def _inputs_text(node: Node, values: list) -> str:
     return "\n".join(lines) if node.inputs else ""
 
 
-def describe(value, dtype) -> str:
+def describe(value: Value, dtype: DType) -> str:
     """The dtype and shape of a kernel's value."""
     value = getattr(value, "value", value)
     name = dtype.base_dtype.name

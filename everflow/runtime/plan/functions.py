@@ -6,12 +6,21 @@ A body is planned when it is first called, not when its callers are: functions m
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.framework import errors
 from everflow.runtime import threads
 from everflow.runtime.state import Step
+
+if TYPE_CHECKING:
+    from everflow.framework.functions import GraphFunction
+    from everflow.framework.graph import Graph
+    from everflow.runtime.hints import Runnable, Value
+    from everflow.runtime.state import SessionState
 
 # Python bounds how deep calls on one thread may be, by what a thread's stack holds. Each call here takes some ten of Python's; after so
 # many, they go on on a thread of their own.
@@ -29,17 +38,24 @@ class _Here(threading.local):
 _here = _Here()
 
 
-class _PlannedFunction:
+class PlannedFunction:
     """A function of the graph as a callable on kernel values: `call(*values, step=step)` returns the list of its results."""
 
-    def __init__(self, name: str, function, state, compile_body, lock):
+    def __init__(
+        self,
+        name: str,
+        function: GraphFunction,
+        state: SessionState,
+        compile_body: Callable[..., Runnable],
+        lock: AbstractContextManager[Any],
+    ) -> None:
         self._name, self._function = name, function
         self._state, self._compile = state.for_function(), compile_body
         self._lock = lock
-        self._plan = None
+        self._plan: Runnable | None = None
         self._count = 0  # of results; what else the plan gives are operations that run in any case
 
-    def __call__(self, *values, step: Step | None = None) -> list:
+    def __call__(self, *values: Value, step: Step | None = None) -> list[Value]:
         if step is not None:
             step.check()
         plan = self._plan or self._planned()
@@ -51,7 +67,7 @@ class _PlannedFunction:
         finally:
             _here.depth = depth - 1
 
-    def _planned(self):
+    def _planned(self) -> Runnable:
         with self._lock:
             if self._plan is None:
                 inputs, outputs = self._function.body_tensors()
@@ -60,26 +76,33 @@ class _PlannedFunction:
                 self._plan = self._compile(fetches, list(inputs), self._state, to_numpy=False)
             return self._plan
 
-    def _on_another_thread(self, plan, values, step, depth) -> list:
+    def _on_another_thread(
+        self,
+        plan: Runnable,
+        values: tuple[Value, ...],
+        step: Step | None,
+        depth: int,
+    ) -> list[Value]:
         if depth >= DEEPEST:
             raise errors.ResourceExhaustedError(
                 None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"
             )
-        ended, count = [], torch.get_num_threads()
+        ended: list[tuple[list[Value], BaseException | None]] = []
+        count = torch.get_num_threads()
 
-        def run():
+        def run() -> None:
             _here.depth = depth
             threads.use(count)
             try:
                 ended.append((plan(values, step), None))
-            except BaseException as error:  # raised again where it is waited for
-                ended.append((None, error))
+            except BaseException as failure:  # raised again where it is waited for
+                ended.append(([], failure))
 
         thread = threading.Thread(target=run, daemon=True, name="everflow calls")
         try:
             thread.start()
-        except RuntimeError as error:
-            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {error}") from error
+        except RuntimeError as refusal:
+            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {refusal}") from refusal
         thread.join()
         try:
             results, error = ended.pop()
@@ -90,12 +113,18 @@ class _PlannedFunction:
             error = None  # it has this frame in its traceback: together they would keep all values of the call
 
 
-def compile_function(name: str, graph, state, compile_body, lock) -> _PlannedFunction:
+def compile_function(
+    name: str,
+    graph: Graph,
+    state: SessionState,
+    compile_body: Callable[..., Runnable],
+    lock: AbstractContextManager[Any],
+) -> PlannedFunction:
     """A function of the graph to be called on kernel values.
 
     `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of its body; `lock` is held meanwhile.
     """
-    function = graph._functions.get(name) or state.derivatives.get(name)
+    function: Any = graph._functions.get(name) or state.derivatives.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
-    return _PlannedFunction(name, function, state, compile_body, lock)
+    return PlannedFunction(name, function, state, compile_body, lock)

@@ -7,7 +7,8 @@ The reference copies whatever a kernel is given and gives, so that nothing can b
 from __future__ import annotations
 
 import time
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -35,17 +36,24 @@ from everflow.runtime.plan.turns import Turns, passes, shows
 from everflow.runtime.state import Step
 from everflow.runtime.threads import use
 
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation, Tensor
+    from everflow.kernels.state import Ref
+    from everflow.runtime.hints import Recorder, Value
+    from everflow.runtime.state import SessionState
+
 
 def interpret(
-    fetches: list,
-    feeds: list,
-    state,
+    fetches: list[Element],
+    feeds: list[Tensor],
+    state: SessionState,
     placer: Placer,
     *,
     copying: bool,
     to_numpy: bool = True,
-    done: frozenset = frozenset(),
-    recorder=None,
+    done: frozenset[Operation] = frozenset(),
+    recorder: Recorder | None = None,
     as_created: bool = False,
     threads: int = 0,
 ) -> Interpreted:
@@ -63,7 +71,17 @@ class Interpreted:
 
     takes_step = True
 
-    def __init__(self, program: Pruned, session, *, copying, to_numpy=True, recorder=None, as_created=False, threads=0):
+    def __init__(
+        self,
+        program: Pruned,
+        session: SessionState,
+        *,
+        copying: bool,
+        to_numpy: bool = True,
+        recorder: Recorder | None = None,
+        as_created: bool = False,
+        threads: int = 0,
+    ) -> None:
         self.program = program
         self.state = session
         self.devices = program.by_device()
@@ -71,15 +89,17 @@ class Interpreted:
         self.layout = Layout(program)
         self.turns = Turns(self.layout, as_created)
         self.wanted: dict[Node, list[int]] = {}
+        self.outputs: dict[int, int] = {}  # fetch → which output of its node it is
         for i, fetch in enumerate(program.fetches):
             if isinstance(fetch, tuple):
                 self.wanted.setdefault(fetch[0], []).append(i)
+                self.outputs[i] = fetch[1]
         self._to_numpy = to_numpy
         self._recorder = recorder
         self._threads = threads
         self._calls = {node: _Call(node, session, copying, node in self.turns.exposed) for node in self.layout.nodes}
 
-    def __call__(self, feeds, step: Step | None = None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
         step = step or Step(self.state)
         if self._threads:
@@ -94,7 +114,7 @@ class Interpreted:
             if self._threads:
                 flush(False)
 
-    def call(self, node: Node, values: list, run: _Run) -> list:
+    def call(self, node: Node, values: list[Value], run: _Run) -> list[Value]:
         """The outputs of a node that is given these values."""
         start = time.time_ns() if self._recorder is not None else 0
         try:
@@ -112,7 +132,7 @@ class Interpreted:
             return outputs
         raise failed
 
-    def _results(self, found: dict[int, Any]) -> list:
+    def _results(self, found: dict[int, Any]) -> list[Any]:
         results: list = []
         for position, fetch in enumerate(self.program.fetches):
             if not isinstance(fetch, tuple) or (fetch[0].type == FEED and self._to_numpy):
@@ -131,7 +151,7 @@ class Interpreted:
 class _Run:
     """One run of a program: the nodes that are ready, in turns."""
 
-    def __init__(self, owner: Interpreted, feeds, step: Step):
+    def __init__(self, owner: Interpreted, feeds: Sequence[Value], step: Step) -> None:
         self._owner = owner
         self._turns = owner.turns
         self.feeds = feeds
@@ -159,7 +179,7 @@ class _Run:
                 self._end(entry, self._owner.call(node, inputs.values, self))
         return self.found
 
-    def _next(self):
+    def _next(self) -> tuple | None:
         for entry in self._parked:
             if not self._turns.must_wait(*entry[:2]):
                 self.flow.put_back(entry)
@@ -178,10 +198,10 @@ class _Run:
             return self._next()
         return None
 
-    def _end(self, entry: tuple, outputs: list) -> None:
+    def _end(self, entry: tuple, outputs: list[Value]) -> None:
         iteration, node, _, dead = entry
         for position in self._owner.wanted.get(node, ()):
-            value = outputs[self._owner.program.fetches[position][1]]
+            value = outputs[self._owner.outputs[position]]
             if value is DEAD or (position in self.found and KINDS.get(node.type) == "Exit"):
                 continue
             if position in self.found:
@@ -210,7 +230,7 @@ class _Run:
 class _Call:
     """How one node computes its outputs from the values it is given."""
 
-    def __init__(self, node: Node, session, copying: bool, exposed: bool):
+    def __init__(self, node: Node, session: SessionState, copying: bool, exposed: bool) -> None:
         self._node = node
         self._copies = copying and not shows(node)
         self._exposed = exposed and not shows(node)  # results that share a variable's memory must be copied: they are of this time
@@ -231,7 +251,7 @@ class _Call:
         except errors.OpError as e:
             raise refused(e, node) from None
 
-    def __call__(self, values: list, run: _Run) -> list:
+    def __call__(self, values: list[Value], run: _Run) -> list[Value]:
         node = self._node
         if self._kept is not None:
             return [_copy(v) for v in self._kept] if self._copies else self._kept
@@ -260,7 +280,7 @@ class _Call:
             return [_copy(v) if _memory(v) in given else v for v in outputs]
         return outputs
 
-    def _pass(self, values: list) -> list:
+    def _pass(self, values: list[Value]) -> list[Value]:
         """What nodes that compute nothing give: their input, on one of two ways for a Switch."""
         node = self._node
         if not node.output_dtypes:
@@ -273,28 +293,28 @@ class _Call:
         predicate = _read(values[1]) if is_ref(*node.inputs[1]) else values[1]
         return [DEAD, value] if bool(predicate) else [value, DEAD]
 
-    def _flat(self, result) -> list:
+    def _flat(self, result: Value) -> list[Value]:
         if self._node.definition is not None:
             return flat_results(self._node, result)
         count = len(self._node.output_dtypes)
         return list(result) if count > 1 else [result][:count]
 
 
-def _read(ref):
+def _read(ref: Ref) -> Value:
     """The value behind a reference."""
     if ref.value is None:
         raise uninitialized(ref)
     return ref.value
 
 
-def _copy(value):
+def _copy(value: Value) -> Value:
     """A kernel value in memory of its own; objects that are no arrays are shared."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def _memory(value):
+def _memory(value: Value) -> int | None:
     """What tells whether two values share memory."""
     value = getattr(value, "value", value)
     if isinstance(value, torch.Tensor):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.aliasing import loops_around
 from everflow.runtime.plan.patterns import Context
-from everflow.runtime.plan.program import FEED, LOOP, VARIABLE, Node, is_known
+from everflow.runtime.plan.program import FEED, LOOP, VARIABLE, Node
 
 # Larger values would take memory for as long as the loop goes on.
 _LARGEST = 1 << 22
@@ -32,7 +32,8 @@ def _may_move(node: Node, loop: Node, context: Context) -> bool:
     if node.facts.fails:
         return False
     shapes = [*node.output_shapes, *(source.output_shapes[output] for source, output in node.inputs)]
-    if not all(is_known(s) and s.num_elements() <= _LARGEST for s in shapes):
+    counts = [None if shape is None else shape.num_elements() for shape in shapes]
+    if any(count is None or count > _LARGEST for count in counts):
         return False
     if any(loop in loops_around(source) for source, _ in node.inputs):
         return False

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from everflow.runtime.plan.program import END, IF, LOOP, VARIABLE, Block, Edge, Node, Program
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Origin
 
 
 @dataclass(slots=True)
@@ -15,7 +20,7 @@ class Releases:
     maybe: dict[Node, list[Edge]] = field(default_factory=dict)  # made in a branch or a loop's body, which may not have run
 
 
-def find_releases(program: Program, origin, is_local) -> Releases:
+def find_releases(program: Program, origin: Origin, is_local: Callable[[Edge], bool]) -> Releases:
     """`origin(edge)` is the edge that holds an edge's value, `is_local(edge)` whether a plan's function has a name for it."""
     depths: dict[Block, int] = {program.top: 0}
     users: dict[Edge, list[Node]] = {}
@@ -37,12 +42,12 @@ def find_releases(program: Program, origin, is_local) -> Releases:
     return found
 
 
-def _note(edges, user: Node, users: dict, origin) -> None:
+def _note(edges: Iterable[Edge], user: Node, users: dict[Edge, list[Node]], origin: Origin) -> None:
     for edge in edges:
         users.setdefault(origin(edge), []).append(user)
 
 
-def _last_place(edge: Edge, users: list[Node], depths: dict) -> tuple[Node, bool]:
+def _last_place(edge: Edge, users: list[Node], depths: dict[Block, int]) -> tuple[Node, bool]:
     """After which item a value can go, and whether it is sure to be there then."""
     made = edge[0]
     home, last, is_sure = made.block, made, True

@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.protos import graph_pb2
 from everflow.runtime.plan.program import FEED, Node
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
 
 
 def partition_graphs(devices: dict[str, list[Node]]) -> list[graph_pb2.GraphDef]:
@@ -32,13 +38,13 @@ def torch_device(device: str) -> str:
     return f"cuda:{device.rsplit(':', 1)[1]}" if torch.cuda.is_available() else "mps"
 
 
-def mover(device: str):
+def mover(device: str) -> Callable[[Value], Value]:
     """A function that brings a kernel value to a torch device.
 
     Small integers stay where they are on the way to an accelerator: they are shapes and indices that kernels read on the CPU.
     """
 
-    def move(value):
+    def move(value: Value) -> Value:
         if isinstance(value, (list, tuple)):
             return type(value)(move(v) for v in value)
         if not isinstance(value, torch.Tensor) or (value.dtype is torch.int32 and device != "cpu"):

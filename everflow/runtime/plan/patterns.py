@@ -10,8 +10,9 @@ from __future__ import annotations
 
 import enum
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everflow.framework import op_defs
 from everflow.framework.op_defs import OpDef
@@ -20,6 +21,13 @@ from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
 from everflow.runtime.plan.program import IF, LOOP, Edge, Node, Program, is_ref
 from everflow.runtime.plan.verify import verify
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Rewrite, Value
+    from everflow.runtime.state import SessionState
+
+# The named parts of a pattern, as far as they are found.
+_Parts: TypeAlias = dict[str, Edge]
 
 _OFF, _AGGRESSIVE = rewriter_config_pb2.RewriterConfig.OFF, rewriter_config_pb2.RewriterConfig.AGGRESSIVE
 
@@ -68,7 +76,7 @@ ANY = Pattern()
 class Context:
     """What rules may ask: the program, which of its values share memory, and the state of the session it is for."""
 
-    def __init__(self, program: Program, state, *, checks: bool = False):
+    def __init__(self, program: Program, state: SessionState, *, checks: bool = False) -> None:
         self.program = program
         self.state = state
         self.checks = checks
@@ -89,7 +97,7 @@ class Context:
 class Match:
     """What a pattern found: `root` is the node to replace, and each named part of the pattern an attribute, the edge that it is."""
 
-    def __init__(self, root: Node, context: Context):
+    def __init__(self, root: Node, context: Context) -> None:
         self.root = root
         self.context = context
         self.program = context.program
@@ -103,17 +111,16 @@ class Match:
         except KeyError:
             raise AttributeError(name) from None
 
-    def value(self, name: str):
+    def value(self, name: str) -> Value:
         """The kernel value of a constant part."""
         return constant_value(self.parts[name][0], self.context.state)
 
-    def node(self, definition: OpDef | str, inputs: list[Edge], like: Node | None = None, **attributes) -> Node:
+    def node(self, definition: OpDef | str, inputs: list[Edge], like: Node | None = None, **attributes: Any) -> Node:
         """A new node that gives what the root does, or what `like` does."""
-        if isinstance(definition, str):
-            definition = op_defs.find(definition)
-        return self.program.new(definition, inputs, like or self.root, **attributes)
+        known = op_defs.get(definition) if isinstance(definition, str) else definition
+        return self.program.new(known, inputs, like or self.root, **attributes)
 
-    def constant(self, value) -> Edge:
+    def constant(self, value: Value) -> Edge:
         """A constant of the root's type."""
         return self.program.constant(value, self.root.output_dtypes[0], self.root), 0
 
@@ -153,7 +160,7 @@ class Rules:
     by_type: dict[str, list[Rule]] = field(default_factory=dict)
     anywhere: list[Rule] = field(default_factory=list)
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for rule in self.members:
             for op_type in rule.pattern.types or ():
                 self.by_type.setdefault(op_type, []).append(rule)
@@ -172,12 +179,13 @@ def matches(pattern: Pattern, root: Node, context: Context) -> Iterator[Match]:
     for parts, going in _inputs_match(pattern, root, root, {}, ()):
         match = Match(root, context)
         match.parts, match.going = parts, list(going)
-        aliases = context.aliases if going else None
-        if not any(aliases.changes_between(node.inputs, node, root) for node in going):
+        if not going or not any(context.aliases.changes_between(node.inputs, node, root) for node in going):
             yield match
 
 
-def _edge_matches(pattern: Pattern, edge: Edge, user: Node, parts: dict, going: tuple) -> Iterator[tuple[dict, tuple]]:
+def _edge_matches(
+    pattern: Pattern, edge: Edge, user: Node, parts: _Parts, going: tuple[Node, ...]
+) -> Iterator[tuple[_Parts, tuple[Node, ...]]]:
     node, output = edge
     if is_ref(node, output) or (pattern.is_constant and node.type not in CONSTANTS):
         return
@@ -194,7 +202,9 @@ def _edge_matches(pattern: Pattern, edge: Edge, user: Node, parts: dict, going: 
     yield from _inputs_match(pattern, node, user, parts, going)
 
 
-def _inputs_match(pattern: Pattern, node: Node, user: Node, parts: dict, going: tuple) -> Iterator[tuple[dict, tuple]]:
+def _inputs_match(
+    pattern: Pattern, node: Node, user: Node, parts: _Parts, going: tuple[Node, ...]
+) -> Iterator[tuple[_Parts, tuple[Node, ...]]]:
     if pattern.inputs is None:
         yield parts, going
         return
@@ -223,7 +233,7 @@ def is_alone(edge: Edge, user: Node) -> bool:
 # --- applying -----------------------------------------------------------------------------------
 
 
-def allowed(item: Rule | Pass, config) -> bool:
+def allowed(item: Rule | Pass, config: config_pb2.ConfigProto | None) -> bool:
     """Whether a ConfigProto leaves a rewrite on."""
     if config is None:
         return item.bits is not Bits.ROUNDED
@@ -231,13 +241,13 @@ def allowed(item: Rule | Pass, config) -> bool:
     return toggle != _OFF and (item.bits is not Bits.ROUNDED or toggle == _AGGRESSIVE)
 
 
-def chosen(table: list, config) -> list:
+def chosen(table: Sequence[Rewrite], config: config_pb2.ConfigProto | None) -> list[Rewrite]:
     """What of a table of rewrites a ConfigProto leaves on."""
     if config is not None:
         options = config.graph_options
         if options.rewrite_options.disable_meta_optimizer or options.optimizer_options.opt_level == config_pb2.OptimizerOptions.L0:
             return []
-    result: list = []
+    result: list[Rewrite] = []
     for item in table:
         if isinstance(item, Rules):
             members = tuple(rule for rule in item.members if allowed(rule, config))
@@ -248,7 +258,7 @@ def chosen(table: list, config) -> list:
     return result
 
 
-def rewrite(context: Context, table: list) -> dict[str, int]:
+def rewrite(context: Context, table: Sequence[Rewrite]) -> dict[str, int]:
     """Apply a table's passes and groups of rules one after the other; name → how many nodes it changed."""
     changes: dict[str, int] = {}
     for item in table:

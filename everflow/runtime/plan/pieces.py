@@ -5,7 +5,12 @@ Values that stay in one piece are its locals; those that others take are in a li
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.runtime.plan.program import END, Block, Edge, Node, Program
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Origin
 
 # So many nodes make a function that still compiles quickly; calls of pieces then cost nothing beside those of kernels.
 LARGEST = 400
@@ -15,7 +20,7 @@ DEEPEST = 12
 class Pieces:
     """Which function each node's statements are in: 0 is the plan's own. `calls`: block → the pieces that its statements are in, in a row."""
 
-    def __init__(self, program: Program, largest: int = LARGEST, deepest: int = DEEPEST):
+    def __init__(self, program: Program, largest: int = LARGEST, deepest: int = DEEPEST) -> None:
         self._largest, self._deepest = largest, deepest
         self._sizes: dict[Node, int] = {}
         self._heights: dict[Node, int] = {}
@@ -78,7 +83,7 @@ class Pieces:
         """The piece of a node's statements; the end of the whole program is in the plan's own function."""
         return 0 if self.is_whole or (node.type == END and node.block.owner is None) else self.piece_of[node]
 
-    def shared(self, program: Program, origin) -> dict[Edge, int]:
+    def shared(self, program: Program, origin: Origin) -> dict[Edge, int]:
         """The values that several pieces use, each with its place in the list."""
         if self.is_whole:
             return {}

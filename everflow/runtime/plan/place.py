@@ -6,9 +6,15 @@ A session places its whole graph, also what no run needs, so that a node that fi
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes, errors
 from everflow.framework.devices import DeviceSpec
+
+if TYPE_CHECKING:
+    from everflow.framework.operation import Operation
+    from everflow.runtime.plan.prune import Pruned
 
 _COLOCATION = b"loc:@"
 
@@ -16,22 +22,22 @@ _COLOCATION = b"loc:@"
 class Placer:
     """Gives operations of a graph a device of the session's; goes on where it stopped when the graph has grown."""
 
-    def __init__(self, devices: list[str], *, soft: bool = False, log: bool = False):
+    def __init__(self, devices: list[str], *, soft: bool = False, log: bool = False) -> None:
         self._devices = devices
         self._specs = [DeviceSpec.from_string(name) for name in devices]
         self._soft = soft
         self._log = log
-        self._placed: dict = {}  # Operation → device name
+        self._placed: dict[Operation, str] = {}  # Operation → device name
 
-    def device_of(self, op) -> str:
+    def device_of(self, op: Operation) -> str:
         """The device of an operation that was placed; the first CPU for one that was not."""
         return self._placed.get(op, self._devices[0])
 
-    def place(self, ops) -> None:
+    def place(self, ops: Iterable[Operation]) -> None:
         """Place these operations, given that those they depend on are among them or placed."""
         new = [op for op in ops if op not in self._placed]
         groups = _Groups(new, self._placed)
-        chosen: dict = {}
+        chosen: dict[Operation, str] = {}
         for group in groups.members():
             device = self._choose_for(group, groups.followers)
             for op in group:
@@ -41,7 +47,7 @@ class Placer:
             for op in new:
                 print(f"{op.name}: ({op.type}): {chosen[op]}", file=sys.stderr)
 
-    def _choose_for(self, group, followers) -> str:
+    def _choose_for(self, group: list[Operation], followers: set[Operation]) -> str:
         asked = DeviceSpec()
         for op in sorted(group, key=followers.__contains__):
             if op.device:
@@ -75,11 +81,11 @@ class Placer:
         task = found[0].rpartition("/device:")[0]
         return max((name for name in found if name.startswith(f"{task}/")), key=lambda name: ":GPU:" in name)
 
-    def _matching(self, asked) -> list[str]:
+    def _matching(self, asked: DeviceSpec) -> list[str]:
         return [name for name, spec in zip(self._devices, self._specs, strict=True) if not _conflict(asked, spec)]
 
 
-def _host_only(op) -> bool:
+def _host_only(op: Operation) -> bool:
     """Text, handles and small integers (shapes, indices) stay with the CPU unless a device was asked for."""
     return any(t.dtype.base_dtype in (dtypes.string, dtypes.int32) for t in op.outputs) or not op.outputs
 
@@ -88,7 +94,7 @@ def _conflict(one: DeviceSpec, other: DeviceSpec) -> bool:
     return any(a is not None and b is not None and a != b for a, b in zip(one._parts(), other._parts(), strict=True))
 
 
-def _node_text(op) -> str:
+def _node_text(op: Operation) -> str:
     frame = op.user_frame
     return f"node {op.name} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {op.name}"
 
@@ -96,13 +102,13 @@ def _node_text(op) -> str:
 class _Groups:
     """Operations that must share a device: by `_class` attributes and by edges that carry references."""
 
-    def __init__(self, ops, placed):
+    def __init__(self, ops: Iterable[Operation], placed: dict[Operation, str]) -> None:
         self._ops = ops
         self._new = set(ops)
         self._placed = placed
-        self._parent: dict = {}
-        self._absent: dict = {}
-        self.followers: set = set()  # they use a variable or handle, so they go where it is, whatever they ask for
+        self._parent: dict[Operation, Operation] = {}
+        self._absent: dict[str, Operation] = {}
+        self.followers: set[Operation] = set()  # they use a variable or handle, so they go where it is, whatever they ask for
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):
@@ -113,23 +119,23 @@ class _Groups:
                 elif tensor.dtype is dtypes.resource:
                     self._follow(op, tensor.op)
 
-    def _named(self, op, name: str):
+    def _named(self, op: Operation, name: str) -> Operation:
         """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked for it."""
         try:
             return op.graph.get_operation_by_name(name)
         except KeyError:
             return self._absent.setdefault(name, op)
 
-    def _root(self, op):
+    def _root(self, op: Operation) -> Operation:
         while op in self._parent:
             op = self._parent[op]
         return op
 
-    def _follow(self, op, holder):
+    def _follow(self, op: Operation, holder: Operation) -> None:
         self.followers.add(op)
         self._join(op, holder)
 
-    def _join(self, a, b):
+    def _join(self, a: Operation, b: Operation) -> None:
         if b not in self._new and b not in self._placed:  # a pruned graph looks at nothing else
             return
         a, b = self._root(a), self._root(b)
@@ -144,7 +150,7 @@ class _Groups:
         return [list(dict.fromkeys(group)) for group in found.values()]
 
 
-def place(pruned, placer: Placer) -> None:
+def place(pruned: Pruned, placer: Placer) -> None:
     """Write the devices into the nodes of a pruned graph."""
     for node in pruned.nodes:
         node.device = placer.device_of(node.op)

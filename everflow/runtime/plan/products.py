@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from everflow.framework import dtypes
 from everflow.runtime.plan.patterns import Bits, Match, Rule, op, value
 from everflow.runtime.plan.program import Edge, Node, internal
@@ -12,7 +14,7 @@ MATMUL_BIAS = internal("_MatMulBias", "a b bias", attributes="transpose_a transp
 MATMUL_COLUMNS = internal("_MatMulColumns", "a b", attributes="transpose_a transpose_b start count")
 
 
-def transposes(node: Node) -> dict:
+def transposes(node: Node) -> dict[str, Any]:
     """The attributes of a matrix product."""
     return {name: bool(node.attribute(name)) for name in ("transpose_a", "transpose_b")}
 

@@ -6,8 +6,8 @@ the same predicate. The order is part of the meaning: what has an effect stays w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from everflow.framework import dtypes
 from everflow.framework.attributes import Owned
@@ -15,6 +15,11 @@ from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.shapes import TensorShape
 from everflow.kernels import registry
 from everflow.kernels.facts import Effect, Facts
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import DTypeLike
+    from everflow.framework.operation import Operation
+    from everflow.runtime.hints import Value
 
 FEED = "_Feed"  # a value from the caller; `value` says which
 VALUE = "_Value"  # a value known when planning: constants and what was folded
@@ -35,20 +40,20 @@ class Node:
         "block", "previous", "next", "uses", "blocks", "order", "wanted", "_effect",
     )  # fmt: skip
 
-    def __init__(self, index: int, op, name: str, op_type: str):
+    def __init__(self, index: int, op: Operation | None, name: str, op_type: str) -> None:
         self.index = index
-        self.op = op
+        self.op: Operation = op  # type: ignore[assignment]  # None only for what no graph has: ends of blocks, and eager calls
         self.name = name
         self.type = op_type
         self.definition: Any = None
         self.inputs: list[Edge] = []
         self.controls: list[Node] = []  # only in a graph that was not given its order yet
-        self.output_dtypes: list = []
-        self.output_shapes: list = []
+        self.output_dtypes: list[dtypes.DType] = []
+        self.output_shapes: list[TensorShape | None] = []
         self.device = ""
         self.value: Any = None  # FEED: position; VALUE: the kernel value
-        self._attrs: dict | None = None
-        self.block: Block | None = None
+        self._attrs: dict[str, Any] | None = None
+        self.block: Block = None  # type: ignore[assignment]  # None only while it stands nowhere
         self.previous: Node | None = None
         self.next: Node | None = None
         self.uses: list[dict[Node, int]] = []  # for each output who takes it, and how often
@@ -58,28 +63,28 @@ class Node:
         self._effect: Effect | None = None
 
     @property
-    def input_dtypes(self) -> list:
+    def input_dtypes(self) -> list[dtypes.DType]:
         return [node.output_dtypes[i] for node, i in self.inputs]
 
     @property
-    def attrs(self) -> dict:
+    def attrs(self) -> dict[str, Any]:
         """Attributes in the form kernels get them."""
         if self._attrs is None:
             self._attrs = {name: kernel_attribute(value) for name, value in self.op.attrs.items()} if self.op is not None else {}
         return self._attrs
 
-    def set_attributes(self, attributes: dict) -> None:
+    def set_attributes(self, attributes: dict[str, Any]) -> None:
         """The attributes of a node that no operation of a graph stands for."""
         self._attrs = attributes
 
-    def attribute(self, name: str):
+    def attribute(self, name: str) -> Any:
         """An attribute's value, or the definition's default where a file left it out."""
         try:
             return self.attrs[name]
         except KeyError:
             return kernel_attribute(self.definition.attr_by_name[name].default)
 
-    def constant_input(self, position: int):
+    def constant_input(self, position: int) -> Value:
         """The kernel value of an input that is known when planning, else None; for `specialize`."""
         source, _ = self.inputs[position]
         if source.type == VALUE:
@@ -109,12 +114,15 @@ class Node:
     def is_used(self) -> bool:
         return any(self.uses)
 
-    def shape(self, output: int = 0):
+    def shape(self, output: int = 0) -> list[int] | None:
         """The static shape of an output where all of it is known, as a list; else None."""
         shape = self.output_shapes[output]
-        return shape.as_list() if shape is not None and shape.is_fully_defined() else None
+        if shape is None or not shape.is_fully_defined():
+            return None
+        sizes: list[Any] = shape.as_list()
+        return sizes
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{self.type} {self.name!r}>"
 
 
@@ -153,7 +161,7 @@ def _effect_of(node: Node) -> Effect:
     return effect
 
 
-def kernel_attribute(value):
+def kernel_attribute(value: Any) -> Any:
     """An attribute as kernels see it: text for bytes, a numpy array for a tensor."""
     if value.__class__ is Owned:
         return value.key
@@ -170,8 +178,9 @@ class Block:
 
     __slots__ = ("owner", "first", "last", "end")
 
-    def __init__(self, owner: Node | None):
-        self.owner = owner  # the loop, branch or group it belongs to
+    def __init__(self, owner: Node | None) -> None:
+        # The loop, branch or group it belongs to.
+        self.owner: Node = owner  # type: ignore[assignment]  # None only at the top
         self.first: Node | None = None
         self.last: Node | None = None
         self.end = Node(-1, None, "", END)
@@ -210,7 +219,7 @@ class Block:
             self.last = node.previous
         else:
             node.next.previous = node.previous
-        node.block = node.previous = node.next = None
+        node.block = node.previous = node.next = None  # type: ignore[assignment]  # it stands nowhere now
 
     @property
     def parent(self) -> Block | None:
@@ -220,7 +229,7 @@ class Block:
 class Program:
     """What is left of a graph for one choice of feeds and fetches. `top.end` takes the fetches, and the predicates they depend on."""
 
-    def __init__(self, feeds: list[Node], last_index: int):
+    def __init__(self, feeds: list[Node], last_index: int) -> None:
         self.top = Block(None)
         self.feeds = feeds
         self.last_index = last_index
@@ -267,7 +276,7 @@ class Program:
         self.last_index += 1
         return self.last_index
 
-    def new(self, definition: OpDef, inputs: list[Edge], like: Node, **attributes) -> Node:
+    def new(self, definition: OpDef, inputs: list[Edge], like: Node, **attributes: Any) -> Node:
         """A node that stands for `like`, with its results; it is nowhere yet."""
         node = Node(self.new_index(), like.op, like.name, definition.name)
         node.definition = definition
@@ -276,7 +285,7 @@ class Program:
         self.connect(node, inputs)
         return node
 
-    def constant(self, value, dtype, like: Node, output: int = 0) -> Node:
+    def constant(self, value: Value, dtype: DTypeLike, like: Node, output: int = 0) -> Node:
         """A node for a value that planning found out, standing for an output of another. Constants are at the very top."""
         node = Node(self.new_index(), like.op, like.name, VALUE)
         node.value = value
@@ -455,7 +464,7 @@ def is_ref(node: Node, output: int) -> bool:
     return node.output_dtypes[output]._is_ref_dtype
 
 
-def is_known(shape) -> bool:
+def is_known(shape: TensorShape | None) -> TypeGuard[TensorShape]:
     """Whether every side of a shape is known."""
     return shape is not None and shape.is_fully_defined()
 
@@ -476,7 +485,7 @@ def output_counts(node: Node) -> list[tuple[ArgDef, int]]:
     return _argument_counts(node, node.definition.outputs, len(node.output_dtypes))
 
 
-def flat_results(node: Node, result) -> list:
+def flat_results(node: Node, result: Value) -> list[Value]:
     """What a kernel returned, as a list with one value for each output."""
     counts = output_counts(node)
     if not counts:
@@ -489,7 +498,7 @@ def flat_results(node: Node, result) -> list:
     return flat
 
 
-def _argument_counts(node: Node, arguments, total: int) -> list[tuple[ArgDef, int]]:
+def _argument_counts(node: Node, arguments: Sequence[ArgDef], total: int) -> list[tuple[ArgDef, int]]:
     counts = []
     for argument in arguments:
         if argument.number_attr:
@@ -519,7 +528,7 @@ def argument_edges(node: Node, positions: tuple[int, ...]) -> list[Edge]:
 def internal(name: str, inputs: str, outputs: str = "result", attributes: str = "", *, acts: bool = False) -> OpDef:
     """The definition of an op that only plans have: names of its arguments, `&` before one that is a variable, `*` before a list."""
 
-    def arguments(text):
+    def arguments(text: str) -> tuple[ArgDef, ...]:
         return tuple(ArgDef(a.lstrip("&*"), number_attr="N" if "*" in a else "", is_ref="&" in a) for a in text.split())
 
     kinds = tuple(AttrDef(a, "int" if a == "N" else "any") for a in attributes.split())

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes, errors
+from everflow.framework.operation import Tensor
 from everflow.runtime.plan.program import FEED, Edge, Node
+
+if TYPE_CHECKING:
+    from everflow.framework.hints import Element
+    from everflow.framework.operation import Operation
 
 MERGE = frozenset(["Merge", "RefMerge"])
 NEXT = frozenset(["NextIteration", "RefNextIteration"])
@@ -28,7 +35,7 @@ class Pruned:
         return found
 
 
-def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
+def prune(fetches: list[Element], feeds: list[Tensor], done: frozenset[Operation] = frozenset()) -> Pruned:
     """What `fetches` (Tensors and Operations) need, given `feeds` (Tensors); operations in `done` need not be waited for."""
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
     # Waiting for a placeholder is waiting for its feed.
@@ -47,7 +54,7 @@ def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
     for position, op in enumerate(ops):
         needed[op] = _node(start + position, op)
 
-    def edge(tensor):
+    def edge(tensor: Tensor) -> Edge:
         source = fed.get(tensor)
         return (source, 0) if source is not None else (needed[tensor.op], tensor.value_index)
 
@@ -55,15 +62,15 @@ def prune(fetches: list, feeds: list, done: frozenset = frozenset()) -> Pruned:
         node = needed[op]
         node.inputs = [edge(t) for t in op.inputs]
         node.controls = [needed[c] for c in op.control_inputs if c not in done]
-    wanted = [needed[f] if _op_of(f) is f else edge(f) for f in fetches]
+    wanted = [edge(f) if isinstance(f, Tensor) else needed[f] for f in fetches]
     return Pruned(list(fed.values()) + [needed[op] for op in ops], list(fed.values()), wanted)
 
 
-def _op_of(fetch):
-    return getattr(fetch, "op", fetch)
+def _op_of(fetch: Element) -> Operation:
+    return fetch.op if isinstance(fetch, Tensor) else fetch
 
 
-def _feed_node(position: int, tensor) -> Node:
+def _feed_node(position: int, tensor: Tensor) -> Node:
     node = Node(position, tensor.op, tensor.op.name, FEED)
     node.value = position
     node.output_dtypes = [tensor.dtype.base_dtype]
@@ -71,7 +78,7 @@ def _feed_node(position: int, tensor) -> Node:
     return node
 
 
-def _node(index: int, op) -> Node:
+def _node(index: int, op: Operation) -> Node:
     node = Node(index, op, op.name, op.type)
     node.definition = op.definition
     node.output_dtypes = [t.dtype for t in op.outputs]
@@ -80,7 +87,11 @@ def _node(index: int, op) -> Node:
     return node
 
 
-def _ordered(needed: dict, fed: dict, done) -> list:
+def _ordered(
+    needed: Mapping[Operation, Node],
+    fed: Mapping[Tensor, Node],
+    done: Collection[Operation],
+) -> list[Operation]:
     """Creation order, with inputs first where a graph was wired in another order; a cycle without a loop is an error."""
     ops = sorted(needed, key=lambda op: op._id)
     place = {op: i for i, op in enumerate(ops)}
@@ -109,7 +120,7 @@ def _ordered(needed: dict, fed: dict, done) -> list:
     return result
 
 
-def _sources(op, fed, done):
+def _sources(op: Operation, fed: Mapping[Tensor, Node], done: Collection[Operation]) -> Iterator[Operation]:
     """What must run before an op: loops' back edges don't count."""
     for tensor in op.inputs:
         if tensor not in fed and not (op.type in MERGE and tensor.op.type in NEXT):
@@ -117,6 +128,6 @@ def _sources(op, fed, done):
     yield from (c for c in op.control_inputs if c not in done)
 
 
-def describe_dtype(dtype) -> str:
+def describe_dtype(dtype: dtypes.DType) -> str:
     """A dtype as TensorFlow's run time names it: "float", "double", "half", else its usual name."""
     return {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(dtype.base_dtype, dtype.base_dtype.name)

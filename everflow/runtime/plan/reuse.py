@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.program import Edge, Node
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Origin, Value
 
 # Smaller results come out of the processor's cache anyway.
 SMALLEST = 1 << 12
@@ -22,7 +27,7 @@ WITH_OUT = frozenset(
 IN_PLACE = {torch.relu: torch.relu_}
 
 
-def reusable_operand(node: Node, function, aliases: Aliases, origin) -> Edge | None:
+def reusable_operand(node: Node, function: Callable[..., Value], aliases: Aliases, origin: Origin) -> Edge | None:
     """The edge whose memory a node's result may take, or None; `origin`: edge → the edge that holds its value."""
     function = getattr(function, "func", function)  # a partial's own
     if function not in WITH_OUT and function not in IN_PLACE:

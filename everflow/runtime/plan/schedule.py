@@ -7,13 +7,21 @@ time. After this stage the order is all that is left of control dependencies.
 from __future__ import annotations
 
 import heapq
+from collections.abc import Hashable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory, Waits
 from everflow.runtime.plan.control_flow import CONTROL_FLOW, AtOnce, ControlFlow, Frame, Unstructured
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
+
+# Item → those that must run before it.
+_Needed: TypeAlias = "dict[Item, set[Item]]"
 
 
 @dataclass(slots=True)
@@ -42,7 +50,7 @@ def schedule(pruned: Pruned, flow: ControlFlow, *, as_created: bool = False) -> 
     return delayed + moved
 
 
-def flattened(items: list) -> list[Node]:
+def flattened(items: list[Item]) -> list[Node]:
     """The nodes of scheduled items, those of loops in their place."""
     result = []
     for item in items:
@@ -127,7 +135,7 @@ def _writes(node: Node, position: int) -> bool:
 # --- what waits for each other ----------------------------------------------------------------
 
 
-def _nodes(item) -> list[Node]:
+def _nodes(item: Item) -> list[Node]:
     return [item] if isinstance(item, Node) else item.nodes
 
 
@@ -153,7 +161,7 @@ def _meet(nodes: list[Node]) -> bool:
     return {n.facts.waits for n in nodes} == set(_MEETING)
 
 
-def _store(node: Node):
+def _store(node: Node) -> Hashable:
     """What a node puts into or takes from."""
     if "shared_name" in node.definition.attr_by_name:  # a staging area
         return node.attribute("container"), node.attribute("shared_name")
@@ -164,7 +172,7 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     """Those of some nodes that need not wait for each other."""
     place = {item: i for i, item in enumerate(flow.items)}
     needed = {item: _item_sources(item, 0, flow, place) for item in flow.items}
-    bit = {node: 1 << i for i, node in enumerate(nodes)}
+    bit: dict[Item, int] = {node: 1 << i for i, node in enumerate(nodes)}
     above: dict = {}
     for item in _topological(flow.items, needed):
         above[item] = 0
@@ -177,7 +185,7 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     return chosen
 
 
-def _waiting_last(items: list) -> list:
+def _waiting_last(items: list[Item]) -> list[Item]:
     """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
     kinds = {node.facts.waits for item in items for node in _nodes(item)}
     if not kinds.issuperset(_MEETING):
@@ -185,9 +193,9 @@ def _waiting_last(items: list) -> list:
     return sorted(items, key=lambda item: any(node.facts.waits is Waits.TAKES for node in _nodes(item)))
 
 
-def _inputs_first(items: list, needed: dict) -> list:
+def _inputs_first(items: list[Item], needed: _Needed) -> list[Item]:
     """Items with those in front that bring in input, after what they need: where it has ended, the run should stop before it changes anything."""
-    left = [item for item in items if isinstance(item, Node) and item.facts.first]
+    left: list[Item] = [item for item in items if isinstance(item, Node) and item.facts.first]
     if not left:
         return items
     in_front = set(left)
@@ -201,12 +209,12 @@ def _inputs_first(items: list, needed: dict) -> list:
 # --- ordering -------------------------------------------------------------------------------
 
 
-def _created(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
+def _created(items: list[Item], depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     place = {item: i for i, item in enumerate(items)}
     return _topological(items, {item: _item_sources(item, depth, flow, place) for item in items}), 0
 
 
-def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
+def _ordered(items: list[Item], depth: int, flow: ControlFlow, accesses: Accesses) -> tuple[list[Item], int]:
     items = _waiting_last(items)
     place = {item: i for i, item in enumerate(items)}
     needed = {item: _item_sources(item, depth, flow, place) for item in items}
@@ -252,7 +260,7 @@ def _ordered(items: list, depth: int, flow: ControlFlow, accesses: Accesses):
     return order, delayed
 
 
-def _one_at_a_time(items: list, needed: dict) -> None:
+def _one_at_a_time(items: list[Item], needed: _Needed) -> None:
     """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for itself."""
     ends: dict[Node, set[Node]] = {}
     sections: dict = {}
@@ -266,13 +274,13 @@ def _one_at_a_time(items: list, needed: dict) -> None:
             needed[following] |= ends.get(lock, set())
 
 
-def _item_sources(item, depth: int, flow: ControlFlow, place: dict) -> set:
+def _item_sources(item: Item, depth: int, flow: ControlFlow, place: dict[Item, int]) -> set[Item]:
     """The items at this level that must run before an item."""
     if flow.is_straight and isinstance(item, Node):
-        result = {source for source, _ in item.inputs}
-        result.update(item.controls)
-        return {flow.groups.get(s, s) for s in result} if flow.groups else result
-    result = set()
+        sources: set[Any] = {source for source, _ in item.inputs}
+        sources.update(item.controls)
+        return {flow.groups.get(s, s) for s in sources} if flow.groups else sources
+    result: set[Item] = set()
     for node in _nodes(item):
         for source, _ in node.inputs:
             if not (node.type in MERGE and source.type in NEXT):
@@ -282,10 +290,12 @@ def _item_sources(item, depth: int, flow: ControlFlow, place: dict) -> set:
     return {source for source in result if source in place}
 
 
-def _holds(items: list, depth: int, flow: ControlFlow, needed: dict, accesses: Accesses, place: dict):
+def _holds(
+    items: list[Item], depth: int, flow: ControlFlow, needed: _Needed, accesses: Accesses, place: dict[Item, int]
+) -> tuple[dict[Item, int], dict[Item, list[Item]]]:
     """Writer → how many unordered uses it waits for; use → the writers that wait for it."""
 
-    def at_this_level(nodes: list[Node]) -> list:
+    def at_this_level(nodes: list[Node]) -> list[Item]:
         owners = dict.fromkeys(flow.owner(n, depth) for n in nodes if len(flow.frame(n)) >= depth)
         return [o for o in owners if o in place]
 
@@ -312,7 +322,7 @@ def _holds(items: list, depth: int, flow: ControlFlow, needed: dict, accesses: A
     return holds, held_by
 
 
-def _topological(items: list, needed: dict) -> list:
+def _topological(items: list[Item], needed: _Needed) -> list[Item]:
     """Items with their sources first; a loop stands where its first node does, which may be before what it needs."""
     seen: set = set()
     result: list = []

@@ -6,6 +6,9 @@ the body says otherwise. What TensorArrays and stacks give back is what was put 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 
 from everflow.framework import dtypes, registry
@@ -20,6 +23,10 @@ from everflow.runtime.plan.containers import LOADS, PUTS, container_of
 from everflow.runtime.plan.program import FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program, is_known, is_ref, loop_variables
 from everflow.runtime.plan.simplify import SHAPE_OPS, computed, shape_value
 
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState
+
 # Larger constants are not shapes, nor axes, nor sizes: rules need not see them.
 _LARGEST_SHOWN = 1 << 10
 _MOST_PASSES = 6
@@ -28,7 +35,7 @@ _MIXED = object()
 _SHAPE_OPS = frozenset(SHAPE_OPS.split())
 
 
-def propagate_shapes(program: Program, state) -> int:
+def propagate_shapes(program: Program, state: SessionState) -> int:
     """Write into a program what can be known of its shapes, and constants where what was pushed onto a stack is known. Gives how many
     shapes were found."""
     found = _Propagation(program, state)
@@ -60,19 +67,19 @@ def _replace_known_loads(program: Program, loaded: dict[Node, object]) -> None:
             program.erase(node)
 
 
-def container_of_or_none(node: Node):
+def container_of_or_none(node: Node) -> tuple[Any, ...] | None:
     return container_of(node) if node.type in PUTS or node.type in LOADS else None
 
 
 class _Propagation:
     """`shapes`: edge → TensorShape; `loaded`: node that pops from a stack → the value that it always gives."""
 
-    def __init__(self, program: Program, state):
+    def __init__(self, program: Program, state: SessionState) -> None:
         self._program = program
         self._state = state
         self.shapes: dict[Edge, TensorShape] = {}
-        self.loaded: dict[Node, object] = {}
-        self._assumed: dict[Node, object] = {}  # loop variable → its shape, where it does not stay as it enters
+        self.loaded: dict[Node, Value] = {}
+        self._assumed: dict[Node, TensorShape] = {}  # loop variable → its shape, where it does not stay as it enters
         self._contents: dict = {}  # TensorArray or stack → (shape of what is in it, its value)
         while not self._settled():
             pass
@@ -93,7 +100,7 @@ class _Propagation:
     def _pass(self) -> None:
         self._graph = Graph()
         self._tensors: dict[Edge, Tensor] = {}  # edge → the Tensor that stands for it
-        self._values: dict[Edge, object] = {}
+        self._values: dict[Edge, Value] = {}
         self.shapes, self.loaded = {}, {}
         self._filled: dict = {}
         self._block(self._program.top)
@@ -102,7 +109,7 @@ class _Propagation:
     def _block(self, block: Block) -> None:
         for node in block:
             shapes = [s if s is not None else unknown_shape() for s in node.output_shapes]
-            values: list | None = None
+            values: list[Value] | None = None
             if node.type in CONSTANTS:
                 values = [constant_value(node, self._state)]
             elif node.type == VARIABLE:
@@ -129,13 +136,13 @@ class _Propagation:
                 if value is not None:
                     self._values[node, i] = value
 
-    def _known(self, edges) -> list | None:
+    def _known(self, edges: Iterable[Edge]) -> list[Value] | None:
         values = [self._values.get(e) for e in edges]
         return None if any(v is None for v in values) else values
 
     # --- loops and branches ----------------------------------------------------------------------
 
-    def _loop(self, loop: Node) -> list:
+    def _loop(self, loop: Node) -> list[TensorShape]:
         condition, body = loop.blocks
         variables = loop_variables(loop)
         for variable, start in zip(variables, loop.inputs, strict=True):
@@ -149,7 +156,7 @@ class _Propagation:
                 self._wrong.append(variable)
         return results
 
-    def _branch(self, branch: Node, static: list) -> list:
+    def _branch(self, branch: Node, static: list[TensorShape]) -> list[TensorShape]:
         for block in branch.blocks:
             self._block(block)
         sides = [[self.shapes.get(e) for e in block.end.inputs] for block in branch.blocks]
@@ -157,7 +164,7 @@ class _Propagation:
 
     # --- single nodes ------------------------------------------------------------------------------
 
-    def _inferred(self, node: Node, static: list) -> list:
+    def _inferred(self, node: Node, static: list[TensorShape]) -> list[TensorShape]:
         rule = registry.find_shape_rule(node.type)
         if rule is None or node.op is None or node.type != node.op.type or all(is_known(s) for s in static):
             return static
@@ -189,13 +196,13 @@ class _Propagation:
             self._tensors[edge] = found
         return found
 
-    def _computed(self, node: Node, shapes: list) -> list | None:
+    def _computed(self, node: Node, shapes: list[TensorShape]) -> list[Value] | None:
         """The results of a node that does arithmetic on shapes and constants."""
         if node.type in _SHAPE_OPS:
             if any(is_ref(*e) for e in node.inputs):
                 return None
-            values = [shape_value(node, self.shapes[e], i) for i, e in enumerate(node.inputs)]
-            return None if any(v is None for v in values) else values
+            measured = [shape_value(node, self.shapes[e], i) for i, e in enumerate(node.inputs)]
+            return None if any(v is None for v in measured) else measured
         if node.effect is not Effect.PURE or not all(d.is_integer or d.is_bool for d in node.output_dtypes):
             return None
         values = self._known(node.inputs)
@@ -221,7 +228,7 @@ class _Propagation:
             same = value is not None and old is not None and hasattr(value, "equal") and value.shape == old.shape and bool(value.equal(old))
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
 
-    def _load(self, node: Node, static: list):
+    def _load(self, node: Node, static: list[TensorShape]) -> tuple[list[TensorShape], list[Value] | None]:
         shape, value = self._contents.get(container_of(node), (_MIXED, None))
         shapes = static if shape is _MIXED else [TensorShape(shape), *static[1:]]
         if value is None or not node.type.startswith("StackPop"):
@@ -230,5 +237,7 @@ class _Propagation:
         return shapes, [value]
 
 
-def _same(one, other) -> bool:
-    return is_known(one) and is_known(other) and one.as_list() == other.as_list()
+def _same(one: TensorShape | None, other: TensorShape | None) -> bool:
+    if one is None or other is None or not (one.is_fully_defined() and other.is_fully_defined()):
+        return False
+    return one.as_list() == other.as_list()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
@@ -9,6 +12,9 @@ from everflow.kernels.facts import Effect
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
 from everflow.runtime.plan.patterns import Context
 from everflow.runtime.plan.program import VALUE, Block, Node
+
+if TYPE_CHECKING:
+    from everflow.runtime.state import SessionState
 
 _LARGEST_COMPARED = 256
 
@@ -49,7 +55,7 @@ def _is_inside(block: Block, other: Block) -> bool:
     return False
 
 
-def _key(node: Node, context: Context):
+def _key(node: Node, context: Context) -> Hashable:
     """What makes two nodes one; None where nothing does."""
     if node.type in CONSTANTS:
         return _constant_key(node, context.state)
@@ -58,7 +64,7 @@ def _key(node: Node, context: Context):
     return node.type, tuple(node.inputs), node.device, _attributes_key(node)
 
 
-def _constant_key(node: Node, state):
+def _constant_key(node: Node, state: SessionState) -> Hashable:
     """Type, shape and values of a small constant; None for others."""
     value = constant_value(node, state)
     if not isinstance(value, torch.Tensor) or value.numel() > _LARGEST_COMPARED or value.is_complex():
@@ -67,11 +73,11 @@ def _constant_key(node: Node, state):
     return VALUE, node.output_dtypes[0], tuple(value.shape), str(value.reshape(-1).tolist())
 
 
-def _attributes_key(node: Node):
+def _attributes_key(node: Node) -> tuple[tuple[str, Hashable], ...]:
     return tuple((name, _hashable(value)) for name, value in sorted(node.attrs.items()) if not name.startswith("_"))
 
 
-def _hashable(value):
+def _hashable(value: Any) -> Hashable:
     if isinstance(value, np.ndarray):
         return value.dtype.str, value.shape, value.tobytes() if value.dtype.kind != "O" else tuple(value.reshape(-1))
     if isinstance(value, (list, tuple)):

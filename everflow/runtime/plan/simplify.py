@@ -5,6 +5,9 @@ What a ref variable's memory shows is left alone where a rule would hand it on: 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
@@ -16,6 +19,11 @@ from everflow.runtime.denormals import flushed
 from everflow.runtime.plan.binding import CONSTANTS, bind, call_arguments, constant_value
 from everflow.runtime.plan.patterns import ANY, Bits, Match, Rule, const, op, value
 from everflow.runtime.plan.program import FEED, IF, Block, Edge, Node, Program, facts_of, flat_results, is_known, is_ref, same_shape
+
+if TYPE_CHECKING:
+    from everflow.framework.shapes import TensorShape
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import SessionState
 
 # Folded values stay with the plan, so large ones are computed anew at each run instead.
 LARGEST_FOLDED = 1 << 16
@@ -42,12 +50,14 @@ def _is_large(node: Node) -> bool:
     return any(size is not None and size > LARGEST_FOLDED for size in sizes)
 
 
-def computed(node: Node, values: list, state) -> list | None:
+def computed(node: Node, values: list[Value], state: SessionState) -> list[Value] | None:
     """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
     if node.facts.renames:
         return [values[0]]
     try:
         binding = bind(node, state)
+        if binding is None:
+            return None
         with flushed():
             results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
     except Exception:  # whatever a kernel raises is told when the node runs
@@ -55,7 +65,7 @@ def computed(node: Node, values: list, state) -> list | None:
     return None if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results) else results
 
 
-def _numel(value) -> int:
+def _numel(value: torch.Tensor | np.ndarray) -> int:
     return value.numel() if isinstance(value, torch.Tensor) else value.size
 
 
@@ -109,7 +119,7 @@ def _given(program: Program, branch: Node, side: bool) -> list[Edge]:
     edges = list(branch.blocks[side].end.inputs)
     for result, (source, output) in enumerate(edges):
         if source.type == FEED:
-            named = program.new(op_defs.find("Identity"), [(source, output)], source, T=source.output_dtypes[output])
+            named = program.new(op_defs.get("Identity"), [(source, output)], source, T=source.output_dtypes[output])
             branch.block.insert(named, branch)
             edges[result] = (named, 0)
     return edges
@@ -121,7 +131,9 @@ def _let_go_of_dead_fetches(program: Program, predicate: Edge, value: bool) -> N
     inputs, fetches, conditions = list(end.inputs), list(program.fetches), list(program.conditions)
     for number, condition in enumerate(conditions):
         if any(inputs[position] == predicate and side != value for position, side in condition or ()):
-            inputs[fetches[number]] = predicate
+            place = fetches[number]
+            if place is not None:
+                inputs[place] = predicate
             fetches[number] = conditions[number] = None
     program.fetches, program.conditions = fetches, conditions
     program.set_inputs(end, inputs)
@@ -146,7 +158,7 @@ def _known_shape(m: Match) -> list[Edge] | None:
     return [(m.program.constant(found, node.output_dtypes[output], node, output), 0) for output, found in made]
 
 
-def shape_value(node: Node, shape, output: int):
+def shape_value(node: Node, shape: TensorShape | None, output: int) -> torch.Tensor | None:
     """What a Shape op gives for a shape, or None where it is not known."""
     if shape is None or shape.ndims is None or (node.type != "Rank" and not shape.is_fully_defined()):
         return None
@@ -157,7 +169,7 @@ def shape_value(node: Node, shape, output: int):
 # --- arithmetic --------------------------------------------------------------------------------
 
 
-def _is_neutral(neutral: int):
+def _is_neutral(neutral: int) -> Callable[[Match], bool]:
     """`x op c` is x where c is neutral, of one element, and the shape of x is the result's. (x + 0.0 and x - -0.0 are not x for -0.0.)"""
 
     def holds(m: Match) -> bool:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.forking import renewed
@@ -15,6 +17,11 @@ from everflow.framework.shapes import TensorShape
 from everflow.runtime.plan.program import LOOP, Node, Program, is_known
 from everflow.runtime.plan.shape_propagation import propagate_shapes
 from everflow.runtime.plan.simplify import SHAPE_OPS
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.compile import Plan
+    from everflow.runtime.state import SessionState, Step
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
@@ -38,7 +45,7 @@ def _is_open(feed: Node) -> bool:
     return not is_known(feed.output_shapes[0]) and feed.output_dtypes[0] not in (dtypes.resource, dtypes.variant)
 
 
-def know_feed_shapes(program: Program, shapes: dict[int, tuple], state) -> int:
+def know_feed_shapes(program: Program, shapes: dict[int, tuple], state: SessionState) -> int:
     """Find what follows from the shapes of the feeds; how many shapes that are."""
     for node in program.feeds:
         if node.value in shapes:
@@ -49,18 +56,18 @@ def know_feed_shapes(program: Program, shapes: dict[int, tuple], state) -> int:
 class ShapedPlans:
     """A general plan, and those made from it for shapes that came often enough. Called like a plan."""
 
-    def __init__(self, general, make, cost: float):
+    def __init__(self, general: Plan, make: Callable[[dict[int, tuple]], Plan], cost: float) -> None:
         self.general = general
         self._make = make  # {feed position: shape} → Plan
         self._cost = cost * WORTH  # seconds after which another is made
-        self.plans: dict = {}  # shapes of the open feeds → plan
-        self._spent: dict = {}  # shapes → seconds that the general plan ran for them
+        self.plans: dict[tuple, Plan] = {}  # shapes of the open feeds → plan
+        self._spent: dict[tuple, float] = {}  # shapes → seconds that the general plan ran for them
         self._lock = renewed(threading.Lock())
         self._open = [i for i, f in enumerate(general.program.feeds) if _is_open(f)]
-        for name in ("program", "devices", "state", "fed_fetches", "takes_step"):
-            setattr(self, name, getattr(general, name))
+        self.program, self.devices, self.state = general.program, general.devices, general.state
+        self.fed_fetches, self.takes_step = general.fed_fetches, general.takes_step
 
-    def __call__(self, feeds, step=None) -> list:
+    def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         key = tuple([feeds[i].shape for i in self._open])
         plan = self.plans.get(key)
         if plan is not None:
@@ -77,12 +84,12 @@ class ShapedPlans:
         self._spent[key] = (spent or 0.0) + time.perf_counter() - start
         return results
 
-    def _plan_for(self, key):
+    def _plan_for(self, key: tuple) -> Plan:
         with self._lock:
             if key not in self.plans:
                 self.plans[key] = self._make(self.shapes_of(key))
             return self.plans[key]
 
-    def shapes_of(self, key) -> dict[int, tuple]:
+    def shapes_of(self, key: tuple) -> dict[int, tuple]:
         """Feed position → its shape, for a key of `plans`."""
         return dict(zip(self._open, (tuple(shape) for shape in key), strict=True))

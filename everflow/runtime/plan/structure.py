@@ -5,6 +5,8 @@ Control dependencies end here. A node that was waited for, and is not pure, is m
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import torch
 
 from everflow.framework import dtypes
@@ -14,6 +16,10 @@ from everflow.runtime.plan.control_flow import CONTROL_FLOW, DEAD, AtOnce, Contr
 from everflow.runtime.plan.program import AT_ONCE, FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program
 from everflow.runtime.plan.prune import MERGE, NEXT, Pruned
 
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Item
+    from everflow.runtime.plan.control_flow import Literal
+
 
 def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Program:
     """The program of a graph whose order is known; of a `whole` one also nodes that are only waited for run, whatever they are."""
@@ -21,7 +27,7 @@ def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Prog
 
 
 class _Builder:
-    def __init__(self, pruned: Pruned, flow: ControlFlow, whole: bool):
+    def __init__(self, pruned: Pruned, flow: ControlFlow, whole: bool) -> None:
         self.flow = flow
         self.whole = whole
         last = max((node.index for node in pruned.nodes), default=0)
@@ -56,7 +62,7 @@ class _Builder:
 
     # --- blocks -------------------------------------------------------------------------------
 
-    def _block(self, items: list, block: Block, base: tuple) -> None:
+    def _block(self, items: list[Item], block: Block, base: tuple[Literal, ...]) -> None:
         """Append items to a block that runs where the literals `base` hold, in branches of its own where they need more."""
         opened: list[tuple[tuple, Node]] = []  # the branches we are in: (literal, its node)
         for item in items:
@@ -78,7 +84,7 @@ class _Builder:
                 item.order = self.order
                 target.append(item)
 
-    def _open(self, literals: list, block: Block, opened: list) -> Block:
+    def _open(self, literals: list[Literal], block: Block, opened: list[Any]) -> Block:
         """The block inside the branches of some literals: those we are in already stay open, also where we go to their other side."""
         common = 0
         while common < min(len(opened), len(literals)) and opened[common][0] == literals[common]:
@@ -105,17 +111,17 @@ class _Builder:
         block.append(branch)
         return branch
 
-    def _merge(self, merge: Node, block: Block, base: tuple, opened: list) -> None:
+    def _merge(self, merge: Node, block: Block, base: tuple[Literal, ...], opened: list[Any]) -> None:
         """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the input that can."""
-        sides = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
-        sides = [(i, e, guard) for i, e, guard in sides if guard is not DEAD]
+        inputs = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
+        sides = [(i, e, guard) for i, e, guard in inputs if guard is not None]
         if len(sides) == 1:
             self.known[merge, 0] = sides[0][1]
             self.known[merge, 1] = (self._number(merge, sides[0][0]), 0)
             return
         common = set(sides[0][2]) & set(sides[1][2])
         ((predicate, first_side),) = (lit for lit in sides[0][2] if lit not in common)
-        literals = [lit for lit in self.flow.guard_of[merge] if lit not in base]
+        literals = [lit for lit in self.flow.guard_of[merge] or () if lit not in base]
         where = self._open(literals, block, opened)  # who takes the result comes in a branch of its own
         branch = where.last
         if branch is None or branch.type != IF or branch.inputs != [predicate]:
@@ -140,6 +146,7 @@ class _Builder:
         loop = Node(self.program.new_index(), first.op, first.name, LOOP)
         loop.device, loop.order = first.device, self.order
         condition, body = loop.blocks = (Block(loop), Block(loop))
+        guard = frame.guard or ()  # a loop that can never run is none
         block.append(loop)
         for merge in frame.variables:
             variable = Node(merge.index, merge.op, merge.name, VARIABLE)
@@ -150,7 +157,7 @@ class _Builder:
             condition.append(variable)
             self.known[merge, 0] = (variable, 0)
             loop.inputs.append(frame.entry(merge))
-        self._block([i for i in frame.items if i not in frame.body and i not in frame.after], condition, frame.guard)
+        self._block([i for i in frame.items if i not in frame.body and i not in frame.after], condition, guard)
         condition.end.inputs.append(frame.predicate)
         for node in frame.nodes:
             for edge in node.inputs:
@@ -160,9 +167,9 @@ class _Builder:
                     loop.output_dtypes.append(switch.output_dtypes[0])
                     loop.output_shapes.append(switch.output_shapes[0])
                     condition.end.inputs.append(switch.inputs[0])
-        self._block([i for i in frame.items if i in frame.body], body, frame.guard)
+        self._block([i for i in frame.items if i in frame.body], body, guard)
         body.end.inputs += [frame.following(merge) for merge in frame.variables]
-        self._block([i for i in frame.items if i in frame.after], block, frame.guard)
+        self._block([i for i in frame.items if i in frame.after], block, guard)
 
     def _at_once(self, group: AtOnce, block: Block) -> None:
         first = group.nodes[0]

@@ -105,7 +105,7 @@ def _with_product(m: Match) -> Node | None:
 def _ends_like(edge: Edge, node: Node) -> bool:
     """Whether a value has the last dimensions of a node's result: to repeat it along its innermost one would be slow."""
     shape, whole = edge[0].shape(edge[1]), node.shape()
-    return bool(shape) and whole is not None and shape == whole[-len(shape) :]
+    return bool(shape) and shape is not None and whole is not None and shape == whole[-len(shape) :]
 
 
 x, y, z, c = value("x"), value("y"), value("z"), const("c")

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from everflow.framework.errors import CancelledError
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.state import Step
 
 
 class _End:
     """How a call ended."""
 
-    def __init__(self, call, step):
+    def __init__(self, call: Callable[[], Value], step: Step) -> None:
         self._call, self._step = call, step
-        self.result, self.error = None, None
+        self.result: Value = None
+        self.error: BaseException | None = None
 
     def run(self) -> None:
         try:
@@ -26,7 +33,7 @@ class _End:
             raise self.error
 
 
-def together(step, *calls) -> list[_End]:
+def together(step: Step, *calls: Callable[[], Value]) -> list[_End]:
     """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first has an error."""
     ends = [_End(call, step) for call in calls]
     threads = [threading.Thread(target=end.run, daemon=True) for end in ends[1:]]

@@ -9,10 +9,15 @@ import heapq
 import itertools
 from collections import Counter
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from everflow.framework import errors
 from everflow.runtime.plan.program import Node
 from everflow.runtime.plan.prune import Pruned
+
+if TYPE_CHECKING:
+    from everflow.runtime.hints import Value
+    from everflow.runtime.plan.control_flow import Path
 
 DEAD = object()  # the token of a value that is not there: its branch was not taken
 KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration") for prefix in ("", "Ref")}
@@ -21,7 +26,7 @@ KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "N
 class Layout:
     """What is known of a program before it runs: where each node's results go, and in which nest of frames it runs."""
 
-    def __init__(self, program: Pruned):
+    def __init__(self, program: Pruned) -> None:
         self.program = program
         self.path: dict[Node, tuple[str, ...]] = {}  # names of the frames around a node; an Enter runs outside its frame, an Exit inside
         self.nodes: list[Node] = []
@@ -54,7 +59,7 @@ class Layout:
         path = self.path[node]
         return (*path, node.attribute("frame_name")) if kind == "Enter" else path[:-1] if kind == "Exit" else path
 
-    def _entered(self, source: Node, output: int | None, path: tuple, user: Node) -> tuple:
+    def _entered(self, source: Node, output: int | None, path: Path, user: Node) -> tuple:
         """The edge that brings a value of an outer frame to where it is used: by Enters that the graph left out, as where a value in a loop is fed."""
         here = self.leads_to(source)
         if path[: len(here)] != here:
@@ -76,7 +81,7 @@ class Layout:
 class Frame:
     """A loop that runs: one for each time that its Enters are reached."""
 
-    def __init__(self, path: tuple, around: Iteration | None, entering: int):
+    def __init__(self, path: Path, around: Iteration | None, entering: int) -> None:
         self.path = path
         self.around = around
         self.entering = entering  # Enters that have not brought their token yet
@@ -90,7 +95,7 @@ class Frame:
 class Iteration:
     """One round of a frame."""
 
-    def __init__(self, frame: Frame, number: int, key: tuple):
+    def __init__(self, frame: Frame, number: int, key: tuple) -> None:
         self.frame = frame
         self.number = number
         self.key = key
@@ -101,22 +106,29 @@ class Iteration:
         self.busy = 0  # nodes that may run, and frames that have not come to their end
 
 
+def around(frame: Frame) -> Iteration:
+    """The round of the loop outside in which a frame was entered."""
+    if frame.around is None:
+        raise ValueError("nothing is around the outermost frame")
+    return frame.around
+
+
 class _Inputs:
     """What has arrived for a node."""
 
     __slots__ = ("values", "missing", "dead", "live")
 
-    def __init__(self, node: Node):
-        self.values = [DEAD] * len(node.inputs)
+    def __init__(self, node: Node) -> None:
+        self.values: list[Value] = [DEAD] * len(node.inputs)
         self.missing = len(node.controls) if KINDS.get(node.type) == "Merge" else len(node.inputs) + len(node.controls)
         self.dead = 0
-        self.live = None  # Merge: which input came first
+        self.live: int | None = None  # Merge: which input came first
 
 
 class Flow:
     """One run. `take` gives what may run next, and `pass_on` hands its results to whoever needs them."""
 
-    def __init__(self, layout: Layout, place: Callable, check: Callable):
+    def __init__(self, layout: Layout, place: Callable, check: Callable) -> None:
         self._layout = layout
         self._place = place  # of a node, or a frame's path, among those that are ready
         self._check = check  # raises when the run shall stop
@@ -128,7 +140,7 @@ class Flow:
             if not node.inputs and not node.controls:
                 self._queue(start, node, _Inputs(node), False)
 
-    def take(self):
+    def take(self) -> tuple:
         """(iteration, node, inputs, whether dead) of the first node that may run."""
         return heapq.heappop(self.ready)[2:]
 
@@ -140,7 +152,7 @@ class Flow:
         """Orders entries: earlier iterations first, within them by place."""
         return (*entry[0].key, self._place(entry[1]))
 
-    def pass_on(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def pass_on(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         """Send a node's outputs on; `outputs` are DEAD where a Switch went the other way, and all are for a dead node."""
         kind, frame = KINDS.get(node.type), iteration.frame
         if kind == "Enter":
@@ -154,14 +166,14 @@ class Flow:
         elif node not in frame.exits:
             if not dead:
                 frame.exits.add(node)
-                self._send(frame.around, node, outputs, False)
+                self._send(around(frame), node, outputs, False)
             elif iteration.number == frame.last:
                 frame.dead_exits.append(node)
         iteration.done.add(node)
         iteration.busy -= 1
         self._settle(frame)
 
-    def _enter(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def _enter(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         path = self._layout.leads_to(node)
         frame = iteration.frames.get(path)
         if frame is None:
@@ -203,12 +215,12 @@ class Flow:
                 around.busy -= 1
                 frame = around.frame
 
-    def _send(self, iteration: Iteration, node: Node, outputs: list, dead: bool) -> None:
+    def _send(self, iteration: Iteration, node: Node, outputs: list[Value], dead: bool) -> None:
         for user, position, output in self._layout.users[node]:
             token = (DEAD if dead else None) if position is None else outputs[output]
             self._receive(iteration, user, position, token, node)
 
-    def _receive(self, iteration: Iteration, node: Node, position: int | None, token, source: Node) -> None:
+    def _receive(self, iteration: Iteration, node: Node, position: int | None, token: Value, source: Node) -> None:
         if node in iteration.begun:  # a Merge that took an earlier token
             return
         state = iteration.waiting.get(node)

@@ -5,10 +5,12 @@ Creation order; uses of a variable come before writes of it, elements of dataset
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+
 from everflow.framework import dtypes
 from everflow.kernels.facts import Effect, Memory, Waits
 from everflow.runtime.plan.program import FEED, Node, input_counts, is_ref
-from everflow.runtime.plan.tokens import KINDS, Iteration, Layout
+from everflow.runtime.plan.tokens import KINDS, Iteration, Layout, around
 
 
 def passes(node: Node) -> bool:
@@ -32,7 +34,7 @@ def shows(node: Node) -> bool:
 class Turns:
     """The order of a layout's nodes where edges leave it open."""
 
-    def __init__(self, layout: Layout, as_created: bool = False):
+    def __init__(self, layout: Layout, as_created: bool = False) -> None:
         """`as_created` leaves it at creation order: it was chosen for all parts of a graph that runs on several tasks."""
         self._layout = layout
         self._variables = _variables(layout)
@@ -56,7 +58,7 @@ class Turns:
                 others = self._places.get(path[:depth], (1, index))
                 self._places[path[:depth]] = (max(rank, others[0]), min(index, others[1]))
 
-    def place(self, node_or_path) -> tuple[int, int]:
+    def place(self, node_or_path: Node | tuple[str, ...]) -> tuple[int, int]:
         """Where a node, or the frame of a path, comes among others that are ready."""
         return self._places[node_or_path]
 
@@ -71,7 +73,7 @@ class Turns:
         while depth < min(len(path), len(here)) and path[depth] == here[depth]:
             depth += 1
         while len(iteration.frame.path) > depth:
-            iteration = iteration.frame.around
+            iteration = around(iteration.frame)
         return (node if len(path) == depth else path[: depth + 1]) in iteration.done
 
     def _find_uses(self, as_created: bool) -> None:
@@ -130,7 +132,7 @@ class Turns:
             if {n.facts.waits for n in chosen} == {Waits.PUTS, Waits.TAKES}:
                 self.together.update(dict.fromkeys(chosen, frozenset(chosen)))
 
-    def _store(self, node: Node):
+    def _store(self, node: Node) -> Hashable:
         if node.inputs and node.type != "Stage":
             return frozenset(self._variables.get(node.inputs[0], ()))
         return node.attribute("container"), node.attribute("shared_name")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from everflow.framework import dtypes
 from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.patterns import Context, Match, Pass, Rule, is_alone, op
 from everflow.runtime.plan.program import Edge, Node, internal, is_ref, same_shape
+
+if TYPE_CHECKING:
+    from everflow.framework.op_defs import OpDef
 
 SCALED = {
     "Assign": internal("_ScaleRef", "&ref rate", "&output_ref", acts=True),
@@ -56,6 +61,8 @@ def _brought_forward(m: Match, change: Node, rate: Edge) -> bool:
     if any(aliases.is_accessed(variable, change.order, root.order - 1) for variable in aliases.variables_behind(root.inputs[0])):
         return False
     block, following = root.block, change.next
+    if following is None:  # the root comes after, so something follows
+        return False
     block.remove(root)
     block.insert(root, following)
     root.order = change.order
@@ -130,7 +137,7 @@ class _Joint:
     shared: int
     fewest: int
 
-    def definition(self):
+    def definition(self) -> OpDef:
         held = " ".join(f"*&variables_{i}" for i in range(self.variables))
         same = " ".join(f"shared_{i}" for i in range(self.shared))
         return internal(self.name, f"{held} {same} *gradients", "", "N", acts=True)
@@ -174,7 +181,7 @@ def joint_updates(context: Context) -> int:
     return joined
 
 
-def _may_wait(node: Node, last: Node, kind: _Joint, rates, context: Context) -> bool:
+def _may_wait(node: Node, last: Node, kind: _Joint, rates: Sequence[Edge], context: Context) -> bool:
     """Whether nobody looks at what a step changes, the last step included, or changes what it looks at, before the last step."""
     if node is last:
         return True

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.framework import errors
 from everflow.runtime.plan.control_flow import CONTROL_FLOW
 from everflow.runtime.plan.program import AT_ONCE, END, FEED, IF, LOOP, VARIABLE, Block, Node, Program, loop_variables
+
+if TYPE_CHECKING:
+    from everflow.runtime.plan.control_flow import Literal
+    from everflow.runtime.plan.program import Edge
 
 
 def verify(program: Program, after: str = "") -> None:
@@ -13,7 +19,7 @@ def verify(program: Program, after: str = "") -> None:
 
 
 class _Verifier:
-    def __init__(self, program: Program, where: str):
+    def __init__(self, program: Program, where: str) -> None:
         self.program = program
         self.where = where
         self.made: set[Node] = set()  # what is there unconditionally at this point
@@ -35,7 +41,7 @@ class _Verifier:
             if feed.type != FEED:
                 self.fail(feed, "it is no feed")
 
-    def block(self, block: Block, literals: frozenset) -> list[Node]:
+    def block(self, block: Block, literals: frozenset[Literal]) -> list[Node]:
         """Check a block that runs where some literals hold; the nodes that it made."""
         made: list[Node] = []
         last = None
@@ -64,7 +70,7 @@ class _Verifier:
             self.take(block.end, literals)
         return made
 
-    def take(self, node: Node, literals: frozenset) -> None:
+    def take(self, node: Node, literals: frozenset[Literal]) -> None:
         for edge in node.inputs:
             self.take_edge(node, edge, literals)
         self.count(node)
@@ -74,7 +80,7 @@ class _Verifier:
             users = self.uses.setdefault(edge, {})
             users[node] = users.get(node, 0) + 1
 
-    def take_edge(self, node: Node, edge, literals: frozenset) -> None:
+    def take_edge(self, node: Node, edge: Edge, literals: frozenset[Literal]) -> None:
         source, output = edge
         if not 0 <= output < len(source.output_dtypes):
             self.fail(node, f"{source!r} has no output {output}")
@@ -83,7 +89,7 @@ class _Verifier:
         if source not in self.made and not (source in self.guarded and self.guarded[source] <= literals):
             self.fail(node, f"it takes {source!r}, which is not there yet")
 
-    def inner(self, node: Node, literals: frozenset) -> None:
+    def inner(self, node: Node, literals: frozenset[Literal]) -> None:
         if node.type == LOOP:
             condition, body = node.blocks
             variables = loop_variables(node)
