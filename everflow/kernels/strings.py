@@ -16,7 +16,7 @@ import re2
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.hashing import fingerprint64, murmur64, siphash
+from everflow.kernels.hashing import fingerprint64, murmur64, siphashes
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
@@ -121,7 +121,8 @@ def to_hash_bucket_fast(input, *, num_buckets):
 def to_hash_bucket_strong(input, *, num_buckets, key):
     if len(key) != 2:
         raise InvalidArgumentError(None, None, "Key must have 2 elements")
-    return measured(lambda s: siphash(s, key) % num_buckets, input, torch.int64)
+    buckets = siphashes(list(input.flat), key) % np.uint64(num_buckets)
+    return torch.from_numpy(buckets.astype(np.int64)).reshape(input.shape)
 
 
 @fresh("Fingerprint")
