@@ -80,7 +80,7 @@ def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_pad
         raise InvalidArgumentError(None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}")
     for value in (strides[0], strides[form.channel_axis]):
         if value != 1:
-            raise InvalidArgumentError(None, None, "Current implementation does not yet support strides in the batch and depth dimensions.")
+            raise InvalidArgumentError(None, None, f"Convolutions step over space only: the strides of batch and channels must be 1, got strides {list(strides)}")
     fit = geometry(
         form.spatial_of(input_shape),
         filter_shape[:-2],

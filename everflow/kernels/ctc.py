@@ -91,38 +91,42 @@ def _remaining(logs, ends, lengths, skip, stay):
     return remaining
 
 
+def _wanted(labels, blank, row, collapse):
+    """The labels of a row that the loss is about."""
+    if not labels:
+        raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
+    labels = _before_padding(labels, blank, row)
+    return _collapse(labels) if collapse else labels
+
+
+def _spelled(rows, blank):
+    """Labels spelled out with blanks around each, places 1, 3, 5, ... being labels; and how many places each row has."""
+    ends = np.array([2 * len(labels) + 1 for labels in rows])
+    spelled = np.full((len(rows), ends.max()), blank)
+    for row, labels in enumerate(rows):
+        spelled[row, 1 : 2 * len(labels) : 2] = labels
+    return spelled, ends
+
+
 @fresh("CTCLoss")
 def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs):
     _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
     if classes == 0:
         raise InvalidArgumentError(None, None, "CTC needs at least one class")
-    rows = _rows_of_labels(indices, values, batch)
     steps = lengths.numpy().astype(np.int64)
     blank = classes - 1
-    used = np.ones(batch, bool)
-    for row, labels in enumerate(rows):
-        if not labels:
-            raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
-        rows[row] = labels = _before_padding(labels, blank, row)
-        if preprocess_collapse_repeated:
-            rows[row] = labels = _collapse(labels)
-        if len(labels) > steps[row]:
-            if not ignore_longer_outputs_than_inputs:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Not enough time for target transition sequence (required: {len(labels)}, available: {steps[row]}){row}",
-                )
-            used[row] = False
+    rows = [_wanted(labels, blank, row, preprocess_collapse_repeated) for row, labels in enumerate(_rows_of_labels(indices, values, batch))]
+    used = np.array([len(labels) <= available for labels, available in zip(rows, steps)], bool)
+    if not used.all() and not ignore_longer_outputs_than_inputs:
+        row = int(np.argmin(used))
+        raise InvalidArgumentError(
+            None, None, f"Not enough time for target transition sequence (required: {len(rows[row])}, available: {steps[row]}){row}"
+        )
     if batch == 0:
         return inputs.new_zeros((0,)), torch.zeros_like(inputs)
 
-    # Labels spelled out with blanks around each: places 1, 3, 5, ... are labels.
-    ends = np.array([2 * len(labels) + 1 for labels in rows])
-    spelled = np.full((batch, ends.max()), blank)
-    for row, labels in enumerate(rows):
-        spelled[row, 1 : 2 * len(labels) : 2] = labels
+    spelled, ends = _spelled(rows, blank)
     is_label = np.arange(spelled.shape[1])[None] % 2 == 1
     skip = np.zeros(spelled.shape, bool)
     skip[:, 2:] = is_label[:, 2:] & (True if not ctc_merge_repeated else spelled[:, 2:] != spelled[:, :-2])

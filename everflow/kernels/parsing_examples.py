@@ -407,18 +407,22 @@ def parse_sequence_example(
     ]
     list_dense, lengths = [], []
     for key, dtype, shape in zip(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes):
-        sizes = _sizes(shape)
         found = []
         for index, f in enumerate(lists):
             if key not in f and key not in missing_ok:
                 raise _error(f"Missing feature {key} in example {_name(names, index)}")
             found.append(_list_dense(f, key, dtype, shape, True, _name(names, index)))
-        longest = max(map(len, found), default=0)
-        blank = [_EMPTY[dtype]] * math.prod(sizes)
-        values = [v for rows in found for row in rows + [blank] * (longest - len(rows)) for v in row]
-        list_dense.append(_tensor(values, dtype, [len(found), longest, *sizes]))
+        list_dense.append(_padded_steps(found, dtype, _sizes(shape)))
         lengths.append(torch.tensor([len(rows) for rows in found], dtype=torch.int64))
     return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense, lengths)
+
+
+def _padded_steps(examples, dtype, sizes):
+    """Examples with values of these sizes at each step, filled up to the longest of them."""
+    longest = max(map(len, examples), default=0)
+    blank = [_EMPTY[dtype]] * math.prod(sizes)
+    values = [v for rows in examples for row in rows + [blank] * (longest - len(rows)) for v in row]
+    return _tensor(values, dtype, [len(examples), longest, *sizes])
 
 
 def _sparse_steps(examples, dtype):

@@ -108,7 +108,7 @@ def _channel_windows(ksize, strides, form: Format) -> int:
     if window == 1 or any(k != 1 for k in form.spatial_of(ksize)):
         return 1
     if window != stride:
-        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to equal the depth stride.")
+        raise UnimplementedError(None, None, f"Max pooling over channels needs windows that don't overlap: got a window of {window} channels with a stride of {stride}")
     return window
 
 
@@ -116,7 +116,7 @@ def _grouped_channels(x, window: int, form: Format):
     """[..., groups, window] of the channels."""
     x = x if form.channels_last else x.movedim(1, -1)
     if x.shape[-1] % window:
-        raise UnimplementedError(None, None, "Depthwise max pooling requires the depth window to evenly divide the input depth.")
+        raise UnimplementedError(None, None, f"Max pooling over channels needs windows that use up all of them: {x.shape[-1]} channels can't be cut into windows of {window}")
     return x.unflatten(-1, (x.shape[-1] // window, window))
 
 

@@ -54,14 +54,14 @@ class _Array:
         self.check_open()
         if dtype is not None and dtype.base_dtype is not self.dtype:
             raise InvalidArgumentError(
-                None, None, f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {dtype.name} at index {index}."
+                None, None, f"A TensorArray of {self.dtype.name} was given a value of {dtype.name} for index {index}; cast it before it is written"
             )
         if index < 0:
             raise InvalidArgumentError(None, None, f"Tried to write to index {index} of a TensorArray: indices must not be negative")
         if index >= len(self.elements):
             if not self.dynamic:
                 raise InvalidArgumentError(
-                    None, None, f"Tried to write to index {index} but array is not resizeable and size is: {len(self.elements)}"
+                    None, None, f"Tried to write to index {index} of a TensorArray of size {len(self.elements)}; with dynamic_size=True it would grow"
                 )
             self.grow(index + 1)
         if value.shape != self.fitting:
@@ -96,12 +96,12 @@ class _Array:
     def get(self, index):
         self.check_open()
         if not 0 <= index < len(self.elements):
-            raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {len(self.elements)}")
+            raise InvalidArgumentError(None, None, f"Tried to read from index {index} of a TensorArray of size {len(self.elements)}")
         if self.read[index] and self.clear_after_read:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).",
+                f"Could not read index {index} twice: the first read cleared it. Make the TensorArray with clear_after_read=False to keep its elements",
             )
         value = self.elements[index]
         if value is None:
@@ -226,7 +226,7 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
     values = [handle.get(i) for i in range(len(handle.elements))]
     for i, value in enumerate(values):
         if not _shape_of(value):
-            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {i} but requires at least vectors.")
+            raise InvalidArgumentError(None, None, f"A TensorArray is concatenated along the first axis of its elements, but the one at index {i} is a scalar; stack() takes scalars")
         if _shape_of(value)[1:] != _shape_of(values[0])[1:]:
             raise InvalidArgumentError(
                 None,
@@ -241,18 +241,18 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
 def tensor_array_split(handle, value, lengths, flow_in, *, T):
     sizes = lengths.tolist()
     if not _shape_of(value):
-        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+        raise InvalidArgumentError(None, None, "A scalar can't be split over the elements of a TensorArray: the value needs a first axis to be cut along")
     if sum(sizes) != _shape_of(value)[0]:
         raise InvalidArgumentError(
             None,
             None,
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(sizes)} and value's shape is: {list(_shape_of(value))}",
+            f"The lengths to split into add up to {sum(sizes)}, but the value has shape {list(_shape_of(value))}: its first axis must be used up exactly",
         )
     if not handle.dynamic and len(sizes) != len(handle.elements):
         raise InvalidArgumentError(
             None,
             None,
-            f"TensorArray's size is not equal to the size of lengths ({len(handle.elements)} vs. {len(sizes)}), and the TensorArray is not marked as dynamically resizeable",
+            f"A value was split into {len(sizes)} parts for a TensorArray of size {len(handle.elements)}; with dynamic_size=True its size would follow",
         )
     start = 0
     for index, size in enumerate(sizes):
