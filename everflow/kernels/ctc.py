@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -9,7 +11,7 @@ from everflow.framework.errors import FailedPreconditionError, InvalidArgumentEr
 from everflow.kernels.registry import fresh
 
 
-def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
+def _check_lengths(inputs: torch.Tensor, lengths: torch.Tensor, wrong: type = FailedPreconditionError) -> None:
     if inputs.dim() != 3:
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
@@ -20,7 +22,7 @@ def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
             raise wrong(None, None, f"sequence_length({row}) <= {time}")
 
 
-def _rows_of_labels(indices, values, batch: int) -> list[list[int]]:
+def _rows_of_labels(indices: torch.Tensor, values: torch.Tensor, batch: int) -> list[list[int]]:
     """The labels of each sequence, from their sparse form, which must be in order."""
     rows: list[list[int]] = [[] for _ in range(batch)]
     last = (-1, -1)
@@ -52,7 +54,7 @@ def _collapse(labels: list[int]) -> list[int]:
     return [label for place, label in enumerate(labels) if place == 0 or label != labels[place - 1]]
 
 
-def _paths(logs, skip, stay):
+def _paths(logs: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
     """log p of reaching each place of the spelled-out labels at each time, over all paths from the start.
 
     logs: [time, batch, places], the log probability of each place's label.
@@ -71,7 +73,7 @@ def _paths(logs, skip, stay):
     return reached
 
 
-def _remaining(logs, ends, lengths, skip, stay):
+def _remaining(logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
     """log p of finishing from each place, the labels of later times only."""
     time, batch, places = logs.shape
     remaining = np.full((time, batch, places), -np.inf)
@@ -91,7 +93,7 @@ def _remaining(logs, ends, lengths, skip, stay):
     return remaining
 
 
-def _wanted(labels, blank, row, collapse):
+def _wanted(labels: torch.Tensor, blank: Any, row: np.ndarray, collapse: Any) -> Any:
     """The labels of a row that the loss is about."""
     if not labels:
         raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
@@ -99,7 +101,7 @@ def _wanted(labels, blank, row, collapse):
     return _collapse(labels) if collapse else labels
 
 
-def _spelled(rows, blank):
+def _spelled(rows: torch.Tensor, blank: Any) -> Any:
     """Labels spelled out with blanks around each, places 1, 3, 5, ... being labels; and how many places each row has."""
     ends = np.array([2 * len(labels) + 1 for labels in rows])
     spelled = np.full((len(rows), ends.max()), blank)
@@ -109,7 +111,16 @@ def _spelled(rows, blank):
 
 
 @fresh("CTCLoss")
-def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs):
+def ctc_loss(
+    inputs: torch.Tensor,
+    indices: torch.Tensor,
+    values: torch.Tensor,
+    lengths: torch.Tensor,
+    *,
+    preprocess_collapse_repeated: bool,
+    ctc_merge_repeated: bool,
+    ignore_longer_outputs_than_inputs: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
     _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
     if classes == 0:
@@ -150,7 +161,7 @@ def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, 
     return torch.from_numpy(loss).to(inputs.dtype), torch.from_numpy(gradient).to(inputs.dtype)
 
 
-def _sparse(sequences: list[list[int]]):
+def _sparse(sequences: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Sequences, one a row, as indices, values and shape."""
     indices = [[row, column] for row, sequence in enumerate(sequences) for column in range(len(sequence))]
     values = [value for sequence in sequences for value in sequence]
@@ -163,7 +174,9 @@ def _sparse(sequences: list[list[int]]):
 
 
 @fresh("CTCGreedyDecoder")
-def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
+def ctc_greedy_decoder(
+    inputs: torch.Tensor, lengths: torch.Tensor, *, merge_repeated: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_lengths(inputs, lengths)
     blank = inputs.shape[2] - 1
     best, where = inputs.max(2)
@@ -181,7 +194,7 @@ def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
 class _Prefixes:
     """A tree of label sequences: each has a number, its last label and the number of the sequence without that label."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._parents, self._labels, self._numbers = [-1], [-1], {}
 
     def extended(self, number: int, label: int) -> int:
@@ -242,7 +255,9 @@ def _beam_search(logs: np.ndarray, width: int) -> list[tuple[list[int], float]]:
 
 
 @fresh("CTCBeamSearchDecoder")
-def ctc_beam_search_decoder(inputs, lengths, *, beam_width, top_paths, merge_repeated):
+def ctc_beam_search_decoder(
+    inputs: torch.Tensor, lengths: torch.Tensor, *, beam_width: int, top_paths: int, merge_repeated: bool
+) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
     _check_lengths(inputs, lengths)
     if top_paths > beam_width:
         raise InvalidArgumentError(None, None, "Can't have more paths than beams: top_paths must be <= beam_width")

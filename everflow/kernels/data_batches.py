@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.data import Dataset, End, dataset
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Source, dataset
 from everflow.kernels.queues import rows_of, shape_text
-from everflow.kernels.tensors import to_numpy
+from everflow.kernels.tensors import AnyTensor, Strings, Value, to_numpy
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 
-def stack(values: list, component: int = 0):
+def stack(values: list, component: int = 0) -> AnyTensor:
     """Elements of one component as one tensor along a new first axis."""
     first = values[0]
     if not isinstance(first, (torch.Tensor, np.ndarray)):
@@ -50,15 +54,15 @@ def batched(elements: list) -> tuple:
     return tuple(stack(list(column), i) for i, column in enumerate(zip(*elements, strict=True)))
 
 
-def grouped(input_dataset, size: int, drop_remainder: bool, join: Callable) -> Dataset:
+def grouped(input_dataset: Dataset | Source, size: int, drop_remainder: bool, join: Callable) -> Dataset:
     """`size` elements at a time, made one by `join(elements)`."""
     if size <= 0:
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
 
-        def batch():
+        def batch() -> Element:
             elements = []
             while len(elements) < size:
                 try:
@@ -76,19 +80,25 @@ def grouped(input_dataset, size: int, drop_remainder: bool, join: Callable) -> D
 
 
 @dataset("BatchDataset")
-def batch_dataset(input_dataset, batch_size):
+def batch_dataset(input_dataset: Dataset, batch_size: torch.Tensor) -> Dataset:
     return grouped(input_dataset, int(batch_size), False, batched)
 
 
 @dataset("BatchDatasetV2")
-def batch_dataset_v2(input_dataset, batch_size, drop_remainder):
+def batch_dataset_v2(input_dataset: Dataset | Source, batch_size: torch.Tensor, drop_remainder: torch.Tensor) -> Dataset:
     return grouped(input_dataset, int(batch_size), bool(drop_remainder), batched)
 
 
-def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+def _padded(
+    input_dataset: Dataset,
+    batch_size: torch.Tensor,
+    padded_shapes: list[torch.Tensor],
+    padding_values: list[torch.Tensor],
+    drop_remainder: bool,
+) -> Dataset:
     shapes = [s.tolist() for s in padded_shapes]
 
-    def pad_column(values, wanted, filler, component):
+    def pad_column(values: tuple[torch.Tensor, ...], wanted: list[int], filler: torch.Tensor, component: int) -> torch.Tensor:
         rank = len(wanted)
         for value in values:
             if value.ndim != rank:
@@ -114,7 +124,7 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
             out[(i, *(slice(0, n) for n in value.shape))] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
         return out
 
-    def join(elements):
+    def join(elements: list[tuple[torch.Tensor]]) -> tuple[torch.Tensor]:
         columns = zip(*elements, strict=True)
         return tuple(pad_column(c, s, f, i) for i, (c, s, f) in enumerate(zip(columns, shapes, padding_values, strict=True)))
 
@@ -122,21 +132,29 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
 
 
 @dataset("PaddedBatchDataset")
-def padded_batch_dataset(input_dataset, batch_size, padded_shapes, padding_values):
+def padded_batch_dataset(
+    input_dataset: Dataset, batch_size: torch.Tensor, padded_shapes: list[torch.Tensor], padding_values: list[Value]
+) -> Dataset:
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, False)
 
 
 @dataset("PaddedBatchDatasetV2")
-def padded_batch_dataset_v2(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+def padded_batch_dataset_v2(
+    input_dataset: Dataset,
+    batch_size: torch.Tensor,
+    padded_shapes: list[torch.Tensor],
+    padding_values: list[Value],
+    drop_remainder: torch.Tensor,
+) -> Dataset:
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
 
 
 @dataset("UnbatchDataset", "ExperimentalUnbatchDataset")
-def unbatch_dataset(input_dataset):
-    def start(iteration):
+def unbatch_dataset(input_dataset: Dataset) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, rows = input_dataset.start(iteration), iter(())
 
-        def unbatch():
+        def unbatch() -> Element:
             nonlocal rows
             while True:
                 for row in rows:
@@ -152,12 +170,14 @@ def unbatch_dataset(input_dataset):
 
 
 @dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
-def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape, *, output_types):
+def dense_to_sparse_batch_dataset(
+    input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
+) -> Dataset:
     from everflow.kernels.sparse_serialize import serialize_sparse
 
     wanted = row_shape.tolist()
 
-    def join(elements):
+    def join(elements: list[tuple[torch.Tensor]]) -> tuple[Strings]:
         values = [e[0] for e in elements]
         for value in values:
             if value.ndim != len(wanted):

@@ -105,7 +105,7 @@ def _fingerprint_long(s: bytes) -> int:
     x = x * _K2 + _u64(s, 0) & _M
     end = (n - 1) // 64 * 64
 
-    def step(at, k, nine):
+    def step(at: int, k: int, nine: int) -> None:
         nonlocal x, y, z, v, w
         x = _rotate(x + y + v[0] + _u64(s, at + 8), 37) * k & _M
         y = _rotate(y + v[1] + _u64(s, at + 48), 42) * k & _M

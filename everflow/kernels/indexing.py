@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,13 +14,17 @@ from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is
 from everflow.kernels.facts import same, view
 from everflow.kernels.masks import chosen
 from everflow.kernels.registry import fresh, kernel, safe
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.slicing import Axis
 
 # Slices
 
 
 @kernel("Slice", result=view(0))
-def slice_(input, begin, size):
+def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
     starts, sizes = dims_of(begin), dims_of(size)
     if len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
@@ -37,7 +43,13 @@ def slice_(input, begin, size):
     return input[tuple(keys)]
 
 
-def _resolved(shape, begin, end, strides, masks):
+def _resolved(
+    shape: Sequence[list[list[int] | int] | int] | int,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    masks: tuple[int, int, int, int, int],
+) -> list[Axis]:
     if begin.shape != end.shape or begin.shape != strides.shape or begin.ndim != 1:
         raise invalid("Expected begin, end, and strides to be 1D equal size tensors")
     try:
@@ -46,7 +58,7 @@ def _resolved(shape, begin, end, strides, masks):
         raise invalid(str(e)) from None
 
 
-def _keys(axes):
+def _keys(axes: list[Axis]) -> tuple[tuple[slice | int | None, ...], list[int]]:
     """The index that torch and numpy both take, and the result's axes to turn around (torch has no negative strides)."""
     keys, backward, place = [], [], 0
     for kind, begin, stride, size in axes:
@@ -65,12 +77,23 @@ def _keys(axes):
     return tuple(keys), backward
 
 
-def _turn(value, axes):
+def _turn(value: AnyTensor | bytes, axes: list[int]) -> AnyTensor | bytes:
     return flip(value, axes) if axes else value
 
 
 @kernel("StridedSlice", result=view(0))
-def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice(
+    input: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> AnyTensor:
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
     if is_text(input):
@@ -78,7 +101,14 @@ def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_
     return _turn(input[keys], backward)
 
 
-def assign_slice(target, begin, end, strides, value, masks):
+def assign_slice(
+    target: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: AnyTensor,
+    masks: tuple[int, int, int, int, int],
+) -> None:
     """Write `value` into a slice of `target`, in place."""
     axes = _resolved(target.shape, begin, end, strides, masks)
     keys, backward = _keys(axes)
@@ -95,7 +125,19 @@ def assign_slice(target, begin, end, strides, value, masks):
 
 
 @fresh("StridedSliceGrad")
-def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice_grad(
+    shape: torch.Tensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    dy: AnyTensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> Value:
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     axes = _resolved(dims_of(shape), begin, end, strides, masks)
     if tuple(slicing.output_dims(axes)) != tuple(dy.shape):
@@ -107,7 +149,19 @@ def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, 
 
 
 @fresh("TensorStridedSliceUpdate")
-def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def tensor_strided_slice_update(
+    input: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: AnyTensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> AnyTensor:
     out = input.copy() if is_text(input) else input.clone()
     assign_slice(out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
     return out
@@ -116,7 +170,7 @@ def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask
 # Gathering
 
 
-def check_indices(indices, limit, name="indices"):
+def check_indices(indices: torch.Tensor, limit: int, name: str = "indices") -> None:
     """Raise for the first index outside [0, limit)."""
     if not indices.numel():
         return
@@ -127,7 +181,7 @@ def check_indices(indices, limit, name="indices"):
         raise invalid(f"{name}{at} = {indices[tuple(where)].item()} is not in [0, {limit})")
 
 
-def take(params, indices, axis):
+def take(params: AnyTensor, indices: torch.Tensor, axis: int) -> AnyTensor:
     """The elements of an axis at checked indices of any shape."""
     check_indices(indices, params.shape[axis])
     if is_text(params):
@@ -138,7 +192,7 @@ def take(params, indices, axis):
     return on_bits(_take)(params, indices, axis)
 
 
-def _take(params, indices, axis):
+def _take(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
     if indices.ndim == 0:
         return params.select(axis, indices.item()).clone()  # plans count on fresh memory here
     if indices.ndim == 1:
@@ -148,14 +202,14 @@ def _take(params, indices, axis):
 
 
 @fresh("Gather")
-def gather(params, indices):
+def gather(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
     if params.ndim < 1:
         raise invalid("params must be at least 1 dimensional")
     return take(params, indices, 0)
 
 
 @fresh("GatherV2")
-def gather_v2(params, indices, axis, *, batch_dims):
+def gather_v2(params: torch.Tensor, indices: torch.Tensor, axis: torch.Tensor, *, batch_dims: int) -> torch.Tensor:
     axis = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
     if not batch_dims:
         return take(params, indices, axis)
@@ -178,7 +232,7 @@ def gather_v2(params, indices, axis, *, batch_dims):
     return back.reshape(*batch, *params.shape[batch_dims:axis], *indices.shape[batch_dims:], *params.shape[axis + 1 :])
 
 
-def _nd_keys(indices, shape, depth, what="shape"):
+def _nd_keys(indices: torch.Tensor, shape: tuple[int, ...], depth: int, what: str = "shape") -> tuple[torch.Tensor, ...]:
     """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
     if not indices.numel() or not depth:
         return tuple(indices.long().unbind(-1))
@@ -193,7 +247,7 @@ def _nd_keys(indices, shape, depth, what="shape"):
 
 
 @fresh("GatherNd")
-def gather_nd(params, indices):
+def gather_nd(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
     if params.ndim < 1 or indices.ndim < 1:
         raise invalid(("params" if params.ndim < 1 else "indices") + " must be at least a vector")
     depth = indices.shape[-1]
@@ -215,7 +269,7 @@ def gather_nd(params, indices):
 # Scattering
 
 
-def scatter_into(out, indices, updates, combine):
+def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: AnyTensor, combine: str) -> AnyTensor:
     """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add or sub."""
     depth = indices.shape[-1] if indices.ndim else 1
     if indices.ndim < 1 or updates.ndim < 1:
@@ -255,7 +309,7 @@ def scatter_into(out, indices, updates, combine):
     return out
 
 
-def add_at(out, keys, updates):
+def add_at(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Tensor) -> None:
     """out[keys] += updates (in place), where positions repeat one after another: ATen's own way lets threads add in any order."""
     flat, span = _flat_positions(keys, out.shape), math.prod(out.shape[: len(keys)])
     size = math.prod(out.shape[len(keys) :])
@@ -265,7 +319,7 @@ def add_at(out, keys, updates):
         out.copy_(target)
 
 
-def _repeats(keys, shape):
+def _repeats(keys: tuple[torch.Tensor], shape: Sequence[int]) -> bool:
     """Whether a position comes twice: by counting where positions are few, by sorting where they are scattered."""
     flat = _flat_positions(keys, shape)
     count, span = flat.numel(), math.prod(shape[: len(keys)])
@@ -276,14 +330,14 @@ def _repeats(keys, shape):
     return torch.unique(flat).numel() != count
 
 
-def _flat_positions(keys, shape):
+def _flat_positions(keys: tuple[torch.Tensor, ...], shape: Sequence[int]) -> torch.Tensor:
     flat = torch.zeros_like(keys[0])
     for key, dim in zip(keys, shape, strict=False):
         flat = flat * dim + key
     return flat.reshape(-1)
 
 
-def _place_in_order(out, keys, updates):
+def _place_in_order(out: torch.Tensor, keys: tuple[torch.Tensor], updates: torch.Tensor) -> torch.Tensor:
     """With repeated positions the last write stays; torch promises no order, so drop the earlier ones first."""
     flat = _flat_positions(keys, out.shape)
     last = torch.full((int(flat.max()) + 1,), -1, dtype=torch.int64, device=flat.device)
@@ -295,7 +349,7 @@ def _place_in_order(out, keys, updates):
 
 
 @fresh("ScatterNd")
-def scatter_nd(indices, updates, shape):
+def scatter_nd(indices: torch.Tensor, updates: AnyTensor, shape: torch.Tensor) -> AnyTensor:
     dims = dims_of(shape)
     if any(d < 0 for d in dims):
         raise invalid(f"Shape {bracketed(dims)} must be non-negative")
@@ -304,8 +358,8 @@ def scatter_nd(indices, updates, shape):
     return scatter_into(torch.zeros(dims, dtype=updates.dtype, device=updates.device), indices, updates, "add")
 
 
-def _on_a_copy(combine):
-    def scatter(tensor, indices, updates):
+def _on_a_copy(combine: str) -> Callable:
+    def scatter(tensor: AnyTensor, indices: torch.Tensor, updates: AnyTensor) -> AnyTensor:
         return scatter_into(tensor.copy() if is_text(tensor) else tensor.clone(), indices, updates, combine)
 
     return scatter
@@ -320,10 +374,10 @@ for _name, _combine in {
     fresh(_name)(_on_a_copy(_combine))
 
 
-def _inplace(combine):
+def _inplace(combine: str) -> Callable[..., torch.Tensor]:
     """Old row updates; despite the name the result is a new tensor, since the input may be used elsewhere."""
 
-    def update(x, i, v):
+    def update(x: AnyTensor, i: torch.Tensor, v: AnyTensor) -> torch.Tensor:
         if i.ndim != 1:
             raise invalid(f"i must be a vector. {bracketed(i.shape)}")
         return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
@@ -339,14 +393,14 @@ for _name, _combine in {"InplaceUpdate": "update", "InplaceAdd": "add", "Inplace
 
 
 @fresh("Where")
-def where(input):
+def where(input: torch.Tensor) -> torch.Tensor:
     if is_text(input):
         return torch.from_numpy(np.argwhere(input != b""))
     return signed(input).nonzero()
 
 
 @safe("Select")
-def select(condition, t, e):
+def select(condition: torch.Tensor, t: AnyTensor, e: AnyTensor) -> AnyTensor:
     if t.shape != e.shape:
         raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
     if condition.shape != t.shape:
@@ -365,7 +419,7 @@ def select(condition, t, e):
 
 
 @safe("SelectV2")
-def select_v2(condition, t, e):
+def select_v2(condition: torch.Tensor, t: AnyTensor, e: AnyTensor) -> AnyTensor:
     try:
         dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
     except ValueError:
@@ -377,7 +431,7 @@ def select_v2(condition, t, e):
     return chosen(condition, t, e)
 
 
-def _set_hot(target, axis, at, on, off):
+def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
     """Put `on` at an index of each line along an axis, in place; an index that is not there sets nothing."""
     if not target.numel():
         return target
@@ -387,7 +441,7 @@ def _set_hot(target, axis, at, on, off):
 
 
 @safe("OneHot")
-def one_hot(indices, depth, on_value, off_value, *, axis):
+def one_hot(indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: AnyTensor, *, axis: int) -> AnyTensor:
     size = int(depth)
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}")
@@ -404,7 +458,7 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
 
 
 @fresh("DynamicPartition")
-def dynamic_partition(data, partitions, *, num_partitions):
+def dynamic_partition(data: AnyTensor, partitions: torch.Tensor, *, num_partitions: int) -> list[AnyTensor]:
     if tuple(data.shape[: partitions.ndim]) != tuple(partitions.shape):
         raise invalid(
             f"data.shape must start with partitions.shape, got data.shape = {bracketed(data.shape)}, "
@@ -422,7 +476,7 @@ def dynamic_partition(data, partitions, *, num_partitions):
 
 
 @fresh("DynamicStitch", "ParallelDynamicStitch")
-def dynamic_stitch(indices, data):
+def dynamic_stitch(indices: list[torch.Tensor], data: list[AnyTensor]) -> AnyTensor:
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
             raise invalid(f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}")
@@ -455,7 +509,7 @@ def dynamic_stitch(indices, data):
 
 
 @fresh("UnravelIndex")
-def unravel_index(indices, dims):
+def unravel_index(indices: torch.Tensor, dims: torch.Tensor) -> torch.Tensor:
     shape, flat = dims_of(dims), indices
     if flat.ndim > 1:
         raise invalid(f'The indices can only be scalar or vector, got "{bracketed(flat.shape)}"')
@@ -469,16 +523,16 @@ def unravel_index(indices, dims):
 
 
 @fresh("LowerBound")
-def lower_bound(sorted_inputs, values, *, out_type):
+def lower_bound(sorted_inputs: AnyTensor, values: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return _search(sorted_inputs, values, out_type, "left")
 
 
 @fresh("UpperBound")
-def upper_bound(sorted_inputs, values, *, out_type):
+def upper_bound(sorted_inputs: AnyTensor, values: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return _search(sorted_inputs, values, out_type, "right")
 
 
-def _search(sorted_inputs, values, out_type, side):
+def _search(sorted_inputs: AnyTensor, values: AnyTensor, out_type: DType, side: str) -> torch.Tensor:
     if sorted_inputs.shape[0] != values.shape[0]:
         raise invalid("Leading dim_size of both tensors must match.")
     if is_text(values):
@@ -490,7 +544,7 @@ def _search(sorted_inputs, values, out_type, side):
 
 
 @kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))
-def matrix_band_part(input, num_lower, num_upper):
+def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch.Tensor) -> AnyTensor:
     rows, columns = input.shape[-2:]
     lower, upper = int(num_lower), int(num_upper)
     if not lower <= rows:

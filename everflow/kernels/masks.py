@@ -6,9 +6,15 @@ it does in vectors, several times as fast for large tensors whose values differ 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.kernels.registry import specialize
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
 
 # Smaller tensors are done before several passes have begun.
 SMALLEST = 1 << 14
@@ -41,10 +47,10 @@ _COMPARISONS = {
 }
 
 
-def _by_numbers(compare):
+def _by_numbers(compare: Callable) -> Callable[..., torch.Tensor]:
     """A comparison whose result is first made of the operands' own type."""
 
-    def run(x, y):
+    def run(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         shape = x.shape if x.shape == y.shape or not y.ndim else y.shape if not x.ndim else None
         if shape is None or x.dtype not in _COMPARED_AS_NUMBERS or shape.numel() < SMALLEST:
             return compare(x, y)
@@ -58,7 +64,7 @@ _PLAIN_TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
 
 
 @specialize(*_COMPARISONS)
-def _comparison(node):
+def _comparison(node: Node) -> Callable | None:
     if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get("incompatible_shape_error", True):
         return None
     shape = node.output_shapes[0]
@@ -86,7 +92,7 @@ def _may_have_nan(y: torch.Tensor) -> bool:
 
 
 @specialize("Maximum", "Minimum")
-def _of_a_known_bound(node):
+def _of_a_known_bound(node: Node) -> Callable | None:
     """With a constant as second input there is nothing to look for."""
     bound = node.constant_input(1)
     if bound is None or not bound.is_floating_point() or _may_have_nan(bound):
@@ -96,7 +102,7 @@ def _of_a_known_bound(node):
 
 
 @specialize("Select")
-def _select_of(node):
+def _select_of(node: Node) -> Callable | None:
     """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
     mask, x, y = (source.output_shapes[output] for source, output in node.inputs)
     if any(s is None or not s.is_fully_defined() for s in (mask, x, y)):

@@ -11,10 +11,14 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from everflow.kernels.registry import lookup
+
+if TYPE_CHECKING:
+    import torch
 
 PLAIN, QUANTIZED, HYBRID = "plain", "quantized", "hybrid"
 _FAMILIES = ("arithmetic", "arrays", "layers", "recurrent", "quantized", "quantized_layers", "hybrid")
@@ -54,10 +58,10 @@ class Call:
     outputs: tuple[Operand, ...]
 
 
-def lite(*names: str, kind: str = PLAIN):
+def lite(*names: str, kind: str = PLAIN) -> Callable[..., Callable[..., torch.Tensor]]:
     """Register the decorated function as a kernel of these ops."""
 
-    def register(function):
+    def register(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
         for name in names:
             _kernels[name, kind] = function
         return function
@@ -65,7 +69,7 @@ def lite(*names: str, kind: str = PLAIN):
     return register
 
 
-def tensorflow_op(op_type: str, *inputs, **attributes):
+def tensorflow_op(op_type: str, *inputs: torch.Tensor | list[torch.Tensor], **attributes: list[int] | str) -> torch.Tensor:
     """Compute an op of TensorFlow."""
     return lookup(op_type).function(*inputs, **attributes)
 
