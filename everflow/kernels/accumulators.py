@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import torch
 
@@ -17,7 +17,10 @@ from everflow.kernels.registry import acting, kernel, reading
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session, Step
-    from everflow.kernels.state import Ref
+
+
+_SparseGradient: TypeAlias = tuple[list[int], torch.Tensor, list[int] | None]  # indices, values, shape where it is known
+_A = TypeVar("_A", bound="Accumulator")
 
 
 class Accumulator:
@@ -31,9 +34,9 @@ class Accumulator:
         self.forget()
 
     def forget(self) -> None:
-        self.count, self.sum = 0, None
+        self.count = 0
 
-    def apply(self, local_step: int, gradient: torch.Tensor | tuple[list[int], torch.Tensor, list[int]]) -> None:
+    def apply(self, local_step: int, gradient: Any) -> None:
         """Add a gradient, unless it was made before the step of now."""
         with self.condition:
             self.check(gradient)
@@ -42,7 +45,7 @@ class Accumulator:
                 self.count += 1
                 self.condition.notify_all()
 
-    def take(self, required: int, step: Step) -> torch.Tensor | tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def take(self, required: int, step: Step) -> Any:
         """The average or sum, once `required` gradients have come; then it begins anew, one step further."""
         if required <= 0:
             raise InvalidArgumentError(None, None, f"Argument num_required must be positive, but was {required}")
@@ -53,18 +56,22 @@ class Accumulator:
             self.forget()
             return result
 
-    def check(self, gradient: torch.Tensor) -> None:
+    def check(self, gradient: Any) -> None:
         raise NotImplementedError
 
-    def add(self, gradient: torch.Tensor) -> None:
+    def add(self, gradient: Any) -> None:
         raise NotImplementedError
 
-    def result(self) -> NoReturn:
+    def result(self) -> Any:
         raise NotImplementedError
 
 
 class DenseAccumulator(Accumulator):
     """Gradients of one shape."""
+
+    def forget(self) -> None:
+        super().forget()
+        self.sum: torch.Tensor | None = None
 
     def check(self, gradient: torch.Tensor) -> None:
         expected = list(self.sum.shape) if self.sum is not None else self.shape
@@ -78,6 +85,7 @@ class DenseAccumulator(Accumulator):
         self.sum = gradient.clone() if self.sum is None else self.sum + gradient
 
     def result(self) -> torch.Tensor:
+        assert self.sum is not None, "it is taken after something came"
         if self.reduction == "SUM":
             return self.sum
         return self.sum / self.count if self.sum.is_floating_point() or self.sum.is_complex() else self.sum // self.count
@@ -90,7 +98,7 @@ class SparseAccumulator(Accumulator):
         super().forget()
         self.rows: list = []  # [index, value, how many gradients had it], in the order of the indices
 
-    def check(self, gradient: tuple[list[int], torch.Tensor, list[int]]) -> None:
+    def check(self, gradient: _SparseGradient) -> None:
         indices, values, shape = gradient
         if values.ndim < 1 or len(indices) != len(values):
             raise InvalidArgumentError(
@@ -115,7 +123,7 @@ class SparseAccumulator(Accumulator):
             if size is not None and size >= 0 and values.shape[axis] != size:
                 raise InvalidArgumentError(None, None, f"Shape mismatch: expected values dim {axis} to be {size}, got {values.shape[axis]}")
 
-    def add(self, gradient: tuple[list[int], torch.Tensor, list[int]]) -> None:
+    def add(self, gradient: _SparseGradient) -> None:
         indices, values, _ = gradient
         new = [[index, value.clone(), 1] for index, value in zip(indices, values, strict=True)]
         if not self.rows:
@@ -146,9 +154,9 @@ class SparseAccumulator(Accumulator):
 
 
 def _accumulator(
-    cls, dtype: DType, shape: TensorShape, reduction_type: str, container: str, shared_name: str, node: Node, session: Session
-) -> DenseAccumulator | SparseAccumulator:
-    def make(name: str) -> DenseAccumulator | SparseAccumulator:
+    cls: type[_A], dtype: DType, shape: TensorShape, reduction_type: str, container: str, shared_name: str, node: Node, session: Session
+) -> _A:
+    def make(name: str) -> _A:
         return cls(name, dtype, shape, reduction_type)
 
     return shared_resource("accumulator", node, session, container, shared_name, make)
@@ -193,7 +201,7 @@ def set_global_step(handle: DenseAccumulator, new_global_step: torch.Tensor) -> 
 
 @acting("SparseAccumulatorApplyGradient", waits=Waits.PUTS)
 def sparse_apply_gradient(
-    handle: Ref,
+    handle: SparseAccumulator,
     local_step: torch.Tensor,
     gradient_indices: torch.Tensor,
     gradient_values: torch.Tensor,
@@ -206,5 +214,7 @@ def sparse_apply_gradient(
 
 
 @acting("SparseAccumulatorTakeGradient", waits=Waits.TAKES)
-def sparse_take_gradient(handle: Ref, num_required: torch.Tensor, *, step: Step) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def sparse_take_gradient(
+    handle: SparseAccumulator, num_required: torch.Tensor, *, step: Step
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return handle.take(int(num_required), step)

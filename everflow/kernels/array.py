@@ -17,9 +17,11 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensor_lists import TensorList
-from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 
 if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
 
@@ -32,7 +34,7 @@ def invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def is_text(value: AnyTensor) -> bool:
+def is_text(value: AnyTensor) -> TypeIs[Strings]:
     """Whether a value is a numpy array of strings (or of other Python objects) rather than a torch tensor."""
     return isinstance(value, np.ndarray)
 
@@ -47,7 +49,7 @@ def widened(x: torch.Tensor) -> torch.Tensor:
     return x.to(torch.int64) if x.dtype in _SIGNED else x
 
 
-def on_bits(function: wrapper_descriptor | Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+def on_bits(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """A version of `function(x, ...)` that only moves elements of `x`, for types torch has no such function for."""
 
     def moved(x: torch.Tensor, *args: torch.Tensor | Sequence[torch.Tensor | int]) -> torch.Tensor:
@@ -65,7 +67,7 @@ def copied(x: AnyTensor) -> AnyTensor:
 
 def flip(x: AnyTensor, axes: list[int]) -> AnyTensor:
     """`x` turned around along axes, in memory of its own."""
-    return np.flip(x, axes).copy() if is_text(x) else on_bits(torch.flip)(x, axes)
+    return np.flip(x, tuple(axes)).copy() if is_text(x) else on_bits(torch.flip)(x, axes)
 
 
 def dims_of(tensor: torch.Tensor) -> list[int]:
@@ -73,7 +75,7 @@ def dims_of(tensor: torch.Tensor) -> list[int]:
     return tensor.tolist()
 
 
-def bracketed(dims: Sequence[list[list[int] | int] | int]) -> str:
+def bracketed(dims: Sequence[int]) -> str:
     """A shape as TensorFlow's messages write it: [2,3]."""
     return "[" + ",".join(map(str, dims)) + "]"
 
@@ -120,7 +122,7 @@ def reshape(tensor: AnyTensor, shape: torch.Tensor) -> AnyTensor:
     return tensor.reshape(_filled_dims(tensor, dims))
 
 
-def _filled_dims(tensor: AnyTensor, dims: list[list[list[int] | int] | int]) -> list[int]:
+def _filled_dims(tensor: AnyTensor, dims: list[int]) -> list[int]:
     """`dims` with -1 replaced, after TensorFlow's checks."""
     count = math.prod(tensor.shape)
     if dims.count(-1) > 1:
@@ -185,7 +187,7 @@ def broadcast_args(s0: torch.Tensor, s1: torch.Tensor) -> torch.Tensor:
 
 
 @fresh("BroadcastGradientArgs")
-def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The axes over which each operand of a broadcasting op must sum its gradient."""
     first, second = dims_of(s0), dims_of(s1)
     rank = max(len(first), len(second))
@@ -233,7 +235,7 @@ def ones_like(x: torch.Tensor) -> torch.Tensor:
 
 
 @fresh("Empty")
-def empty(shape: torch.Tensor, *, dtype: DType) -> torch.Tensor:
+def empty(shape: torch.Tensor, *, dtype: DType) -> AnyTensor:
     dims = dims_of(shape)
     return np.full(dims, b"", dtype=object) if dtype == dtypes.string else torch.zeros(dims, dtype=torch_dtype(dtype))
 
@@ -280,7 +282,7 @@ def _joined_axis(values: list[AnyTensor], axis: int, op: str) -> int:
     return axis
 
 
-def join(values: list[AnyTensor], axis: int, op: str = "ConcatOp") -> AnyTensor:
+def join(values: list[Value], axis: int, op: str = "ConcatOp") -> AnyTensor:
     """Concatenate along an axis, after TensorFlow's checks (torch would let empty vectors of any rank pass)."""
     if values[0].ndim == 0 and axis in (0, -1):  # an old form: scalars join to a vector
         return np.stack(values) if is_text(values[0]) else torch.stack(values)
@@ -296,7 +298,7 @@ def concat_v2(values: list[AnyTensor], axis: torch.Tensor) -> AnyTensor:
 
 
 @fresh("Concat")
-def concat(concat_dim: torch.Tensor, values: list[AnyTensor]) -> torch.Tensor:
+def concat(concat_dim: torch.Tensor, values: list[AnyTensor]) -> AnyTensor:
     return join(values, int(concat_dim.reshape(())))
 
 
@@ -329,8 +331,8 @@ def concat_offset(concat_dim: torch.Tensor, shape: list[torch.Tensor]) -> list[t
 
 
 @kernel("Pack", result=same(0))
-def pack(values: list[AnyTensor], *, axis: int) -> AnyTensor:
-    first = values[0]
+def pack(values: list[Value], *, axis: int) -> AnyTensor:
+    first: Value = values[0]
     if not isinstance(first, (torch.Tensor, np.ndarray)):  # handles of resources
         handles = np.empty(len(values), object)
         handles[:] = values
@@ -344,7 +346,7 @@ def pack(values: list[AnyTensor], *, axis: int) -> AnyTensor:
         raise invalid(f"axis = {axis} not in [{-first.ndim - 1}, {first.ndim + 1})")
     if is_text(first):
         return np.stack(values, axis)
-    return first.unsqueeze(axis) if len(values) == 1 else torch.stack(values, axis)
+    return values[0].unsqueeze(axis) if len(values) == 1 else torch.stack(values, axis)
 
 
 @kernel("Unpack", result=view(0))
@@ -356,7 +358,7 @@ def unpack(value: AnyTensor, *, axis: int, num: int) -> list[AnyTensor]:
 
 
 @kernel("Split", result=view(1))
-def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> list[AnyTensor]:
+def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> Sequence[AnyTensor]:
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     if value.shape[axis] % num_split:
         raise invalid(
@@ -372,7 +374,7 @@ def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> list[
 
 
 @kernel("SplitV", result=view(0))
-def split_v(value: AnyTensor, size_splits: torch.Tensor, split_dim: torch.Tensor, *, num_split: int) -> list[AnyTensor]:
+def split_v(value: AnyTensor, size_splits: torch.Tensor, split_dim: torch.Tensor, *, num_split: int) -> Sequence[AnyTensor]:
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     sizes, total = dims_of(size_splits.reshape(-1)), value.shape[axis]
     if len(sizes) != num_split:

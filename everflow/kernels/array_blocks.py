@@ -14,7 +14,7 @@ from everflow.kernels.facts import view
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, Value
 
 # Space and batch
 
@@ -28,7 +28,7 @@ def _spatial(input: AnyTensor, blocks: list[int]) -> int:
     return len(blocks)
 
 
-def _space_to_batch(input: AnyTensor, blocks: list[int], paddings: list[list[list[int] | int]] | int) -> torch.Tensor:
+def _space_to_batch(input: AnyTensor, blocks: list[int], paddings: list[list[int]]) -> AnyTensor:
     spatial = _spatial(input, blocks)
     pads = torch.tensor([[0, 0], *paddings, *[[0, 0]] * (input.ndim - 1 - spatial)])
     if (pads < 0).any():
@@ -45,7 +45,7 @@ def _space_to_batch(input: AnyTensor, blocks: list[int], paddings: list[list[lis
     return out.reshape(batch * int(np.prod(blocks)), *(d // b for d, b in zip(dims, blocks, strict=True)), *rest)
 
 
-def _batch_to_space(input: AnyTensor, blocks: list[int], crops: list[list[list[int] | int] | int]) -> torch.Tensor:
+def _batch_to_space(input: AnyTensor, blocks: list[int], crops: list[list[int]]) -> AnyTensor:
     spatial = _spatial(input, blocks)
     count = int(np.prod(blocks))
     if input.shape[0] % count:
@@ -123,7 +123,7 @@ def space_to_depth(input: AnyTensor, *, block_size: int, data_format: str) -> An
 
 
 @kernel("DepthToSpace", result=view(0))
-def depth_to_space(input: torch.Tensor, *, block_size: int, data_format: str) -> torch.Tensor:
+def depth_to_space(input: torch.Tensor, *, block_size: int, data_format: str) -> AnyTensor:
     b = block_size
     if data_format == "NHWC":
         n, h, w, c = input.shape
@@ -161,7 +161,7 @@ def _patches(images: torch.Tensor, sizes: list[int], strides: list[int], rates: 
         count, before, after = _windows(d, k, s, r, padding)
         counts.append(max(count, 0))
         pairs.append([before, after])
-    padded = pad_tensor(images, torch.tensor([[0, 0], *pairs, [0, 0]]))
+    padded: Value = pad_tensor(images, torch.tensor([[0, 0], *pairs, [0, 0]]))
     step = padded.stride()
     windows = padded.as_strided(
         (padded.shape[0], *counts, *sizes, padded.shape[-1]),

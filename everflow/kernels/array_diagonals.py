@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from everflow.kernels.facts import view
 from everflow.kernels.registry import fresh, kernel
 
 if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, Value
 
 
 @fresh("Diag")
@@ -56,11 +56,11 @@ def _diagonal(matrix: AnyTensor, k: int) -> AnyTensor:
     return np.diagonal(matrix, k, -2, -1) if is_text(matrix) else matrix.diagonal(k, -2, -1)
 
 
-def _put(matrix: AnyTensor, diagonal: AnyTensor, low: int, high: int) -> AnyTensor:
+def _put(matrix: AnyTensor, diagonal: Value, low: int, high: int) -> AnyTensor:
     """Write a band's diagonals into `matrix` (in place); `diagonal` has one row for each unless there is only one."""
     for k in range(low, high + 1):
         row = diagonal if low == high else diagonal[..., high - k, :]
-        target = _diagonal(matrix, k)
+        target: Value = _diagonal(matrix, k)
         part = row[..., : target.shape[-1]]
         if is_text(matrix):
             i = np.arange(target.shape[-1])
@@ -70,7 +70,7 @@ def _put(matrix: AnyTensor, diagonal: AnyTensor, low: int, high: int) -> AnyTens
     return matrix
 
 
-def _filled(shape: tuple[int, ...], like: AnyTensor, value: bytes | float) -> AnyTensor:
+def _filled(shape: tuple[int, ...], like: AnyTensor, value: Any) -> Value:
     return np.full(shape, value, object) if is_text(like) else torch.full(shape, value, dtype=like.dtype, device=like.device)
 
 
@@ -147,7 +147,7 @@ def matrix_set_diag_v2(input: AnyTensor, diagonal: AnyTensor, k: torch.Tensor) -
     return _set_diagonals(input, diagonal, low, high)
 
 
-def _set_diagonals(input: AnyTensor, diagonal: AnyTensor, low: int, high: int) -> torch.Tensor:
+def _set_diagonals(input: AnyTensor, diagonal: AnyTensor, low: int, high: int) -> AnyTensor:
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
     rows, columns = input.shape[-2:]

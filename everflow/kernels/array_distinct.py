@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -77,12 +78,12 @@ def _unique_along(x: AnyTensor, axis: torch.Tensor, out_idx: DType) -> tuple[Any
         if x.ndim != 1:
             raise invalid("unique expects a 1D vector.")
         return _unique(x, out_idx)
-    axis = wrap_axis(axes[0], x.ndim, "axis has to be between [0, {rank})")
-    rows = np.moveaxis(_comparable(x), axis, 0).reshape(x.shape[axis], -1)
+    at = wrap_axis(axes[0], x.ndim, "axis has to be between [0, {rank})")
+    rows = np.moveaxis(_comparable(x), at, 0).reshape(x.shape[at], -1)
     seen: dict = {}
     idx = np.array([seen.setdefault(row.tobytes() if row.dtype != object else tuple(row), len(seen)) for row in rows], np.int64)
     first = np.unique(idx, return_index=True)[1] if idx.size else np.zeros(0, np.int64)
-    y = np.take(x, first, axis) if is_text(x) else x.index_select(axis, torch.from_numpy(first))
+    y = np.take(x, first, at) if is_text(x) else x.index_select(at, torch.from_numpy(first))
     return y, torch.from_numpy(idx).to(torch_dtype(out_idx)), first
 
 
@@ -108,7 +109,7 @@ def list_diff(x: AnyTensor, y: AnyTensor, *, out_idx: DType) -> tuple[AnyTensor,
     return out, torch.from_numpy(kept).to(torch_dtype(out_idx))
 
 
-def levenshtein(first: int, second: tuple[tuple[int, ...], dict[tuple[int, ...], set[bytes | int]]]) -> int:
+def levenshtein(first: Sequence, second: Sequence) -> int:
     """The fewest insertions, deletions and replacements that turn one sequence into the other."""
     previous = list(range(len(second) + 1))
     for i, a in enumerate(first, 1):
@@ -119,7 +120,7 @@ def levenshtein(first: int, second: tuple[tuple[int, ...], dict[tuple[int, ...],
     return previous[-1]
 
 
-def _sequences(indices: torch.Tensor, values: AnyTensor) -> dict[Any, Any]:
+def _sequences(indices: torch.Tensor, values: AnyTensor) -> dict[tuple[int, ...], list]:
     """The values of a sparse tensor's rows, by all but the last index."""
     rows: dict = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):

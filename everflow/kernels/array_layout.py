@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,7 +12,7 @@ import torch.nn.functional as F
 from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is_text, wrap_axis
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import AnyTensor, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -47,7 +47,7 @@ def tile(input: AnyTensor, multiples: torch.Tensor) -> AnyTensor:
 
 
 @fresh("TileGrad")
-def tile_grad(input: AnyTensor, multiples: torch.Tensor) -> AnyTensor:
+def tile_grad(input: torch.Tensor, multiples: torch.Tensor) -> torch.Tensor:
     times = dims_of(multiples)
     split = [n for m, d in zip(times, input.shape, strict=True) for n in (m, d // m)]
     return input.reshape(split).sum(tuple(range(0, len(split), 2)), dtype=input.dtype)
@@ -75,15 +75,15 @@ def pad_v2(input: AnyTensor, paddings: torch.Tensor, constant_values: AnyTensor)
     return _pad_with(input, paddings, constant_values[()] if is_text(input) else constant_values)
 
 
-def _pad_with(input: AnyTensor, paddings: torch.Tensor, value: AnyTensor | bytes | int) -> AnyTensor:
+def _pad_with(input: AnyTensor, paddings: torch.Tensor, value: Value) -> AnyTensor:
     pairs = _checked_paddings(input, paddings)
     if not any(a or b for a, b in pairs):
         return input
     inside = tuple(slice(a, a + d) for d, (a, _) in zip(input.shape, pairs, strict=True))
     if is_text(input):
-        out = np.full([d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)], value, object)
-        out[inside] = input
-        return out
+        text = np.full([d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)], value, object)
+        text[inside] = input
+        return text
     if input.dtype in (torch.float32, torch.float64) and not isinstance(value, torch.Tensor):
         return F.pad(input, [n for pair in reversed(pairs) for n in pair], value=value)
     dims = [d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)]
@@ -96,7 +96,7 @@ def _pad_with(input: AnyTensor, paddings: torch.Tensor, value: AnyTensor | bytes
     return out
 
 
-def _mirror_index(size: int, before: int, after: int, offset: int, device: None) -> torch.Tensor:
+def _mirror_index(size: int, before: int, after: int, offset: int, device: torch.device | None) -> torch.Tensor:
     """Where each element of a mirrored axis comes from; `offset` 1 (REFLECT) leaves the edge out, 0 (SYMMETRIC) repeats it."""
     if before > size - offset or after > size - offset:
         if offset:
@@ -107,7 +107,7 @@ def _mirror_index(size: int, before: int, after: int, offset: int, device: None)
     return torch.cat([left, torch.arange(size, device=device), right])
 
 
-def _mirror_axes(dims: tuple[int, ...], pairs: list[list[int]], mode: str, device: None) -> Iterator[tuple[int, torch.Tensor]]:
+def _mirror_axes(dims: Sequence[int], pairs: list[list[int]], mode: str, device: torch.device | None) -> Iterator[tuple[int, torch.Tensor]]:
     offset = 1 if mode == "REFLECT" else 0
     for axis, (size, (before, after)) in enumerate(zip(dims, pairs, strict=True)):
         if before or after:
@@ -123,7 +123,7 @@ def mirror_pad(input: AnyTensor, paddings: torch.Tensor, *, mode: str) -> AnyTen
 
 
 @kernel("MirrorPadGrad", result=same(0))
-def mirror_pad_grad(input: AnyTensor, paddings: torch.Tensor, *, mode: str) -> AnyTensor:
+def mirror_pad_grad(input: torch.Tensor, paddings: torch.Tensor, *, mode: str) -> torch.Tensor:
     pairs = _checked_paddings(input, paddings)
     dims = [d - a - b for d, (a, b) in zip(input.shape, pairs, strict=True)]
     for axis, index in _mirror_axes(dims, pairs, mode, input.device):

@@ -98,7 +98,7 @@ def encode_wav(audio: torch.Tensor, sample_rate: torch.Tensor) -> Strings:
         raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
     if sample_rate.dim() != 0:
         raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
-    return np.array(wav_file(audio.float(), sample_rate.item()), dtype=object)
+    return np.array(wav_file(audio.float(), int(sample_rate)), dtype=object)
 
 
 def wav_file(audio: torch.Tensor, rate: int) -> bytes:

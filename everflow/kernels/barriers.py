@@ -17,11 +17,12 @@ from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import strings
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node, Session, Step
-    from everflow.kernels.state import Ref
-    from everflow.kernels.tensors import Strings
+    from everflow.kernels.tensors import AnyTensor, Strings
 
 _FIRST_INDEX = -(2**63)
 
@@ -98,7 +99,7 @@ def barrier(
 
 
 @acting("BarrierInsertMany", waits=Waits.PUTS)
-def insert_many(handle: Ref, keys: Strings, values: torch.Tensor, *, component_index: int) -> None:
+def insert_many(handle: Barrier, keys: Strings, values: torch.Tensor, *, component_index: int) -> None:
     if not 0 <= component_index < len(handle.types):
         raise InvalidArgumentError(
             None, None, f"The component ID is out of range {component_index} > num_components (= {len(handle.types)})"
@@ -117,8 +118,8 @@ def insert_many(handle: Ref, keys: Strings, values: torch.Tensor, *, component_i
 
 @acting("BarrierTakeMany", waits=Waits.TAKES)
 def take_many(
-    handle: Ref, num_elements: torch.Tensor, *, allow_small_batch: bool, step: Step
-) -> tuple[torch.Tensor, Strings, list[torch.Tensor]]:
+    handle: Barrier, num_elements: torch.Tensor, *, allow_small_batch: bool, step: Step
+) -> tuple[torch.Tensor, np.ndarray, list[AnyTensor]]:
     taken = handle.take(int(num_elements), allow_small_batch, step)
     indices = torch.tensor([item[0] for item in taken], dtype=torch.int64)
     values = [stacked([item[3][i] for item in taken], dtype, ()) for i, dtype in enumerate(handle.types)]
@@ -126,15 +127,15 @@ def take_many(
 
 
 @acting("BarrierClose")
-def close(handle: Ref, *, cancel_pending_enqueues: bool) -> None:
+def close(handle: Barrier, *, cancel_pending_enqueues: bool) -> None:
     handle.close(cancel_pending_enqueues)
 
 
 @reading("BarrierReadySize")
-def ready_size(handle: Ref) -> torch.Tensor:
+def ready_size(handle: Barrier) -> torch.Tensor:
     return torch.tensor(len(handle.ready), dtype=torch.int32)
 
 
 @reading("BarrierIncompleteSize")
-def incomplete_size(handle: Ref) -> torch.Tensor:
+def incomplete_size(handle: Barrier) -> torch.Tensor:
     return torch.tensor(len(handle.incomplete), dtype=torch.int32)

@@ -7,6 +7,7 @@ splits are found in `boosted_trees_splits`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -22,9 +23,11 @@ from everflow.kernels.strings import scalar_string, strings
 from everflow.protos import boosted_trees_pb2 as pb
 
 if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
     from everflow.kernels.context import Node, Session
     from everflow.kernels.tensors import Strings
-    from everflow.protos.boosted_trees_pb2 import BucketizedSplit, Leaf, Tree, TreeMetadata
+    from everflow.protos.boosted_trees_pb2 import Leaf, Tree, TreeMetadata
 
 _PRE_PRUNING, _POST_PRUNING = 1, 2
 # A bias is good enough when a step changes it by less than this part of it.
@@ -58,7 +61,7 @@ class Ensemble:
             raise NotFoundError(None, None, f"The tree ensemble {self.name} does not exist: it was not created in this session.")
         return self
 
-    def add_tree(self, logits: np.ndarray | tuple[float] = (0.0,)) -> int:
+    def add_tree(self, logits: Sequence[float] | np.ndarray = (0.0,)) -> int:
         """A further tree of one leaf; its index."""
         _add_leaf(self.proto.trees.add().nodes, logits)
         self.proto.tree_weights.append(1.0)
@@ -140,18 +143,18 @@ def leaf_values(leaf: Leaf) -> list[float]:
     return list(leaf.vector.value) if leaf.WhichOneof("leaf") == "vector" else [leaf.scalar]
 
 
-def node_values(node: Node) -> list[float]:
+def node_values(node: pb.Node) -> list[float]:
     """The logits of a node; those of a split are what it had as a leaf."""
     return leaf_values(node.leaf if node.WhichOneof("node") == "leaf" else node.metadata.original_leaf)
 
 
-def split_of(node: Node) -> BucketizedSplit | None:
+def split_of(node: pb.Node) -> Any:
     """The part of a node that says how it splits; None for a leaf."""
     kind = node.WhichOneof("node")
     return None if kind in (None, "leaf") else getattr(node, kind)
 
 
-def set_leaf(leaf: Leaf, logits: np.ndarray | tuple[float]) -> None:
+def set_leaf(leaf: Leaf, logits: Sequence[float] | np.ndarray) -> None:
     """Give a leaf its logits: one as a scalar, several as a vector."""
     leaf.SetInParent()
     if len(logits) == 1:
@@ -160,7 +163,7 @@ def set_leaf(leaf: Leaf, logits: np.ndarray | tuple[float]) -> None:
         leaf.vector.value.extend(float(x) for x in logits)
 
 
-def _add_leaf(nodes: Any, logits: np.ndarray | tuple[float]) -> None:
+def _add_leaf(nodes: RepeatedCompositeFieldContainer[pb.Node], logits: Sequence[float] | np.ndarray) -> None:
     set_leaf(nodes.add().leaf, logits)
 
 
@@ -233,7 +236,7 @@ def is_ensemble_initialized(tree_ensemble_handle: Ensemble) -> torch.Tensor:
 
 
 @reading("BoostedTreesGetEnsembleStates")
-def get_ensemble_states(tree_ensemble_handle: Ensemble) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+def get_ensemble_states(tree_ensemble_handle: Ensemble) -> tuple[torch.Tensor, ...]:
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
         trees, growing = len(ensemble.proto.trees), ensemble.proto.growing_metadata

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -43,7 +44,7 @@ def _tree(ensemble: Ensemble, index: int, logits_dimension: int) -> _Tree:
     return known[key]
 
 
-def _laid_out(nodes: Any, logits_dimension: int) -> _Tree:
+def _laid_out(nodes: Sequence[pb.Node], logits_dimension: int) -> _Tree:
     splits = [split_of(node) for node in nodes]
     values = np.zeros([len(nodes), logits_dimension], np.float32)
     for row, node in zip(values, nodes):
@@ -71,9 +72,9 @@ class _Examples:
 
     def __init__(self, features: list[torch.Tensor]) -> None:
         self.count = len(features[0])
-        features = [feature.numpy().reshape(self.count, -1) for feature in features]
-        self._offsets = np.cumsum([0] + [feature.shape[1] for feature in features])
-        self._buckets = np.concatenate(features, axis=1)
+        columns = [feature.numpy().reshape(self.count, -1) for feature in features]
+        self._offsets = np.cumsum([0] + [column.shape[1] for column in columns])
+        self._buckets = np.concatenate(columns, axis=1)
 
     def step(self, tree: _Tree, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """The nodes that these examples go to from these splits."""

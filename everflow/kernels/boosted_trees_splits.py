@@ -55,7 +55,7 @@ def calculate_best_gains(
     l2: torch.Tensor,
     tree_complexity: torch.Tensor,
     min_node_weight: torch.Tensor,
-) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+) -> tuple[list[torch.Tensor], ...]:
     first, last = node_id_range.tolist()
     found = [
         _best(stats[first:last].numpy(), first, float(l1), float(l2), tree_complexity, float(min_node_weight))

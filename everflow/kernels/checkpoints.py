@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -57,7 +58,7 @@ def save_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, t
         for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
             array = to_numpy(tensor, dtype.base_dtype)
             shape, piece = parse_shape_and_slice(part)
-            if shape is None:
+            if shape is None or piece is None:
                 writer.add(name, array, dtype.base_dtype)
             else:
                 writer.add_slice(name, shape, piece, array, dtype.base_dtype)
@@ -80,7 +81,7 @@ def _restored(reader: BundleReader | OldCheckpointReader, name: str, part: str, 
             None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}"
         )
     shape, piece = parse_shape_and_slice(part)
-    if shape is None:
+    if shape is None or piece is None:
         return from_numpy(reader.read_mapped(name))
     if shape != reader.shape(name):
         raise InvalidArgumentError(
@@ -115,7 +116,7 @@ def sharded_filespec(basename: Strings, num_shards: torch.Tensor) -> Strings:
 # --- the first version -----------------------------------------------------------------------
 
 
-def _write_old(path: str, names: list[str], parts: list[str], tensors: list[torch.Tensor], types: list[DType]) -> None:
+def _write_old(path: str, names: list[str], parts: list[str], tensors: list[AnyTensor], types: Sequence[DType]) -> None:
     rows = []
     for name, part, tensor, dtype in zip(names, parts, tensors, types):
         array = to_numpy(tensor, dtype.base_dtype)
@@ -138,10 +139,10 @@ def save_slices(filename: Strings, tensor_names: Strings, shapes_and_slices: Str
 
 
 @kernel("Restore", effect=Effect.READS)
-def restore(file_pattern: Strings, tensor_name: Strings, *, dt: DType) -> torch.Tensor:
+def restore(file_pattern: Strings, tensor_name: Strings, *, dt: DType) -> AnyTensor:
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), "", dt)
 
 
 @kernel("RestoreSlice", effect=Effect.READS)
-def restore_slice(file_pattern: Strings, tensor_name: Strings, shape_and_slice: Strings, *, dt: DType) -> torch.Tensor:
+def restore_slice(file_pattern: Strings, tensor_name: Strings, shape_and_slice: Strings, *, dt: DType) -> AnyTensor:
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), _text(shape_and_slice), dt)

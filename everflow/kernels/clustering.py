@@ -68,7 +68,7 @@ def kmeans_plus_plus(
     chosen, nearest = [], np.full(len(array), np.inf, np.float32)
     for _ in range(wanted):
         cumulative = np.cumsum(nearest, dtype=np.float64) if chosen else None
-        best = None
+        lowest = None
         for _ in range(1 + retries):
             if cumulative is None:
                 index = numbers.below(len(array))
@@ -76,10 +76,10 @@ def kmeans_plus_plus(
                 index = int(np.searchsorted(cumulative, numbers.float32() * cumulative[-1], side="right"))
             candidate = np.minimum(nearest, distances_to(min(index, len(array) - 1)))
             potential = candidate.sum()
-            if best is None or potential < best[0]:
-                best = potential, index, candidate
-        chosen.append(best[1])
-        nearest = best[2]
+            if lowest is None or potential < lowest:
+                lowest, best, nearest_of_best = potential, index, candidate
+        chosen.append(best)
+        nearest = nearest_of_best
     return points[torch.tensor(chosen)]
 
 

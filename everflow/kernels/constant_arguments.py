@@ -5,7 +5,7 @@ Each is a closure without the reading and checking of those inputs; where anythi
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import torch
@@ -18,6 +18,7 @@ from everflow.kernels.registry import specialize
 if TYPE_CHECKING:
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node
+    from everflow.kernels.tensors import AnyTensor
 
 
 def _known(node: Node, position: int) -> list[int] | None:
@@ -38,7 +39,10 @@ def _is_plain(node: Node, position: int = 0) -> bool:
 
 
 # ATen's function, and the one whose bits don't depend on the number of threads where that makes a difference.
-_REDUCTIONS = {"Sum": (torch.sum, reductions.float_sum), "Mean": (torch.mean, reductions.float_mean)}
+_REDUCTIONS: dict[str, tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]] = {
+    "Sum": (torch.sum, reductions.float_sum),
+    "Mean": (torch.mean, reductions.float_mean),
+}
 
 
 @specialize(*_REDUCTIONS)
@@ -69,7 +73,7 @@ def _reshape(node: Node) -> Callable | None:
     if dims is None or not _is_tensor(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
 
-    def reshaped(x: torch.Tensor, shape: torch.Tensor) -> torch.Tensor:
+    def reshaped(x: torch.Tensor, shape: torch.Tensor) -> AnyTensor:
         try:
             return x.reshape(dims)
         except RuntimeError:
@@ -99,10 +103,10 @@ def _expand_dims(node: Node) -> Callable | None:
 def _concat(node: Node) -> Callable | None:
     last = len(node.inputs) - 1
     axis, ranks = _known(node, last), {_rank(node, i) for i in range(last)}
-    if axis is None or len(ranks) != 1 or None in ranks or not _is_plain(node):
+    if axis is None or len(ranks) != 1 or not _is_plain(node):
         return None
     rank, at = ranks.pop(), axis[0]
-    if not -rank <= at < rank:
+    if rank is None or not -rank <= at < rank:
         return None
     return lambda values, axis: torch.cat(values, at)
 
@@ -152,7 +156,7 @@ def _strided_slice(node: Node) -> Callable | None:
         return None
     masks = {name: node.attrs[name] for name in MASKS}
 
-    def cut(x: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor) -> torch.Tensor:
+    def cut(x: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor) -> AnyTensor:
         try:
             return x[key]
         except IndexError:
@@ -183,7 +187,7 @@ def _slice(node: Node) -> Callable | None:
     key = tuple(slice(b, b + s) for b, s in zip(begin, size, strict=True))
     wanted = torch.Size(size)
 
-    def cut(x: torch.Tensor, begin: torch.Tensor, size: torch.Tensor) -> torch.Tensor:
+    def cut(x: torch.Tensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
         block = x[key]
         return block if block.shape == wanted else indexing.slice_(x, begin, size)  # which says what does not fit
 
@@ -198,7 +202,7 @@ def _split(node: Node) -> Callable | None:
         return None
     at = axis[0] % rank
 
-    def parts(split_dim: torch.Tensor, value: torch.Tensor) -> tuple[torch.Tensor, ...]:
+    def parts(split_dim: torch.Tensor, value: torch.Tensor) -> Sequence[AnyTensor]:
         width, rest = divmod(value.shape[at], count)
         if rest or not width:
             return array.split(split_dim, value, num_split=count)

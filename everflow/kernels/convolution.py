@@ -78,10 +78,10 @@ def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
 def _setup(
     input_shape: Sequence[int],
     filter_shape: Sequence[int],
-    strides: list[int],
+    strides: Sequence[int],
     padding: str,
-    dilations: list[int],
-    explicit_paddings: list[int],
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int],
     form: Format,
 ) -> tuple[Geometry, int]:
     """The geometry and the number of groups for an image and a filter shape."""
@@ -192,12 +192,12 @@ def _spans_rows(input_shape: Sequence[int], filter_shape: Sequence[int], fit: Ge
     return fit.output[1] == 1 and fit.dilation[1] == 1 and not fit.padding[1] and not any(fit.extra[:2])
 
 
-def _rows_as_places(shape: Sequence[int]) -> tuple[int, int, int, int]:
+def _rows_as_places(shape: Sequence[int]) -> tuple[int, ...]:
     """[N, H, W, C] as [N, H, 1, W * C]."""
     return (*shape[:2], 1, shape[2] * shape[3])
 
 
-def _rows_as_channels(filter_shape: Sequence[int]) -> tuple[int, int, int, int]:
+def _rows_as_channels(filter_shape: Sequence[int]) -> tuple[int, ...]:
     """[h, W, C, O] as [h, 1, W * C, O]."""
     return (filter_shape[0], 1, filter_shape[1] * filter_shape[2], filter_shape[3])
 

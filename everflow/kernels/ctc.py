@@ -93,7 +93,7 @@ def _remaining(logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np
     return remaining
 
 
-def _wanted(labels: torch.Tensor, blank: Any, row: np.ndarray, collapse: Any) -> Any:
+def _wanted(labels: list[int], blank: int, row: int, collapse: bool) -> list[int]:
     """The labels of a row that the loss is about."""
     if not labels:
         raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
@@ -101,7 +101,7 @@ def _wanted(labels: torch.Tensor, blank: Any, row: np.ndarray, collapse: Any) ->
     return _collapse(labels) if collapse else labels
 
 
-def _spelled(rows: torch.Tensor, blank: Any) -> Any:
+def _spelled(rows: list[list[int]], blank: int) -> tuple[np.ndarray, np.ndarray]:
     """Labels spelled out with blanks around each, places 1, 3, 5, ... being labels; and how many places each row has."""
     ends = np.array([2 * len(labels) + 1 for labels in rows])
     spelled = np.full((len(rows), ends.max()), blank)
@@ -153,7 +153,8 @@ def ctc_loss(
     found = np.isfinite(log_p)
     share = np.exp(both - np.where(found, log_p, 0.0)[None, :, None])
     posterior = np.zeros((time, batch, classes))
-    np.add.at(posterior, (slice(None), np.arange(batch)[:, None], spelled), share)
+    where: Any = slice(None), np.arange(batch)[:, None], spelled
+    np.add.at(posterior, where, share)
     gradient = np.exp(log_y) - posterior
     gradient[np.arange(time)[:, None] >= steps[None]] = 0.0
     gradient[:, ~used] = 0.0

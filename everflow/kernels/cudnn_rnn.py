@@ -7,6 +7,7 @@ matrices the biases in the same order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import torch
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session
 
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
-_TORCH = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
+_TORCH: dict[str, Callable] = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
 
 def _check(input_mode: str, input_size: int, units: int) -> None:
@@ -68,7 +69,7 @@ def _forward(
     h: torch.Tensor,
     c: torch.Tensor,
     params: torch.Tensor,
-    masks: tuple[int, int, int, int, int] | None,
+    masks: torch.Tensor | None,
     lengths: torch.Tensor | None,
     rnn_mode: str,
     input_mode: str,
@@ -113,7 +114,7 @@ def _masks(
     lengths: torch.Tensor | None,
     node: Node,
     session: Session,
-) -> None:
+) -> torch.Tensor | None:
     """What dropout leaves of the values between layers, drawn anew: [layers - 1, ...]; None where nothing is dropped."""
     directions = 2 if direction == "bidirectional" else 1
     layers = h.shape[0] // directions
@@ -178,7 +179,7 @@ def cudnn_rnn_v2(
     is_training: bool,
     node: Node,
     session: Session,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     made = _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
     return (*made, torch.zeros(0, dtype=torch.int8))
 
@@ -200,7 +201,7 @@ def cudnn_rnn_v3(
     time_major: bool,
     node: Node,
     session: Session,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     if num_proj:
         raise UnimplementedError(None, None, "num_proj: projections of the state")
     x, h, c = _time_first(time_major, input, input_h, input_c)
@@ -208,7 +209,7 @@ def cudnn_rnn_v3(
     return (*_time_first(time_major, x, h, c), reserve, torch.zeros(0, dtype=torch.int8))
 
 
-def _time_first(time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _time_first(time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Inputs and states with the batch first or second; the exchange is its own inverse."""
     return tensors if time_major else tuple(t.transpose(0, 1) if t.dim() == 3 else t for t in tensors)
 
@@ -218,21 +219,21 @@ def _backprop(
     h: torch.Tensor,
     c: torch.Tensor,
     params: torch.Tensor,
-    grads: tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+    grads: tuple[torch.Tensor, ...],
     reserve: torch.Tensor,
     lengths: torch.Tensor | None,
     rnn_mode: str,
     input_mode: str,
     direction: str,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     masks = None
     if reserve.numel():
         directions = 2 if direction == "bidirectional" else 1
         rows = (x.shape[0], x.shape[1]) if lengths is None else (int(lengths.sum()),)
         masks = reserve.reshape(-1, *rows, h.shape[2] * directions)
     with torch.enable_grad():
-        leaves = [t.detach().requires_grad_() for t in (x, h, c, params)]
-        made = _forward(*leaves, masks, lengths, rnn_mode, input_mode, direction)
+        x, h, c, params = leaves = [t.detach().requires_grad_() for t in (x, h, c, params)]
+        made = _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction)
         pairs = [(out, grad) for out, grad in zip(made, grads) if out.requires_grad]
         found = torch.autograd.grad([out for out, _ in pairs], leaves, [grad for _, grad in pairs], allow_unused=True)
     return tuple(torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, leaves))
@@ -255,7 +256,7 @@ def cudnn_rnn_backprop(
     rnn_mode: str,
     input_mode: str,
     direction: str,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     grads = (output_backprop, output_h_backprop, output_c_backprop)
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
@@ -278,7 +279,7 @@ def cudnn_rnn_backprop_v2(
     rnn_mode: str,
     input_mode: str,
     direction: str,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     grads = (output_backprop, output_h_backprop, output_c_backprop)
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
@@ -303,7 +304,7 @@ def cudnn_rnn_backprop_v3(
     input_mode: str,
     direction: str,
     time_major: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     x, h, c = _time_first(time_major, input, input_h, input_c)
     grads = _time_first(time_major, output_backprop, output_h_backprop, output_c_backprop)
     *found, params_grad = _backprop(x, h, c, params, grads, reserve_space, sequence_lengths, rnn_mode, input_mode, direction)

@@ -47,7 +47,7 @@ class Iteration:
         self.step = step
         self.fuse = fuse
         self._functions: dict[str, Callable] = {}
-        self._noted = deque(noted_seeds)
+        self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
     def check(self) -> None:
@@ -57,7 +57,7 @@ class Iteration:
 
     def seeds_of(self, draw: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         """Seeds for one of its random streams, which it notes; where it repeats an earlier iteration, that one's."""
-        self.seeds.append(tuple(self._noted.popleft()) if self._noted else draw())
+        self.seeds.append(self._noted.popleft() if self._noted else draw())
         return self.seeds[-1]
 
     def function(self, session: Session, attr: NameAttrList) -> Callable:
@@ -253,7 +253,7 @@ def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> D
 
 
 @dataset("OptimizeDataset")
-def optimize_dataset(input_dataset: Dataset | Source, optimizations: Strings) -> Dataset:
+def optimize_dataset(input_dataset: Dataset, optimizations: Strings) -> Dataset:
     fuse = b"shuffle_and_repeat_fusion" in optimizations.tolist()
 
     def start(iteration: Iteration) -> Following:

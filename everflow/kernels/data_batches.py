@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,7 +10,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Source, dataset
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
 from everflow.kernels.queues import rows_of, shape_text
 from everflow.kernels.tensors import AnyTensor, Strings, Value, to_numpy
 
@@ -54,7 +54,7 @@ def batched(elements: list) -> tuple:
     return tuple(stack(list(column), i) for i, column in enumerate(zip(*elements, strict=True)))
 
 
-def grouped(input_dataset: Dataset | Source, size: int, drop_remainder: bool, join: Callable) -> Dataset:
+def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Callable) -> Dataset:
     """`size` elements at a time, made one by `join(elements)`."""
     if size <= 0:
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
@@ -85,7 +85,7 @@ def batch_dataset(input_dataset: Dataset, batch_size: torch.Tensor) -> Dataset:
 
 
 @dataset("BatchDatasetV2")
-def batch_dataset_v2(input_dataset: Dataset | Source, batch_size: torch.Tensor, drop_remainder: torch.Tensor) -> Dataset:
+def batch_dataset_v2(input_dataset: Dataset, batch_size: torch.Tensor, drop_remainder: torch.Tensor) -> Dataset:
     return grouped(input_dataset, int(batch_size), bool(drop_remainder), batched)
 
 
@@ -93,12 +93,12 @@ def _padded(
     input_dataset: Dataset,
     batch_size: torch.Tensor,
     padded_shapes: list[torch.Tensor],
-    padding_values: list[torch.Tensor],
+    padding_values: list[AnyTensor],
     drop_remainder: bool,
 ) -> Dataset:
     shapes = [s.tolist() for s in padded_shapes]
 
-    def pad_column(values: tuple[torch.Tensor, ...], wanted: list[int], filler: torch.Tensor, component: int) -> torch.Tensor:
+    def pad_column(values: tuple[AnyTensor, ...], wanted: list[int], filler: AnyTensor, component: int) -> AnyTensor:
         rank = len(wanted)
         for value in values:
             if value.ndim != rank:
@@ -117,14 +117,14 @@ def _padded(
                     f"Attempted to pad to a smaller size than the input element. ({shape_text(value.shape)} into {shape_text(size)})",
                 )
         if isinstance(values[0], torch.Tensor):
-            out = torch.full((len(values), *size), filler.item(), dtype=values[0].dtype)
+            out: Value = torch.full((len(values), *size), filler.item(), dtype=values[0].dtype)
         else:
             out = np.full((len(values), *size), filler.item(), object)
         for i, value in enumerate(values):
-            out[(i, *(slice(0, n) for n in value.shape))] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+            out[(i, *map(slice, value.shape))] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
         return out
 
-    def join(elements: list[tuple[torch.Tensor]]) -> tuple[torch.Tensor]:
+    def join(elements: list[Element]) -> Element:
         columns = zip(*elements, strict=True)
         return tuple(pad_column(c, s, f, i) for i, (c, s, f) in enumerate(zip(columns, shapes, padding_values, strict=True)))
 
@@ -152,7 +152,8 @@ def padded_batch_dataset_v2(
 @dataset("UnbatchDataset", "ExperimentalUnbatchDataset")
 def unbatch_dataset(input_dataset: Dataset) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, rows = input_dataset.start(iteration), iter(())
+        following = input_dataset.start(iteration)
+        rows: Iterator[Element] = iter(())
 
         def unbatch() -> Element:
             nonlocal rows

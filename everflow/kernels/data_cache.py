@@ -11,11 +11,9 @@ import numpy as np
 from everflow.formats.bundle import BundleReader, BundleWriter, index_name
 from everflow.framework import dtypes
 from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset, from_iterable, text
-from everflow.kernels.tensors import Strings, from_numpy, to_numpy
+from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 
 if TYPE_CHECKING:
-    import torch
-
     from everflow.framework.dtypes import DType
 
 
@@ -23,7 +21,7 @@ class _Memory:
     """What the iterations of a cached dataset share; full once one of them has reached the end."""
 
     def __init__(self) -> None:
-        self.elements = None
+        self.elements: list[Element] | None = None
 
 
 def _in_memory(input_dataset: Dataset) -> Dataset:
@@ -58,7 +56,7 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
         names = reader.names()
         count = len({key.split("_")[0] for key in names})
 
-        def elements() -> Iterator[tuple[torch.Tensor]]:
+        def elements() -> Iterator[Element]:
             for i in range(count):
                 yield tuple(_value(reader.read(_key(i, c))) for c in range(len(output_types)))
 
@@ -88,11 +86,11 @@ def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Da
     return Dataset(start, input_dataset.cardinality)
 
 
-def _value(array: np.ndarray) -> torch.Tensor:
+def _value(array: np.ndarray) -> AnyTensor:
     return np.array(array, object) if array.dtype == object else from_numpy(array)
 
 
-def _write(name: str, elements: list[tuple[torch.Tensor]], output_types: list[DType]) -> None:
+def _write(name: str, elements: list[Element], output_types: list[DType]) -> None:
     writer = BundleWriter(name)
     for i, element in enumerate(elements):
         for c, (value, dtype) in enumerate(zip(element, output_types, strict=True)):

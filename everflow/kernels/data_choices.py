@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Source, dataset
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
 
 if TYPE_CHECKING:
     import torch
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 @dataset("TakeDataset")
-def take_dataset(input_dataset: Dataset | Source, count: torch.Tensor) -> Dataset:
-    count = int(count)
+def take_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
+    wanted = int(count)
 
     def start(iteration: Iteration) -> Following:
-        following, left = input_dataset.start(iteration), count
+        following, left = input_dataset.start(iteration), wanted
 
         def take() -> Element:
             nonlocal left
@@ -30,15 +30,15 @@ def take_dataset(input_dataset: Dataset | Source, count: torch.Tensor) -> Datase
 
         return take
 
-    return Dataset(start, _limited(input_dataset.cardinality, count))
+    return Dataset(start, _limited(input_dataset.cardinality, wanted))
 
 
 @dataset("SkipDataset")
 def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
-    count = int(count)
+    wanted = int(count)
 
     def start(iteration: Iteration) -> Following:
-        following, left = input_dataset.start(iteration), count
+        following, left = input_dataset.start(iteration), wanted
 
         def skip() -> Element:
             nonlocal left
@@ -52,7 +52,7 @@ def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
         return skip
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if count < 0 else known if known < 0 else max(0, known - count))
+    return Dataset(start, 0 if wanted < 0 else known if known < 0 else max(0, known - wanted))
 
 
 @dataset("ShardDataset")
@@ -138,33 +138,34 @@ def ignore_errors_dataset(input_dataset: Dataset) -> Dataset:
 
 @dataset("RepeatDataset")
 def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
-    count = int(count)
+    wanted = int(count)
 
     def start(iteration: Iteration) -> Following:
-        if count == 1:  # nothing to fuse: it is taken away first
+        if wanted == 1:  # nothing to fuse: it is taken away first
             return input_dataset.start(iteration)
         if iteration.fuse and input_dataset.fused_repeat is not None:
-            return input_dataset.fused_repeat(count).start(iteration)
-        following, done, empty = None, 0, False
+            return input_dataset.fused_repeat(wanted).start(iteration)
+        following: Following | None = None
+        done, empty = 0, False
 
         def repeat() -> Element:
             nonlocal following, done, empty
-            while not empty and (count < 0 or done < count):
+            while not empty and (wanted < 0 or done < wanted):
                 fresh = following is None
-                if fresh:
+                if following is None:
                     following = input_dataset.start(iteration)
                 try:
                     return following()
                 except End:
                     following = None
                     done += 1
-                    empty = fresh and count < 0  # else it would look for a first element for ever
+                    empty = fresh and wanted < 0  # else it would look for a first element for ever
             raise End
 
         return repeat
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if count == 0 or known == 0 else -1 if count < 0 or known == -1 else known * count if known >= 0 else -2)
+    return Dataset(start, 0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2)
 
 
 @dataset("ConcatenateDataset")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -50,7 +51,7 @@ class MultiDeviceIterator(IteratorResource):
         self._waiting: list[deque] = [deque() for _ in range(shards)]
         self._turns = itertools.cycle(range(shards))
 
-    def begin(self, dataset: Dataset, step: Step, noted_seeds: tuple[Any, ...] = ()) -> None:
+    def begin(self, dataset: Dataset, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         with step.holding(self._lock):
             super().begin(dataset, step, noted_seeds)
             self.incarnation += 1

@@ -12,7 +12,7 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
-from everflow.kernels.data import Dataset, Element, End, Following, Restarting, Source, dataset, text
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Restarting, Source, dataset, text
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ def dataset_to_tf_record(input_dataset: Dataset, filename: Strings, compression_
             content += records.encode(following()[0].item())
         except End:
             break
-    packed = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}[compression](bytes(content))
+    packers: dict[str, Callable[[bytes], bytes]] = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}
+    packed = packers[compression](bytes(content))
     with open(text(filename), "wb") as file:
         file.write(packed)

@@ -119,7 +119,7 @@ def take_while_dataset(input_dataset: Dataset, other_arguments: list[Value], *, 
     return Dataset(start)
 
 
-def _dataset(values: tuple[Dataset | Source]) -> Dataset:
+def _dataset(values: tuple[Dataset]) -> Dataset:
     value = values[0]
     return value.item() if isinstance(value, np.ndarray) else value
 

@@ -13,7 +13,7 @@ import torch
 
 from everflow.framework.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError, OutOfRangeError
 from everflow.framework.forking import renewed
-from everflow.kernels.data import Dataset, End, Iteration, Source
+from everflow.kernels.data import Dataset, End, Following, Iteration
 from everflow.kernels.facts import same
 from everflow.kernels.queues import shared_resource
 from everflow.kernels.registry import fresh, kernel, reading
@@ -21,7 +21,7 @@ from everflow.kernels.registry import fresh, kernel, reading
 if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.data_devices import MultiDeviceIterator
-    from everflow.kernels.tensors import AnyTensor, Strings, Value
+    from everflow.kernels.tensors import Strings, Value
     from everflow.protos.attr_value_pb2 import NameAttrList
 
 KIND = "iterator"
@@ -36,18 +36,18 @@ class IteratorResource:
         self.name = name
         self._factory = factory
         self._lock = renewed(threading.RLock())
-        self._dataset = None
-        self._iteration = None
-        self._following = None
+        self._dataset: Dataset | None = None
+        self._iteration: Iteration | None = None
+        self._following: Following | None = None
         self._asked = 0
 
-    def begin(self, dataset: Dataset | Source, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
+    def begin(self, dataset: Dataset, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         with step.holding(self._lock):
             self._dataset, self._asked = dataset, 0
-            self._iteration = Iteration(step, noted_seeds=noted_seeds)
-            self._following = dataset.start(self._iteration)
+            self._iteration = iteration = Iteration(step, noted_seeds=noted_seeds)
+            self._following = dataset.start(iteration)
 
-    def get_next(self, step: Step) -> list[AnyTensor]:
+    def get_next(self, step: Step) -> list[Value]:
         """The next element; raises End."""
         with step.holding(self._lock):
             if self._following is None:
@@ -58,12 +58,14 @@ class IteratorResource:
                         f"GetNext() failed because the iterator has not been initialized{_INITIALIZE}",
                     )
                 self.begin(self._factory(step), step)
-            self._iteration.step = step
+            iteration, following = self._iteration, self._following
+            assert iteration is not None and following is not None
+            iteration.step = step
             self._asked += 1
             try:
-                return list(self._following())
+                return list(following())
             finally:
-                self._iteration.step = None
+                iteration.step = None
 
     def state(self, session: Session) -> bytes:
         """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
@@ -124,7 +126,7 @@ def one_shot_iterator(*, dataset_factory: NameAttrList, node: Node, session: Ses
 
 
 @kernel("MakeIterator", first=True, keeps=(0,), writes=())
-def make_iterator(dataset: Dataset | Source, iterator: IteratorResource, *, step: Step) -> None:
+def make_iterator(dataset: Dataset, iterator: IteratorResource, *, step: Step) -> None:
     iterator.begin(dataset, step)
 
 
@@ -139,7 +141,7 @@ def deserialize_iterator(resource_handle: IteratorResource, serialized: Strings,
 
 
 @kernel("IteratorGetNext", "IteratorGetNextSync", first=True, writes=(), threads_matter_from=0)
-def iterator_get_next(iterator: IteratorResource, *, step: Step) -> list[AnyTensor]:
+def iterator_get_next(iterator: IteratorResource, *, step: Step) -> list[Value]:
     try:
         return iterator.get_next(step)
     except End:
@@ -168,7 +170,7 @@ def iterator_from_string_handle(string_handle: Strings, *, session: Session) -> 
 class Optional:
     """A value or none."""
 
-    def __init__(self, components: list[torch.Tensor] | None = None) -> None:
+    def __init__(self, components: list[Value] | None = None) -> None:
         self.components = components
 
 
@@ -196,7 +198,7 @@ def optional_has_value(optional: Optional) -> torch.Tensor:
 
 
 @kernel("OptionalGetValue", result=same(0))
-def optional_get_value(optional: Optional) -> list[torch.Tensor]:
+def optional_get_value(optional: Optional) -> list[Value]:
     if optional.components is None:
         raise InvalidArgumentError(None, None, "The given optional does not have a value.")
     return optional.components

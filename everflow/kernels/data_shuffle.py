@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -81,7 +81,7 @@ def _shuffled(input_dataset: Dataset, buffer_size: int, words_for_pass: Callable
     return shuffled
 
 
-def _grow(ring: Any, first: int, end: torch.Tensor, size: torch.Tensor) -> None:
+def _grow(ring: list[Element | None], first: int, end: int, size: int) -> None:
     """A longer ring with the elements of positions first … end at their places."""
     elements = [ring[p % len(ring)] for p in range(first, end)]
     ring[:] = [None] * size
@@ -113,9 +113,9 @@ def _chosen(seed: int, seed2: int) -> tuple[int, int]:
 def shuffle_dataset(
     input_dataset: Dataset, buffer_size: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor, *, reshuffle_each_iteration: bool
 ) -> Dataset:
-    size, seed, seed2 = _checked(buffer_size), int(seed), int(seed2)
+    size, given = _checked(buffer_size), (int(seed), int(seed2))
     if not reshuffle_each_iteration:
-        chosen = _chosen(seed, seed2)
+        chosen = _chosen(*given)
 
         def again(iteration: Iteration) -> Following:
             return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
@@ -124,10 +124,10 @@ def shuffle_dataset(
     streams = weakref.WeakKeyDictionary()  # an iterator shuffles anew with each pass, but every iterator begins with the same
 
     def start(iteration: Iteration) -> Following:
-        seeds = streams.setdefault(iteration, Words(seed, seed2))
+        seeds = streams.setdefault(iteration, Words(*given))
         return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration)
 
-    return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, seed, seed2, count))
+    return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count))
 
 
 @dataset("ShuffleAndRepeatDataset")

@@ -46,11 +46,11 @@ def sliding_window_dataset(
 def window_dataset(
     input_dataset: Dataset, size: torch.Tensor, shift: torch.Tensor, stride: torch.Tensor, drop_remainder: torch.Tensor
 ) -> Dataset:
-    size, shift, stride, whole = int(size), int(shift), int(stride), bool(drop_remainder)
+    step_between, step_within, whole = int(shift), int(stride), bool(drop_remainder)
     for name, value in (("size", size), ("shift", shift), ("stride", stride)):
-        if value <= 0:
+        if int(value) <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero.")
-    span = (size - 1) * stride + 1
+    span = (int(size) - 1) * step_within + 1
 
     def start(iteration: Iteration) -> Following:
         following, buffer, to_skip, ended = input_dataset.start(iteration), [], 0, False
@@ -70,12 +70,12 @@ def window_dataset(
             if not buffer or (whole and len(buffer) < span):
                 buffer.clear()
                 raise End
-            chosen = buffer[:span:stride]
-            if shift >= len(buffer):
-                to_skip = shift - len(buffer)
+            chosen = buffer[:span:step_within]
+            if step_between >= len(buffer):
+                to_skip = step_between - len(buffer)
                 buffer.clear()
             else:
-                del buffer[:shift]
+                del buffer[:step_between]
             return tuple(_components(list(column)) for column in zip(*chosen, strict=True))
 
         return window

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -29,7 +28,7 @@ def _last(rank: int) -> tuple[int, ...]:
     return tuple(range(-rank, 0))
 
 
-def _crop(x: torch.Tensor, lengths: list[list[list[int] | int] | int]) -> torch.Tensor:
+def _crop(x: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     """The leading `lengths` of the last dimensions; shorter inputs are refused, as the build functions pad them."""
     for i, length in enumerate(lengths):
         axis = i - len(lengths)
@@ -37,7 +36,7 @@ def _crop(x: torch.Tensor, lengths: list[list[list[int] | int] | int]) -> torch.
             raise InvalidArgumentError(
                 None, None, f"Input dimension {x.dim() + axis} must have length of at least {length % 2**64} but got: {x.shape[axis]}"
             )
-    return x[(..., *(slice(0, n) for n in lengths))]
+    return x[(..., *map(slice, lengths))]
 
 
 def _real(rank: int) -> Callable[..., torch.Tensor]:
@@ -52,7 +51,7 @@ def _real(rank: int) -> Callable[..., torch.Tensor]:
     return rfft
 
 
-def _complex_type(x: torch.Tensor) -> Any:
+def _complex_type(x: torch.Tensor) -> torch.dtype:
     return torch.complex128 if x.dtype is torch.float64 else torch.complex64
 
 

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from everflow.kernels.registry import lookup, specialize
+from everflow.kernels.registry import function_of, specialize
 from everflow.kernels.scaled import add_scaled_
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.state import Ref, ResourceVariable
 
-_FLOAT_FORMS = {
+_FLOAT_FORMS: dict[str, Callable[..., torch.Tensor]] = {
     "Add": torch.add,
     "Sub": torch.sub,
     "Neg": torch.neg,
@@ -51,7 +51,7 @@ def _sum_of_two(node: Node) -> Callable | None:
     """The sum of two tensors, which is what most sums of gradients are."""
     if len(node.inputs) != 2 or not all(dtype.is_floating for dtype in node.input_dtypes):
         return None
-    general = lookup(node.type).function
+    general = function_of(node.type)
 
     def add(inputs: list[torch.Tensor]) -> torch.Tensor:
         first, second = inputs
@@ -66,7 +66,7 @@ def _gradient_descent(node: Node) -> Callable | None:
     rate = node.constant_input(1)
     if rate is None or rate.dim():
         return None
-    alpha, general = rate.item(), lookup(node.type).function
+    alpha, general = rate.item(), function_of(node.type)
 
     def update(variable: Ref | ResourceVariable, rate: torch.Tensor, delta: torch.Tensor) -> Ref | ResourceVariable:
         buffer = variable.value

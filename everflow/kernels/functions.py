@@ -99,7 +99,7 @@ def for_(
 
 
 @fresh("FakeParam")
-def fake_param(*, dtype: DType, shape: TensorShape) -> torch.Tensor:
+def fake_param(*, dtype: DType, shape: TensorShape) -> Value:
     from everflow.kernels.tensor_lists import TensorList
     from everflow.kernels.tensors import torch_dtype
 
@@ -130,7 +130,7 @@ class _Differentiated:
 
     def __init__(self, function: GraphFunction) -> None:
         self._function = function
-        self._tensors = None
+        self._tensors: tuple[list[Tensor], list[Tensor]] | None = None
 
     def body_controls(self) -> list[Any]:
         return []

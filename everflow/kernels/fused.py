@@ -8,12 +8,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
 from everflow.kernels.facts import SHARE, Effect
-from everflow.kernels.registry import fresh, kernel, library, lookup, safe, specialize, updating
+from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
 from everflow.kernels.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.tensors import torch_dtype
 
@@ -82,7 +82,7 @@ _SIGNS = {"_AddScaled": 1.0, "_SubScaled": -1.0}
 
 
 @safe(*_SIGNS)
-def with_scaled(x: torch.Tensor, y: torch.Tensor, *, alpha: float, node: Any) -> torch.Tensor:
+def with_scaled(x: torch.Tensor, y: torch.Tensor, *, alpha: float, node: Node) -> torch.Tensor:
     """x + alpha * y and x - alpha * y. Keep bits: rounded twice."""
     return add_scaled(x, y, _SIGNS[node.type] * alpha)
 
@@ -96,7 +96,7 @@ def _with_scaled_of(node: Node) -> Callable | None:
 # --- updates of many variables ----------------------------------------------------------------
 
 
-def _buffers(variables: list[Ref], others: list[torch.Tensor]) -> list[torch.Tensor]:
+def _buffers(variables: list[Ref], others: list[torch.Tensor]) -> list[torch.Tensor] | None:
     """The buffers of variables, or None where one has no value or another shape than its companion."""
     buffers = [v.value for v in variables]
     fits = all(b is not None and b.shape == o.shape for b, o in zip(buffers, others, strict=True))
@@ -109,7 +109,7 @@ def apply_gradient_descents(variables: list[Ref], alpha: torch.Tensor, gradients
     buffers, one = _buffers(variables, gradients), ONE.get(alpha.dtype)
     if buffers is None or one is None:
         for variable, gradient in zip(variables, gradients, strict=True):
-            lookup("ApplyGradientDescent").function(variable, alpha, gradient)
+            function_of("ApplyGradientDescent")(variable, alpha, gradient)
     else:
         torch._foreach_addcdiv_(buffers, gradients, [one] * len(buffers), value=-alpha.item())
 
@@ -128,18 +128,18 @@ def apply_adams(
     gradients: list[torch.Tensor],
 ) -> None:
     """Keeps bits, those of ApplyAdam. (Both round less often than TensorFlow: eight passes that round as it does take eight times as long.)"""
-    held = [_buffers(slots, gradients) for slots in (variables, m, v)]
-    if None in held:
+    values, means, squares = (_buffers(slots, gradients) for slots in (variables, m, v))
+    if values is None or means is None or squares is None:
         for slots in zip(variables, m, v, gradients, strict=True):
             rates = (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
-            lookup("ApplyAdam").function(*slots[:3], *rates, slots[3], use_nesterov=False)
+            function_of("ApplyAdam")(*slots[:3], *rates, slots[3], use_nesterov=False)
         return
     alpha = lr.item() * math.sqrt(1 - beta2_power.item()) / (1 - beta1_power.item())
     torch._fused_adam_(
-        held[0],
+        values,
         [g.contiguous() for g in gradients],
-        held[1],
-        held[2],
+        means,
+        squares,
         [],
         # TensorFlow keeps the powers of the betas itself: at a step far away ATen's own bias correction is 1.
         [_FAR_AWAY] * len(gradients),
@@ -167,7 +167,7 @@ def step_variable(
     """v -= rate * moment / denominator. Keeps bits: each of the three is rounded."""
     buffer = variable.read()
     if buffer.shape != moment.shape:
-        return lookup("AssignSub").function(variable, rate * moment / denominator)  # which says what does not fit
+        return function_of("AssignSub")(variable, rate * moment / denominator)  # which says what does not fit
     buffer.addcdiv_(moment, denominator, value=-rate.item())
     return variable
 
@@ -178,6 +178,6 @@ def move_towards(variable: Ref | ResourceVariable, value: torch.Tensor, rate: to
     buffer = variable.value
     if buffer is None or buffer.shape != value.shape:
         old = variable.read()  # raises where there is no value
-        return lookup("AssignSub").function(variable, (old - value) * rate)
+        return function_of("AssignSub")(variable, (old - value) * rate)
     add_scaled_(buffer, buffer - value, -rate.item())
     return None

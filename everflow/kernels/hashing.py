@@ -5,7 +5,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -175,6 +175,10 @@ def _sip_blocks(s: bytes) -> bytes:
 def _siphash(blocks: Iterable[_Word], key: Sequence[int]) -> _Word:
     """A string's blocks as numbers, or those of many strings as arrays: all steps are the same for both."""
     k0, k1 = (k & _M for k in key)
+    v0: Any
+    v1: Any
+    v2: Any
+    v3: Any
     v0, v1, v2, v3 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
 
     def rounds(count: int) -> None:

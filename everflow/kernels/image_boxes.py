@@ -129,7 +129,7 @@ def _suppress(
     return kept, kept_scores
 
 
-def _lowered(overlaps: torch.Tensor, score: Any, score_threshold: torch.Tensor, sigma: float) -> Any:
+def _lowered(overlaps: np.ndarray, score: float, score_threshold: float, sigma: float) -> float:
     weights = np.exp(-0.5 / sigma * overlaps * overlaps)[::-1].astype(np.float32)
     for weight in weights:
         score = float(np.float32(score) * weight)
@@ -138,7 +138,7 @@ def _lowered(overlaps: torch.Tensor, score: Any, score_threshold: torch.Tensor, 
     return score
 
 
-def _scalar(value: torch.Tensor, name: str) -> float:
+def _scalar(value: torch.Tensor, name: str) -> Any:
     if value.dim() != 0:
         raise _invalid(f"{name} must be 0-D, got shape {_show(value.shape)}")
     return value.item()
@@ -171,7 +171,7 @@ def _select(
     if scores.shape != boxes.shape[:1]:
         raise _invalid("scores has incompatible shape" if scores.dim() == 1 else "scores must be 1-D" + _show(scores.shape))
     _check_threshold(iou_threshold)
-    corners, scores = _corners(boxes.float().numpy()), scores.float().numpy()
+    corners, values = _corners(boxes.float().numpy()), scores.float().numpy()
     limit, threshold = _limit(max_output_size, len(boxes)), np.float32(iou_threshold)
     order = np.argsort(-scores)
     best_first = scores[order]
@@ -179,7 +179,7 @@ def _select(
     if sigma == 0 and (np.diff(best_first) < 0).all() and (corners[:, 4] > 0).all():
         kept = _greedy(corners, order[best_first > score_threshold], limit, lambda overlap: overlap >= threshold)
         return kept, scores[kept].tolist()
-    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], scores, limit, threshold, score_threshold, sigma)
+    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], values, limit, threshold, score_threshold, sigma)
 
 
 def _indices(kept: list[int], size: int | None = None) -> torch.Tensor:
@@ -219,7 +219,7 @@ def non_max_suppression_v4(
 ) -> tuple[torch.Tensor, torch.Tensor]:
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     kept, _ = _select(boxes, scores, max_output_size, *thresholds)
-    padded = _indices(kept, max_output_size.item() if pad_to_max_output_size else None)
+    padded = _indices(kept, int(max_output_size) if pad_to_max_output_size else None)
     return padded, torch.tensor(len(kept), dtype=torch.int32)
 
 
@@ -239,9 +239,9 @@ def non_max_suppression_v5(
     if sigma < 0:
         raise _invalid("soft_nms_sigma_val must be >= 0")
     kept, kept_scores = _select(boxes, scores, max_output_size, *thresholds, sigma)
-    size = max_output_size.item() if pad_to_max_output_size else len(kept)
-    kept_scores = torch.tensor(kept_scores + [0.0] * (size - len(kept)), dtype=scores.dtype)
-    return _indices(kept, size), kept_scores, torch.tensor(len(kept), dtype=torch.int32)
+    size = int(max_output_size) if pad_to_max_output_size else len(kept)
+    padded_scores = torch.tensor(kept_scores + [0.0] * (size - len(kept)), dtype=scores.dtype)
+    return _indices(kept, size), padded_scores, torch.tensor(len(kept), dtype=torch.int32)
 
 
 @fresh("NonMaxSuppressionWithOverlaps")
@@ -276,7 +276,7 @@ def combined_non_max_suppression(
     *,
     pad_per_class: bool,
     clip_boxes: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     """Suppression in each class alone, then the best over all classes, padded to one size for the batch."""
     if boxes.dim() != 4:
         raise _invalid("boxes must be 4-D" + _show(boxes.shape))

@@ -56,7 +56,7 @@ def _format(data: bytes) -> str:
 # --- decoding
 
 
-def _decode_jpeg(data: bytes, channels: int, options: dict[str, int | str], window: list[int] | None = None) -> np.ndarray:
+def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: list[int] | None = None) -> np.ndarray:
     import simplejpeg
 
     problem = _invalid(f"Invalid JPEG data or crop window, data size {len(data)}")
@@ -87,11 +87,11 @@ def _decode_jpeg(data: bytes, channels: int, options: dict[str, int | str], wind
     return np.ascontiguousarray(image)
 
 
-def _decode_cmyk(data: torch.Tensor, channels: int, ratio: int) -> Any:
+def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
     from PIL import Image
 
     image = Image.open(io.BytesIO(data))
-    image.draft("CMYK", (image.width / ratio, image.height / ratio))
+    image.draft("CMYK", (image.width / ratio, image.height / ratio))  # type: ignore[arg-type]  # it only divides by them
     array = np.asarray(image.convert("L" if channels == 1 else "RGB"))
     return array[..., None] if array.ndim == 2 else array
 
@@ -115,7 +115,7 @@ def _decode(
     contents: Strings,
     channels: int,
     dtype: DType = dtypes.uint8,
-    options: dict[str, int | str] | None = None,
+    options: dict[str, Any] | None = None,
     window: list[int] | None = None,
     frames: bool = False,
 ) -> torch.Tensor:
@@ -241,7 +241,7 @@ def _string(data: bytes) -> Strings:
     return np.array(data, dtype=object)
 
 
-def _to_jpeg(image: torch.Tensor, format: str, options: dict[str, tuple[int, int] | bytes | int]) -> bytes:
+def _to_jpeg(image: torch.Tensor, format: str, options: dict[str, Any]) -> bytes:
     """`options` are Pillow's."""
     from PIL import Image
 
@@ -277,7 +277,7 @@ def encode_jpeg(
 ) -> Strings:
     if not 0 <= quality <= 100:
         raise _invalid(f"quality must be in [0,100], got {quality}")
-    options = {
+    options: dict[str, Any] = {
         "quality": quality or 1,  # Pillow reads 0 as its default, libjpeg as 1
         "progressive": progressive,
         "optimize": optimize_size,
@@ -296,7 +296,7 @@ def encode_jpeg(
 def encode_jpeg_variable_quality(images: torch.Tensor, quality: torch.Tensor) -> Strings:
     if quality.dim() != 0:
         raise _invalid("quality must be scalar: " + _show(quality.shape))
-    value = quality.item()
+    value = int(quality)
     if not 0 <= value <= 100:
         raise _invalid(f"quality must be in [0,100], got {value}")
     return _string(_to_jpeg(images, "", {"quality": value or 1, "subsampling": 2, "dpi": (300, 300)}))

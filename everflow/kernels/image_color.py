@@ -34,7 +34,7 @@ def _check_adjustment(images: torch.Tensor, amount: torch.Tensor, name: str) -> 
         raise _invalid(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
 
 
-def _planes(images: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _planes(images: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Red, green and blue, each contiguous: much faster than strides of three."""
     return images.movedim(-1, 0).contiguous().unbind(0)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -67,7 +67,7 @@ class _Grid:
         columns = low_column.long(), self.columns.ceil().long()
         return rows, columns, row_part[:, :, None, None], column_part[:, None, :, None]
 
-    def nearest(self) -> Any:
+    def nearest(self) -> tuple[torch.Tensor, torch.Tensor]:
         return (self.rows + 0.5).floor().long(), (self.columns + 0.5).floor().long()
 
 

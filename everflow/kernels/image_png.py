@@ -6,14 +6,14 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
 
 if TYPE_CHECKING:
-    import torch
+    pass
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type; 3 is a palette
@@ -47,7 +47,7 @@ def _with_channels(image: np.ndarray, channels: int) -> np.ndarray:
     return np.concatenate([color, alpha], axis=2) if channels in (2, 4) else color
 
 
-def _to_gray(color: Any) -> Any:
+def _to_gray(color: np.ndarray) -> np.ndarray:
     red, green, blue = (color[..., i].astype(np.uint32) for i in range(3))
     gray = (red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2]) >> 15
     # Pixels that are grey already stay exactly as they are.
@@ -76,7 +76,7 @@ def _read(data: bytes) -> np.ndarray:
 # --- 16 bits
 
 
-def _chunks(data: torch.Tensor) -> Iterator[Any]:
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(_SIGNATURE)
     while at < len(data):
         (size,) = struct.unpack_from(">I", data, at)
@@ -91,7 +91,7 @@ def _chunks(data: torch.Tensor) -> Iterator[Any]:
     raise ValueError("no end")
 
 
-def _read_16(data: torch.Tensor) -> Any:
+def _read_16(data: bytes) -> np.ndarray:
     body = b""
     for kind, content in _chunks(data):
         if kind == b"IHDR":
@@ -118,7 +118,7 @@ def _read_16(data: torch.Tensor) -> Any:
 _ADAM7 = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
 
 
-def _unfiltered(part: str, size: torch.Tensor) -> Any:
+def _unfiltered(part: np.ndarray, size: int) -> np.ndarray:
     """Undo the row filters; `size` is bytes a pixel."""
     rows = part[:, 1:].astype(np.int64)
     above = np.zeros(rows.shape[1], np.int64)
@@ -137,7 +137,7 @@ def _unfiltered(part: str, size: torch.Tensor) -> Any:
     return rows.astype(np.uint8)
 
 
-def _unfilter_by_neighbours(row: np.ndarray, above: Any, size: torch.Tensor, kind: str) -> None:
+def _unfilter_by_neighbours(row: np.ndarray, above: np.ndarray, size: int, kind: int) -> None:
     left, corner = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for x in range(0, len(row), size):
         up = above[x : x + size]

@@ -153,7 +153,7 @@ def _apply(x: torch.Tensor, axis: int, table: Table) -> torch.Tensor:
     taps = [x.index_select(axis, indices[:, k]) for k in range(indices.shape[1])]
     if linear:
         return torch.lerp(taps[0], taps[1], weights[:, 1].view(shape))
-    return sum(tap * weights[:, k].view(shape) for k, tap in enumerate(taps))
+    return sum((tap * weights[:, k].view(shape) for k, tap in enumerate(taps)), torch.zeros(()))
 
 
 def _apply_transposed(grad: torch.Tensor, axis: int, in_size: int, table: Table) -> torch.Tensor:
@@ -260,26 +260,26 @@ def _lanczos(radius: float) -> tuple[float, Callable[..., np.ndarray]]:
     return radius, value
 
 
-def _gaussian(x: torch.Tensor) -> Any:
+def _gaussian(x: np.ndarray) -> np.ndarray:
     sigma = 0.5
     return np.where(np.abs(x) >= 1.5, 0, np.exp(-x * x / (2 * sigma * sigma)))
 
 
-def _box(x: torch.Tensor) -> Any:
+def _box(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     return np.where(x < 0.5, 1.0, np.where(x == 0.5, 0.5, 0.0))
 
 
-def _triangle(x: torch.Tensor) -> Any:
+def _triangle(x: np.ndarray) -> np.ndarray:
     return np.maximum(1 - np.abs(x), 0)
 
 
-def _keys_cubic(x: torch.Tensor) -> Any:
+def _keys_cubic(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     return np.where(x >= 2, 0, np.where(x >= 1, ((-0.5 * x + 2.5) * x - 4) * x + 2, (1.5 * x - 2.5) * x * x + 1))
 
 
-def _mitchell_cubic(x: torch.Tensor) -> Any:
+def _mitchell_cubic(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     far = (((-7 / 18) * x + 2) * x - 10 / 3) * x + 16 / 9
     return np.where(x >= 2, 0, np.where(x >= 1, far, ((7 / 6) * x - 2) * x * x + 8 / 9))

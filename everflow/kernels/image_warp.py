@@ -132,7 +132,7 @@ def resampler(data: torch.Tensor, warp: torch.Tensor) -> torch.Tensor:
     """Data [batch, height, width, channels] at points [batch, ..., 2] given as (x, y)."""
     _check_resampler(data, warp)
     points = _Points(data, warp)
-    total = 0
+    total = torch.zeros(())
     for dy in (0, 1):
         for dx in (0, 1):
             total = total + points.corner(dy, dx)[2].unsqueeze(-1) * points.value(data, dy, dx)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 import torch
@@ -44,7 +44,7 @@ def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTens
 
 
 def _resolved(
-    shape: Sequence[list[list[int] | int] | int] | int,
+    shape: Sequence[int],
     begin: torch.Tensor,
     end: torch.Tensor,
     strides: torch.Tensor,
@@ -60,7 +60,8 @@ def _resolved(
 
 def _keys(axes: list[Axis]) -> tuple[tuple[slice | int | None, ...], list[int]]:
     """The index that torch and numpy both take, and the result's axes to turn around (torch has no negative strides)."""
-    keys, backward, place = [], [], 0
+    keys: list[slice | int | None] = []
+    backward, place = [], 0
     for kind, begin, stride, size in axes:
         if kind == "new":
             keys.append(None)
@@ -77,7 +78,7 @@ def _keys(axes: list[Axis]) -> tuple[tuple[slice | int | None, ...], list[int]]:
     return tuple(keys), backward
 
 
-def _turn(value: AnyTensor | bytes, axes: list[int]) -> AnyTensor | bytes:
+def _turn(value: Value, axes: list[int]) -> Value:
     return flip(value, axes) if axes else value
 
 
@@ -106,7 +107,7 @@ def assign_slice(
     begin: torch.Tensor,
     end: torch.Tensor,
     strides: torch.Tensor,
-    value: AnyTensor,
+    value: Value,
     masks: tuple[int, int, int, int, int],
 ) -> None:
     """Write `value` into a slice of `target`, in place."""
@@ -118,10 +119,7 @@ def assign_slice(
             value = np.broadcast_to(value, dims) if is_text(value) else value.expand(dims)
         except (RuntimeError, ValueError):
             raise invalid(f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}") from None
-    if is_text(target):
-        target[keys] = _turn(value.reshape(dims), backward)
-    else:
-        target[keys] = _turn(value.reshape(dims), backward)
+    target[keys] = _turn(value.reshape(dims), backward)
 
 
 @fresh("StridedSliceGrad")
@@ -130,14 +128,14 @@ def strided_slice_grad(
     begin: torch.Tensor,
     end: torch.Tensor,
     strides: torch.Tensor,
-    dy: AnyTensor,
+    dy: torch.Tensor,
     *,
     begin_mask: int,
     end_mask: int,
     ellipsis_mask: int,
     new_axis_mask: int,
     shrink_axis_mask: int,
-) -> Value:
+) -> torch.Tensor:
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     axes = _resolved(dims_of(shape), begin, end, strides, masks)
     if tuple(slicing.output_dims(axes)) != tuple(dy.shape):
@@ -194,7 +192,7 @@ def take(params: AnyTensor, indices: torch.Tensor, axis: int) -> AnyTensor:
 
 def _take(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
     if indices.ndim == 0:
-        return params.select(axis, indices.item()).clone()  # plans count on fresh memory here
+        return params.select(axis, int(indices)).clone()  # plans count on fresh memory here
     if indices.ndim == 1:
         return params.index_select(axis, indices)
     picked = params.index_select(axis, indices.reshape(-1))
@@ -209,27 +207,27 @@ def gather(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
 
 
 @fresh("GatherV2")
-def gather_v2(params: torch.Tensor, indices: torch.Tensor, axis: torch.Tensor, *, batch_dims: int) -> torch.Tensor:
-    axis = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
+def gather_v2(params: AnyTensor, indices: torch.Tensor, axis: torch.Tensor, *, batch_dims: int) -> AnyTensor:
+    at = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
     if not batch_dims:
-        return take(params, indices, axis)
+        return take(params, indices, at)
     if batch_dims < 0:
         batch_dims += indices.ndim
-    if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or axis < batch_dims:
-        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({axis})")
+    if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or at < batch_dims:
+        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({at})")
     if params.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise invalid("params and indices must have the same batch dimensions")
-    check_indices(indices, params.shape[axis])
+    check_indices(indices, params.shape[at])
     batch = params.shape[:batch_dims]
     rows = math.prod(batch)
-    flat = params.reshape(rows, *params.shape[batch_dims:])
+    flat: Value = params.reshape(rows, *params.shape[batch_dims:])
     local = indices.reshape(rows, -1)
     lead = np.arange(rows)[:, None] if is_text(params) else torch.arange(rows, device=indices.device)[:, None]
-    inner = axis - batch_dims
+    inner = at - batch_dims
     moved = np.moveaxis(flat, inner + 1, 1) if is_text(params) else flat.movedim(inner + 1, 1)
     picked = moved[lead, local.numpy() if is_text(params) else local.long()]  # rows x picks x rest
     back = np.moveaxis(picked, 1, inner + 1) if is_text(params) else picked.movedim(1, inner + 1)
-    return back.reshape(*batch, *params.shape[batch_dims:axis], *indices.shape[batch_dims:], *params.shape[axis + 1 :])
+    return back.reshape(*batch, *params.shape[batch_dims:at], *indices.shape[batch_dims:], *params.shape[at + 1 :])
 
 
 def _nd_keys(indices: torch.Tensor, shape: tuple[int, ...], depth: int, what: str = "shape") -> tuple[torch.Tensor, ...]:
@@ -269,7 +267,7 @@ def gather_nd(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
 # Scattering
 
 
-def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: AnyTensor, combine: str) -> AnyTensor:
+def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine: str) -> AnyTensor:
     """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add or sub."""
     depth = indices.shape[-1] if indices.ndim else 1
     if indices.ndim < 1 or updates.ndim < 1:
@@ -281,7 +279,7 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: AnyTensor, comb
             f"got updates.shape: {bracketed(updates.shape)}, "
             f"indices.shape: {bracketed(indices.shape)}, params_shape: {bracketed(out.shape)}"
         )
-    if not math.prod(out.shape) and math.prod(indices.shape):
+    if not math.prod(out.shape) and indices.numel():
         raise invalid("Indices and updates specified for empty output tensor")
     keys = _nd_keys(indices, tuple(out.shape), depth)
     if is_text(out):
@@ -319,7 +317,7 @@ def add_at(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Ten
         out.copy_(target)
 
 
-def _repeats(keys: tuple[torch.Tensor], shape: Sequence[int]) -> bool:
+def _repeats(keys: tuple[torch.Tensor, ...], shape: Sequence[int]) -> bool:
     """Whether a position comes twice: by counting where positions are few, by sorting where they are scattered."""
     flat = _flat_positions(keys, shape)
     count, span = flat.numel(), math.prod(shape[: len(keys)])
@@ -337,7 +335,7 @@ def _flat_positions(keys: tuple[torch.Tensor, ...], shape: Sequence[int]) -> tor
     return flat.reshape(-1)
 
 
-def _place_in_order(out: torch.Tensor, keys: tuple[torch.Tensor], updates: torch.Tensor) -> torch.Tensor:
+def _place_in_order(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Tensor) -> torch.Tensor:
     """With repeated positions the last write stays; torch promises no order, so drop the earlier ones first."""
     flat = _flat_positions(keys, out.shape)
     last = torch.full((int(flat.max()) + 1,), -1, dtype=torch.int64, device=flat.device)
@@ -374,10 +372,10 @@ for _name, _combine in {
     fresh(_name)(_on_a_copy(_combine))
 
 
-def _inplace(combine: str) -> Callable[..., torch.Tensor]:
+def _inplace(combine: str) -> Callable[..., AnyTensor]:
     """Old row updates; despite the name the result is a new tensor, since the input may be used elsewhere."""
 
-    def update(x: AnyTensor, i: torch.Tensor, v: AnyTensor) -> torch.Tensor:
+    def update(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> AnyTensor:
         if i.ndim != 1:
             raise invalid(f"i must be a vector. {bracketed(i.shape)}")
         return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
@@ -400,7 +398,7 @@ def where(input: torch.Tensor) -> torch.Tensor:
 
 
 @safe("Select")
-def select(condition: torch.Tensor, t: AnyTensor, e: AnyTensor) -> AnyTensor:
+def select(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     if t.shape != e.shape:
         raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
     if condition.shape != t.shape:
@@ -419,7 +417,7 @@ def select(condition: torch.Tensor, t: AnyTensor, e: AnyTensor) -> AnyTensor:
 
 
 @safe("SelectV2")
-def select_v2(condition: torch.Tensor, t: AnyTensor, e: AnyTensor) -> AnyTensor:
+def select_v2(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     try:
         dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
     except ValueError:
@@ -441,7 +439,7 @@ def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor
 
 
 @safe("OneHot")
-def one_hot(indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: AnyTensor, *, axis: int) -> AnyTensor:
+def one_hot(indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: Value, *, axis: int) -> AnyTensor:
     size = int(depth)
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}")
@@ -476,7 +474,7 @@ def dynamic_partition(data: AnyTensor, partitions: torch.Tensor, *, num_partitio
 
 
 @fresh("DynamicStitch", "ParallelDynamicStitch")
-def dynamic_stitch(indices: list[torch.Tensor], data: list[AnyTensor]) -> AnyTensor:
+def dynamic_stitch(indices: list[torch.Tensor], data: list[Value]) -> AnyTensor:
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
             raise invalid(f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}")
@@ -493,10 +491,10 @@ def dynamic_stitch(indices: list[torch.Tensor], data: list[AnyTensor]) -> AnyTen
     if flat.numel() and flat.min().item() < 0:
         raise invalid(f"indices[{int((flat < 0).nonzero()[0])}] is out of range")
     if is_text(data[0]):
-        out = np.full((size, *inner), b"", object)
+        text = np.full((size, *inner), b"", object)
         for index, value in zip(indices, data, strict=True):
-            out[index.reshape(-1).numpy()] = value.reshape(-1, *inner)
-        return out
+            text[index.reshape(-1).numpy()] = value.reshape(-1, *inner)
+        return text
     out = torch.zeros((size, *inner), dtype=data[0].dtype, device=data[0].device)
     rows = torch.cat([v.reshape(i.numel(), *inner) for i, v in zip(indices, data, strict=True)])
     if not flat.numel():
@@ -532,7 +530,7 @@ def upper_bound(sorted_inputs: AnyTensor, values: AnyTensor, *, out_type: DType)
     return _search(sorted_inputs, values, out_type, "right")
 
 
-def _search(sorted_inputs: AnyTensor, values: AnyTensor, out_type: DType, side: str) -> torch.Tensor:
+def _search(sorted_inputs: Value, values: AnyTensor, out_type: DType, side: Literal["left", "right"]) -> torch.Tensor:
     if sorted_inputs.shape[0] != values.shape[0]:
         raise invalid("Leading dim_size of both tensors must match.")
     if is_text(values):

@@ -33,8 +33,7 @@ def _in_float32(function: Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]
     def wrapped(*inputs: torch.Tensor, **attributes: bool) -> torch.Tensor | tuple[torch.Tensor, ...]:
         if inputs[0].dtype is not torch.float16:
             return function(*inputs, **attributes)
-        inputs = [x.float() if x.dtype is torch.float16 else x for x in inputs]
-        result = function(*inputs, **attributes)
+        result = function(*[x.float() if x.dtype is torch.float16 else x for x in inputs], **attributes)
         if isinstance(result, tuple):
             return tuple(x.half() if x.is_floating_point() else x for x in result)
         return result.half()

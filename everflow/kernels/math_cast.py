@@ -12,7 +12,7 @@ from everflow.framework.errors import UnimplementedError
 from everflow.kernels.facts import same, view
 from everflow.kernels.masks import as_numbers
 from everflow.kernels.registry import kernel, safe, specialize
-from everflow.kernels.tensors import AnyTensor, torch_dtype
+from everflow.kernels.tensors import torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -106,7 +106,7 @@ def imag(input: torch.Tensor) -> torch.Tensor:
 
 
 @safe("Conj")
-def conj(input: AnyTensor) -> AnyTensor:
+def conj(input: torch.Tensor) -> torch.Tensor:
     return torch.conj_physical(input)
 
 

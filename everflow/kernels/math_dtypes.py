@@ -81,8 +81,8 @@ def widened(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
         wide = _WIDER.get(x.dtype)
         if wide is None:
             return function(x, *others, **keywords)
-        others = [o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others]
-        result = function(x.to(wide), *others, **keywords)
+        wider = [o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others]
+        result = function(x.to(wide), *wider, **keywords)
         return result.to(x.dtype) if result.dtype is wide else result
 
     return on_any_type

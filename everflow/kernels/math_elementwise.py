@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 
@@ -13,7 +14,7 @@ from everflow.kernels.masks import larger, smaller
 from everflow.kernels.math_dtypes import comparable, from_comparable
 from everflow.kernels.registry import by_shares, fresh, kernel, safe
 
-for _name, _function in {
+_SAFE: dict[str, Callable[..., torch.Tensor]] = {
     "Abs": torch.abs,
     "Acos": torch.acos,
     "Acosh": torch.acosh,
@@ -38,7 +39,8 @@ for _name, _function in {
     "Square": torch.square,
     "Tan": torch.tan,
     "Tanh": torch.tanh,
-}.items():
+}
+for _name, _function in _SAFE.items():
     safe(_name)(_function)
 
 for _name, _function in {

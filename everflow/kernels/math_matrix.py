@@ -38,7 +38,7 @@ def _matmul_of_node(node: Node) -> Callable | None:
     return _MATMULS[bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])]
 
 
-_MATMULS = {
+_MATMULS: dict[tuple[bool, bool], Callable[..., torch.Tensor]] = {
     (False, False): torch.mm,
     (False, True): lambda a, b: torch.mm(a, b.t()),
     (True, False): lambda a, b: torch.mm(a.t(), b),

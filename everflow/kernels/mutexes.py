@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
@@ -23,7 +24,7 @@ class Mutex:
         self.condition = renewed(threading.Condition())
         renewed(self)
         # Weak: a run that leaves the section's end out gives the lock back by ending.
-        self.holder = lambda: None
+        self.holder: Callable[[], Held | None] = lambda: None
 
     def _at_fork_reinit(self) -> None:
         self.holder = lambda: None

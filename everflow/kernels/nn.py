@@ -127,8 +127,8 @@ def _rows_softmax(function: Callable) -> Callable[..., torch.Tensor]:
     return softmax
 
 
-for _name, _function in {"Softmax": torch.softmax, "LogSoftmax": torch.log_softmax}.items():
-    by_shares(_name)(_rows_softmax(_function))
+by_shares("Softmax")(_rows_softmax(torch.softmax))
+by_shares("LogSoftmax")(_rows_softmax(torch.log_softmax))
 
 
 def _check_bias(value: torch.Tensor, bias: torch.Tensor, axis: int) -> None:
@@ -278,12 +278,12 @@ def top_k_v2(x: torch.Tensor, k: torch.Tensor, *, sorted: bool) -> tuple[torch.T
 def nth_element(x: torch.Tensor, n: torch.Tensor, *, reverse: bool) -> torch.Tensor:
     if n.dim():
         raise InvalidArgumentError(None, None, f"N must be scalar but has rank {n.dim()}")
-    n = int(n)
-    if n < 0:
-        raise InvalidArgumentError(None, None, f"n must be non-negative but is {n}")
-    if x.dim() < 1 or x.shape[-1] <= n:
+    before = int(n)
+    if before < 0:
+        raise InvalidArgumentError(None, None, f"n must be non-negative but is {before}")
+    if x.dim() < 1 or x.shape[-1] <= before:
         raise InvalidArgumentError(None, None, "Input must have at least n+1 columns")
-    place = x.shape[-1] - n if reverse else n + 1
+    place = x.shape[-1] - before if reverse else before + 1
     return x.kthvalue(place, dim=-1).values
 
 

@@ -39,7 +39,7 @@ def quantized_conv2d(
     # Doubles hold these integers exactly, and have a fast convolution.
     image = x.double() - zero_of(min_input, max_input, x.dtype)
     filters = w.double() - zero_of(min_filter, max_filter, w.dtype)
-    result = conv2d(image, filters, strides=strides, padding=padding, explicit_paddings=(), data_format="NHWC", dilations=dilations)
+    result = conv2d(image, filters, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC", dilations=dilations)
     dtype = torch_dtype(out_type)
     return result.round().to(dtype), *product_range(min_input, max_input, min_filter, max_filter, dtype)
 

@@ -29,7 +29,7 @@ def _batch_norm(
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     """y, mean and variance for moving averages, mean and variance for the gradient."""
     form = parse_format(data_format)
     _check_vectors(x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
@@ -65,7 +65,7 @@ def fused_batch_norm(
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     return _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
 
 
@@ -80,7 +80,7 @@ def fused_batch_norm_v3(
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     results = _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()))
 
@@ -119,7 +119,7 @@ def fused_batch_norm_grad(
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     results = _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()), scale.new_zeros(()))
 
@@ -136,7 +136,7 @@ def fused_batch_norm_grad_v3(
     epsilon: float,
     data_format: str,
     is_training: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     return fused_batch_norm_grad(grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training)
 
 
@@ -168,7 +168,7 @@ def batch_norm_with_global_normalization_grad(
     *,
     variance_epsilon: float,
     scale_after_normalization: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     _check_vectors(x, x.shape[-1], m=mean, v=variance, gamma=gamma)
     axes = (0, 1, 2)
     inverse = torch.rsqrt(variance + variance_epsilon)

@@ -77,13 +77,13 @@ _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
 
 @kernel("DecodeCompressed", result=same(0))
-def decode_compressed(bytes: Strings, *, compression_type: str) -> Strings:
+def decode_compressed(packed: Strings, *, compression_type: str) -> Strings:
     if compression_type in ("", "NONE"):
-        return bytes
+        return packed
     if compression_type not in _WINDOWS:
         raise InvalidArgumentError(None, None, "Only ZLIB, GZIP or NONE are supported compressions")
 
-    def expand(s: bytes) -> Any:
+    def expand(s: bytes) -> bytes:
         if not s:
             return s
         try:
@@ -91,7 +91,7 @@ def decode_compressed(bytes: Strings, *, compression_type: str) -> Strings:
         except zlib.error as error:
             raise DataLossError(None, None, f"inflate() failed: {error}") from None
 
-    return mapped(expand, bytes)
+    return mapped(expand, packed)
 
 
 # --- CSV --------------------------------------------------------------------------------------
@@ -180,7 +180,7 @@ def _column(
 ) -> AnyTensor:
     """One column's values from its fields, in the order of the records."""
     parse = None if dtype is dtypes.string else number_parser(dtype)
-    values = []
+    values: list[Any] = []
     for number, field in enumerate(fields):
         if field in missing:
             if (default.size if isinstance(default, np.ndarray) else default.numel()) != 1:
@@ -204,7 +204,7 @@ def _column(
 
 @fresh("DecodeJSONExample")
 def decode_json_example(json_examples: Strings) -> Strings:
-    def convert(text: bytes) -> Any:
+    def convert(text: bytes) -> bytes:
         try:
             example = json_format.Parse(text, example_pb2.Example())
         except (json_format.ParseError, UnicodeDecodeError) as error:
@@ -220,7 +220,7 @@ def serialize_tensor(tensor: AnyTensor, *, T: DType) -> Strings:
     proto.tensor_shape.SetInParent()  # a scalar's shape is written too
     for size in tensor.shape:
         proto.tensor_shape.dim.add(size=int(size))
-    if T is dtypes.string:
+    if isinstance(tensor, np.ndarray):
         proto.string_val.extend(tensor.flat)
     else:
         proto.tensor_content = to_numpy(tensor, None).tobytes()
@@ -228,7 +228,7 @@ def serialize_tensor(tensor: AnyTensor, *, T: DType) -> Strings:
 
 
 @fresh("ParseTensor")
-def parse_tensor(serialized: Strings, *, out_type: DType) -> torch.Tensor:
+def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
     if serialized.ndim != 0:
         raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]")
     data = scalar_string(serialized, "serialized")

@@ -11,20 +11,17 @@ import numpy as np
 import torch
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.descriptor import FieldDescriptor as Field
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings import strings
-from everflow.kernels.tensors import Strings, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 from everflow.platform import file_io
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
-    from everflow.protos.example_pb2 import Example
-    from everflow.protos.feature_pb2 import Features
-    from everflow.protos.node_def_pb2 import NodeDef
 
 # Which dtypes a field may be read as or written from.
 _DTYPES = {
@@ -41,7 +38,7 @@ _DTYPES = {
 }
 
 
-def _is_repeated(field: Any) -> bool:
+def _is_repeated(field: Field) -> bool:
     # The property is newer than the oldest protobuf we run on.
     return field.is_repeated if hasattr(field, "is_repeated") else field.label == Field.LABEL_REPEATED
 
@@ -78,7 +75,7 @@ def _message_class(descriptor_source: str, message_type: str) -> type:
         raise _refuse(f"No descriptor found for message type {asked}") from None
 
 
-def _fields(message_class: type, names: list[str], types: list[DType]) -> list[Any]:
+def _fields(message_class: type[Message], names: list[str], types: list[DType]) -> list[Field]:
     descriptor = message_class.DESCRIPTOR
     found = []
     for name, dtype in zip(names, types):
@@ -91,20 +88,20 @@ def _fields(message_class: type, names: list[str], types: list[DType]) -> list[A
     return found
 
 
-def _read(value: Features, field: Any) -> bytes:
+def _read(value: Any, field: Field) -> Any:
     if field.cpp_type == Field.CPPTYPE_MESSAGE:
         return value.SerializeToString()
     return value.encode() if isinstance(value, str) else value
 
 
-def _default(field: Any) -> bytes:
+def _default(field: Field) -> Any:
     if field.cpp_type == Field.CPPTYPE_MESSAGE:
         return b""
     value = field.default_value
     return value.encode() if isinstance(value, str) else value
 
 
-def _values(message: Example, field: Any) -> list:
+def _values(message: Message, field: Field) -> list:
     if _is_repeated(field):
         return [_read(v, field) for v in getattr(message, field.name)]
     present = message.HasField(field.name) if field.has_presence else getattr(message, field.name) != field.default_value
@@ -121,7 +118,7 @@ def decode_proto(
     descriptor_source: str,
     message_format: str,
     sanitize: bool,
-) -> tuple[torch.Tensor, list[Strings]]:
+) -> tuple[torch.Tensor, list[AnyTensor]]:
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, output_types)
     rows = []
@@ -180,7 +177,7 @@ def encode_proto(
     return strings(made, tuple(batch))
 
 
-def _write(message: NodeDef, field: Any, items: list[bytes]) -> None:
+def _write(message: Message, field: Field, items: list[Any]) -> None:
     for item in items:
         if field.cpp_type == Field.CPPTYPE_MESSAGE:
             target = getattr(message, field.name).add() if _is_repeated(field) else getattr(message, field.name)

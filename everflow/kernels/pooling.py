@@ -5,6 +5,7 @@ ATen pads alike on both sides; windows that hang over only at the end are had fr
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Sequence
 from functools import lru_cache
@@ -60,7 +61,7 @@ def _geometry(sizes: tuple[int, ...], window: tuple[int, ...], strides: tuple[in
     return Geometry(tuple(output), tuple(window), tuple(strides), tuple(both), padding == "SAME", tuple(drop))
 
 
-def _setup(shape: Sequence[list[list[int] | int] | int], ksize: list[int], strides: list[int], padding: str, form: Format) -> Geometry:
+def _setup(shape: Sequence[int], ksize: list[int], strides: list[int], padding: str, form: Format) -> Geometry:
     return _fitted(tuple(shape), tuple(ksize), tuple(strides), padding, form)
 
 
@@ -100,13 +101,13 @@ def _max_with_indices(x: torch.Tensor, fit: Geometry) -> tuple[torch.Tensor, tor
 
 def _scatter(grad: torch.Tensor, where: torch.Tensor, shape: Sequence[int]) -> torch.Tensor:
     """Add each gradient to the cell its window chose; shape: [N, C, ...]."""
-    flat = grad.new_zeros((shape[0], shape[1], shape[2:].numel()))
+    flat = grad.new_zeros((shape[0], shape[1], math.prod(shape[2:])))
     if grad.numel() == 0:
         return flat.view(shape)
     return flat.scatter_add_(2, where.flatten(2), grad.flatten(2)).view(shape)
 
 
-def _channel_windows(ksize: list[list[list[int] | int] | int], strides: list[list[list[int] | int] | int], form: Format) -> int:
+def _channel_windows(ksize: list[int], strides: list[int], form: Format) -> int:
     """The window over channels, where a pool goes over them and not over space; 1 otherwise."""
     window, stride = ksize[form.channel_axis], strides[form.channel_axis]
     if window == 1 or any(k != 1 for k in form.spatial_of(ksize)):
@@ -132,23 +133,21 @@ def _grouped_channels(x: torch.Tensor, window: int, form: Format) -> Any:
     return x.unflatten(-1, (x.shape[-1] // window, window))
 
 
-def _max_pool(
-    x: torch.Tensor, ksize: list[list[list[int] | int] | int], strides: list[list[list[int]] | int], padding: str, data_format: str
-) -> torch.Tensor:
+def _max_pool(x: torch.Tensor, ksize: list[int], strides: list[int], padding: str, data_format: str) -> torch.Tensor:
     form = parse_format(data_format)
     window = _channel_windows(ksize, strides, form)
     if window > 1:
         pooled = _grouped_channels(x, window, form).amax(-1)
         return pooled if form.channels_last else pooled.movedim(-1, 1).contiguous()
     values, where = _max_with_indices(channels_first(x, form), _setup(x.shape, ksize, strides, padding, form))
-    result = as_format(values, form)
+    result: Any = as_format(values, form)
     # The gradient needs the places again; they stay with the output as long as it lives.
     result.max_pool_source = weakref.ref(x)
     result.max_pool_places = where
     return result
 
 
-def _places(x: torch.Tensor, pooled: torch.Tensor, ksize: list[int], strides: list[int], padding: str, form: Format) -> torch.Tensor:
+def _places(x: torch.Tensor, pooled: Any, ksize: list[int], strides: list[int], padding: str, form: Format) -> torch.Tensor:
     """Where the largest values are: kept by the forward kernel, or found again."""
     source = getattr(pooled, "max_pool_source", None)
     if source is not None and source() is x:
@@ -160,8 +159,8 @@ def _max_pool_grad(
     x: torch.Tensor,
     pooled: torch.Tensor,
     grad: torch.Tensor,
-    ksize: list[list[list[int]] | int],
-    strides: list[list[list[int] | int] | int],
+    ksize: list[int],
+    strides: list[int],
     padding: str,
     data_format: str,
 ) -> torch.Tensor:
@@ -188,8 +187,8 @@ def _max_pool_grad_grad(
     x: torch.Tensor,
     pooled: torch.Tensor,
     grad: torch.Tensor,
-    ksize: list[list[list[int] | int] | int],
-    strides: list[list[list[int]] | int],
+    ksize: list[int],
+    strides: list[int],
     padding: str,
     data_format: str,
 ) -> torch.Tensor:
@@ -304,14 +303,14 @@ def avg_pool_grad(
     shape: torch.Tensor, grad: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str, data_format: str
 ) -> torch.Tensor:
     form = parse_format(data_format)
-    shape = shape.tolist()
-    fit = _setup(shape, ksize, strides, padding, form)
-    if list(grad.shape) != form.arrange(shape[0], fit.output, shape[form.channel_axis]):
-        raise InvalidArgumentError(None, None, f"out_backprop has the wrong shape {list(grad.shape)} for an input of {shape}")
+    dims = shape.tolist()
+    fit = _setup(dims, ksize, strides, padding, form)
+    if list(grad.shape) != form.arrange(dims[0], fit.output, dims[form.channel_axis]):
+        raise InvalidArgumentError(None, None, f"out_backprop has the wrong shape {list(grad.shape)} for an input of {dims}")
     if grad.numel() == 0:
-        return grad.new_zeros(shape)
+        return grad.new_zeros(dims)
     wide = grad.float() if form.spatial == 3 and grad.dtype in (torch.float16, torch.bfloat16) else grad
-    image = channels_first(wide.new_empty(shape), form)
+    image = channels_first(wide.new_empty(dims), form)
     spread = _undropped(channels_first(wide, form), fit)
     result = _AVG_BACKWARD[form.spatial](spread, image, fit.window, fit.stride, fit.padding, fit.ceil, False, None)
     return as_format(result.to(grad.dtype), form)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,7 +37,7 @@ def summary(value: torch.Tensor, dtype: DType, limit: int) -> str:
     return text + "..." if array.size > limit else text
 
 
-def _nested(shape: tuple[int, ...], elements: list_iterator, left: int) -> str:
+def _nested(shape: tuple[int, ...], elements: Iterator[str], left: int) -> str:
     """Elements in brackets by dimension, as far as they go; an inner row that is cut off ends in dots."""
     used = 0
 

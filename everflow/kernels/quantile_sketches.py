@@ -208,10 +208,10 @@ class QuantileStreams:
     def restart(self, count: int) -> None:
         self.streams = [Stream(*self._options) for _ in range(count)]
 
-    def existing(self) -> QuantileStreams:
+    def existing(self) -> list[Stream]:
         if self.streams is None:
             raise NotFoundError(None, None, f"The quantile streams {self.name} do not exist: they were not created in this session.")
-        return self
+        return self.streams
 
 
 # --- kernels ----------------------------------------------------------------------------------
@@ -239,8 +239,8 @@ def are_quantile_streams_initialized(handle: QuantileStreams) -> torch.Tensor:
 def make_quantile_summaries(float_values: list[torch.Tensor], example_weights: torch.Tensor, epsilon: torch.Tensor) -> list[torch.Tensor]:
     weights = example_weights.numpy().reshape(-1)
     summaries = []
-    for values in float_values:
-        values = values.numpy().reshape(-1)
+    for feature in float_values:
+        values = feature.numpy().reshape(-1)
         stream = Stream(float(epsilon), len(values) + 1)
         stream.add_values(values, np.broadcast_to(weights, values.shape))
         summaries.append(stream.finish().tensor())
@@ -250,14 +250,14 @@ def make_quantile_summaries(float_values: list[torch.Tensor], example_weights: t
 @acting("BoostedTreesQuantileStreamResourceAddSummaries")
 def add_summaries(handle: QuantileStreams, summaries: list[torch.Tensor]) -> None:
     with handle.lock:
-        for stream, summary in zip(handle.existing().streams, summaries, strict=True):
+        for stream, summary in zip(handle.existing(), summaries, strict=True):
             stream.add_summary(Summary.of_tensor(summary))
 
 
 @acting("BoostedTreesQuantileStreamResourceFlush")
 def flush_quantile_streams(handle: QuantileStreams, num_buckets: torch.Tensor, *, generate_quantiles: bool) -> None:
     with handle.lock:
-        summaries = [stream.finish() for stream in handle.existing().streams]
+        summaries = [stream.finish() for stream in handle.existing()]
         count = int(num_buckets)
         handle.boundaries = [np.unique(s.quantiles(count - 1)) if generate_quantiles else s.boundaries(count) for s in summaries]
         handle.restart(len(summaries))
@@ -266,7 +266,7 @@ def flush_quantile_streams(handle: QuantileStreams, num_buckets: torch.Tensor, *
 @acting("BoostedTreesFlushQuantileSummaries")
 def flush_quantile_summaries(handle: QuantileStreams) -> list[torch.Tensor]:
     with handle.lock:
-        summaries = [stream.finish().tensor() for stream in handle.existing().streams]
+        summaries = [stream.finish().tensor() for stream in handle.existing()]
         handle.restart(len(summaries))
         return summaries
 
@@ -274,13 +274,15 @@ def flush_quantile_summaries(handle: QuantileStreams) -> list[torch.Tensor]:
 @reading("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
 def get_bucket_boundaries(handle: QuantileStreams) -> list[torch.Tensor]:
     with handle.lock:
-        return [torch.from_numpy(boundaries.copy()) for boundaries in handle.existing().boundaries]
+        handle.existing()
+        return [torch.from_numpy(boundaries.copy()) for boundaries in handle.boundaries]
 
 
 @acting("BoostedTreesQuantileStreamResourceDeserialize")
 def deserialize_quantile_streams(handle: QuantileStreams, bucket_boundaries: list[torch.Tensor]) -> None:
     with handle.lock:
-        handle.existing().boundaries = [boundaries.numpy().copy() for boundaries in bucket_boundaries]
+        handle.existing()
+        handle.boundaries = [boundaries.numpy().copy() for boundaries in bucket_boundaries]
 
 
 @fresh("BoostedTreesBucketize")

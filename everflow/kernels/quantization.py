@@ -357,7 +357,7 @@ def quantized_concat(
 @kernel("QuantizedReshape", result=same(0, 2, 3))
 def quantized_reshape(
     tensor: AnyTensor, shape: torch.Tensor, input_min: torch.Tensor, input_max: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[AnyTensor, torch.Tensor, torch.Tensor]:
     return tensor.reshape(shape.tolist()), input_min, input_max
 
 

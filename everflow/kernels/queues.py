@@ -7,7 +7,7 @@ import itertools
 import threading
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 import numpy as np
 import torch
@@ -19,7 +19,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import Waits
 from everflow.kernels.philox import Philox
 from everflow.kernels.registry import acting, kernel, reading
-from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -34,14 +34,14 @@ def shape_text(shape: Sequence[int]) -> str:
     return "[" + ",".join("?" if d is None else str(int(d)) for d in shape) + "]"
 
 
-def copied(value: AnyTensor) -> AnyTensor:
+def copied(value: Value) -> Value:
     """A tensor of its own: what waits outside a run must not change with the buffers of one."""
     if isinstance(value, torch.Tensor):
         return value.clone()
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def stacked(values: list, dtype: DType, shape: Sequence[int] | None = None) -> AnyTensor:
+def stacked(values: list, dtype: DType, shape: Sequence[int] = ()) -> Value:
     """Elements as one tensor along a new first axis; `shape` is that of an element, for when there are none."""
     if values and not isinstance(values[0], (torch.Tensor, np.ndarray)):
         return values
@@ -85,6 +85,9 @@ class Turns:
         return self._waiting[0] is turn
 
 
+Item: TypeAlias = tuple[Value, ...]
+
+
 class Queue:
     """What all queues share: elements are tuples of tensors, one for each component; this one gives the oldest first."""
 
@@ -92,25 +95,26 @@ class Queue:
 
     def __init__(self, name: str, component_types: list[DType], shapes: list[TensorShape], capacity: int) -> None:
         self.name, self.component_types = name, tuple(component_types)
-        self.shapes = [s.as_list() if s.ndims is not None else None for s in shapes] if shapes else None
+        # Of each component; None where nothing is known of it.
+        self.shapes: Any = [s.as_list() if s.ndims is not None else None for s in shapes] if shapes else None
         self.capacity = capacity if capacity >= 0 else float("inf")
         self.condition = renewed(threading.Condition())
         self.closed = False
         self.putting, self.taking = Turns(), Turns()
-        self.items = self.make_store()
+        self.items: Any = self.make_store()
 
     # --- the store: subclasses order it differently
 
-    def make_store(self) -> deque:
+    def make_store(self) -> deque | list:
         return deque()
 
-    def push(self, item: tuple[AnyTensor, ...]) -> None:
+    def push(self, item: Item) -> None:
         self.items.append(item)
 
-    def pop(self) -> tuple[AnyTensor, ...]:
+    def pop(self) -> Item:
         return self.items.popleft()
 
-    def push_back(self, items: list[torch.Tensor | None]) -> None:
+    def push_back(self, items: list[Item]) -> None:
         """Return what was taken and can't be handed out."""
         self.items.extendleft(reversed(items))
 
@@ -130,12 +134,12 @@ class Queue:
                     None, None, f"Shape mismatch in tuple component {i}. Expected {shape_text(expected)}, got {shape_text(got)}"
                 )
 
-    def fits(self, got: list[int], expected: list[int]) -> bool:
+    def fits(self, got: list[int], expected: list) -> bool:
         return got == expected
 
     # --- putting
 
-    def put(self, items: list[tuple[AnyTensor, ...]], step: Step) -> None:
+    def put(self, items: list[Item], step: Step) -> None:
         """Put elements in, one by one as there is room."""
         with self.condition:
             if self.closed:
@@ -204,7 +208,7 @@ class Queue:
                 self.putting.leave(turn)
                 self.condition.notify_all()
 
-    def batch(self, items: list) -> list:
+    def batch(self, items: list[Item]) -> list[Value]:
         """Elements as one tensor for each component."""
         columns = zip(*items, strict=True) if items else [()] * len(self.component_types)
         return [stacked(list(column), t, s) for column, t, s in zip(columns, self.component_types, self.shapes, strict=True)]
@@ -217,10 +221,10 @@ class FIFOQueue(Queue):
 class PaddingFIFOQueue(Queue):
     """Elements of different sizes; those taken together are filled up with zeros to the largest."""
 
-    def fits(self, got: list[int], expected: list[int]) -> bool:
+    def fits(self, got: list[int], expected: list) -> bool:
         return len(got) == len(expected) and all(e is None or g == e for g, e in zip(got, expected, strict=True))
 
-    def batch(self, items: list[tuple[torch.Tensor, Strings]]) -> list[AnyTensor]:
+    def batch(self, items: list[Item]) -> list[Value]:
         out = []
         for i, (dtype, shape) in enumerate(zip(self.component_types, self.shapes, strict=True)):
             column = [item[i] for item in items]
@@ -229,11 +233,11 @@ class PaddingFIFOQueue(Queue):
         return out
 
     @staticmethod
-    def _padded(value: AnyTensor, size: list[int], dtype: DType) -> AnyTensor:
+    def _padded(value: Value, size: list[int], dtype: DType) -> Value:
         if list(value.shape) == size:
             return value
         if dtype is dtypes.string:
-            padded = np.full(size, b"", object)
+            padded: Value = np.full(size, b"", object)
         else:
             padded = torch.zeros(size, dtype=value.dtype)
         padded[tuple(slice(0, n) for n in value.shape)] = value
@@ -260,7 +264,7 @@ class RandomShuffleQueue(Queue):
         self._place = Philox.from_seeds(seed, seed2)
         self._words: list = []
 
-    def make_store(self) -> list[Any]:
+    def make_store(self) -> list:
         return []
 
     def _random(self) -> int:
@@ -269,33 +273,33 @@ class RandomShuffleQueue(Queue):
             self._place = self._place.skipped(1)
         return self._words.pop()
 
-    def pop(self) -> tuple[torch.Tensor, Strings]:
+    def pop(self) -> Item:
         # The last one takes the place of the one drawn.
         at = self._random() % len(self.items)
         self.items[at], self.items[-1] = self.items[-1], self.items[at]
         return self.items.pop()
 
-    def push_back(self, items: list[torch.Tensor | None]) -> None:
+    def push_back(self, items: list[Item]) -> None:
         self.items.extend(items)
 
 
 class PriorityQueue(Queue):
     """The element with the lowest first component first."""
 
-    def __init__(self, *args: list[DType | TensorShape] | int | str) -> None:
+    def __init__(self, *args: Any) -> None:
         self._order = itertools.count()
         super().__init__(*args)
 
-    def make_store(self) -> list[Any]:
+    def make_store(self) -> list:
         return []
 
-    def push(self, item: tuple[torch.Tensor, torch.Tensor]) -> None:
+    def push(self, item: Item) -> None:
         heapq.heappush(self.items, (int(item[0]), next(self._order), item))
 
-    def pop(self) -> tuple[torch.Tensor, torch.Tensor]:
+    def pop(self) -> Item:
         return heapq.heappop(self.items)[2]
 
-    def push_back(self, items: list[torch.Tensor | None]) -> None:
+    def push_back(self, items: list[Item]) -> None:
         for item in items:
             self.push(item)
 
@@ -325,7 +329,7 @@ def shared_resource(
 
 
 def _queue(
-    cls,
+    cls: type[Queue],
     node: Node,
     session: Session,
     container: str,

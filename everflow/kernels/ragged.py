@@ -89,7 +89,7 @@ def _check_splits(nested: list[torch.Tensor], values: AnyTensor) -> None:
 @kernel("RaggedTensorToSparse", result=same(1))
 def ragged_tensor_to_sparse(
     rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     nested = [s.long() for s in rt_nested_splits]
     _check_splits(nested, rt_dense_values)
     count = nested[0].shape[0] - 1
@@ -152,10 +152,10 @@ def ragged_tensor_to_tensor(
         size = owners.numel()
     full = (*dims, *inner)
     if is_text(values):
-        out = np.full(full, b"", object)
-        out[...] = default_value
-        out.reshape(-1, *inner)[places[keep].numpy()] = values[keep.numpy()]
-        return out
+        text = np.full(full, b"", object)
+        text[...] = default_value
+        text.reshape(-1, *inner)[places[keep].numpy()] = values[keep.numpy()]
+        return text
     out = default_value.expand(full).clone(memory_format=torch.contiguous_format)
     out.view(-1, *inner)[places[keep]] = values[keep]
     return out
@@ -169,7 +169,7 @@ class RaggedVariant:
 
     __slots__ = ("splits", "values")
 
-    def __init__(self, splits: list[torch.Tensor], values: torch.Tensor) -> None:
+    def __init__(self, splits: list[torch.Tensor], values: AnyTensor) -> None:
         self.splits, self.values = splits, values
 
 
@@ -194,7 +194,7 @@ def ragged_tensor_from_variant(
     encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType
 ) -> tuple[list[torch.Tensor], torch.Tensor]:
     if encoded_ragged.ndim == 0:
-        held = encoded_ragged[()]
+        held = encoded_ragged.item()
         return held.splits, held.values
     splits, lead = [], tuple(encoded_ragged.shape)
     items = list(encoded_ragged.reshape(-1))

@@ -85,11 +85,11 @@ def single_normals(even: np.ndarray, odd: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.multiply(sine, radius, out=sine), np.multiply(cosine, radius, out=cosine)
 
 
-def _normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def _normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, ...]:
     return tuple(map(torch.from_numpy, single_normals(even, odd)))
 
 
-def _double_normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def _double_normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, ...]:
     """Normal float64 values 0 and 1 of blocks."""
     words = np.stack([even[0], odd[0], even[1], odd[1]], axis=-1)
     return tuple(torch.from_numpy(box_muller(words)).unbind(-1))

@@ -17,7 +17,7 @@ from everflow.kernels import random
 from everflow.kernels.facts import FRESH, Effect
 from everflow.kernels.philox import Philox
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import AnyTensor, from_numpy, torch_dtype
+from everflow.kernels.tensors import from_numpy, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -89,7 +89,7 @@ def rng_skip(resource: ResourceVariable, algorithm: torch.Tensor, delta: torch.T
 
 
 @fresh("NonDeterministicInts", effect=Effect.RANDOM)
-def non_deterministic_ints(shape: AnyTensor, *, dtype: DType) -> torch.Tensor:
+def non_deterministic_ints(shape: torch.Tensor, *, dtype: DType) -> torch.Tensor:
     sizes = random.shape_of(shape)
     kind = np.dtype(dtype.as_numpy_dtype)
     return from_numpy(np.frombuffer(secrets.token_bytes(math.prod(sizes) * kind.itemsize), kind).reshape(sizes))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -62,11 +62,11 @@ def _by_normals(source: _Source, low: float, high: float) -> tuple[Callable[...,
     return draw, 1
 
 
-def _by_uniforms(source: str, low: torch.Tensor, high: torch.Tensor) -> Any:
+def _by_uniforms(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Uniform candidates between narrow bounds, kept by the density."""
     peak = 0.0 if low < 0 else low * low
 
-    def draw(groups: int) -> Any:
+    def draw(groups: int) -> tuple[np.ndarray, np.ndarray]:
         values = source.uniforms(2 * groups)
         z = values[::2] * (high - low) + low
         return z, values[1::2] <= np.exp((peak - z * z) / 2)
@@ -74,11 +74,11 @@ def _by_uniforms(source: str, low: torch.Tensor, high: torch.Tensor) -> Any:
     return draw, 2
 
 
-def _by_exponentials(source: str, low: torch.Tensor, high: torch.Tensor) -> Any:
+def _by_exponentials(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Exponential candidates from the lower bound on, for a tail."""
     alpha = (low + np.sqrt(low * low + 4)) / 2
 
-    def draw(groups: int) -> Any:
+    def draw(groups: int) -> tuple[np.ndarray, np.ndarray]:
         values = source.uniforms(groups)
         z = -source.log(values[:, ::2]) / alpha + low
         x = alpha - z if low < alpha else low - alpha

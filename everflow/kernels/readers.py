@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -38,7 +38,7 @@ class Reader:
         self.work, self.started, self.finished, self.produced = b"", 0, 0, 0
         self.source = None
 
-    def open(self, work: bytes) -> NoReturn:
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         """(key, record) pairs of one file; subclasses say how."""
         raise NotImplementedError
 
@@ -143,7 +143,7 @@ class TFRecordReader(Reader):
         self.compression = compression_type
         super().__init__(name)
 
-    def open(self, work: bytes) -> Iterator[Any]:
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
             source, position = records.decoded(file, self.compression), 0
             while (record := records.read_record(source, position, work.decode())) is not None:

@@ -181,7 +181,7 @@ _position("ArgMax", torch.argmax, float("-inf"))
 _position("ArgMin", torch.argmin, float("inf"))
 
 
-def _scan(op_type: str, accumulate: Callable[..., torch.Tensor], neutral: Callable[..., float], **facts: int) -> None:
+def _scan(op_type: str, accumulate: Callable[..., torch.Tensor], neutral: Callable[..., float], **facts: Any) -> None:
     """Register a running reduction; `exclusive` starts it with the neutral element, `reverse` goes from the end."""
 
     @widened

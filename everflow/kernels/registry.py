@@ -102,6 +102,12 @@ def lookup(op_type: str) -> Kernel | None:
     return _kernels.get(op_type)
 
 
+def function_of(op_type: str) -> Callable:
+    """What computes an op type that is known to have a kernel."""
+    load_all()
+    return _kernels[op_type].function
+
+
 def specialized(node: Node) -> Callable | None:
     """A faster callable for this one node, or None."""
     load_all()

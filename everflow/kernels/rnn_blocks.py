@@ -217,11 +217,11 @@ def block_lstm_grad(
         cs_carried, gates, peepholes = _lstm_step_grad(
             cs_before, wci, wcf, wco, i[t], cs[t], f[t], o[t], ci[t], co[t], cs_grad[t] + cs_carried, h_grad[t] + h_carried, use_peephole
         )
-        gates = torch.cat(gates, 1)
-        joined_grad = gates @ w.mT
+        joined = torch.cat(gates, 1)
+        joined_grad = joined @ w.mT
         x_grad[t], h_carried = joined_grad[:, :inputs], joined_grad[:, inputs:]
-        w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, gates)
-        b_grad += gates.sum(0)
+        w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, joined)
+        b_grad += joined.sum(0)
         peephole_grads = [total + part for total, part in zip(peephole_grads, peepholes)]
     return (x_grad, cs_carried, h_carried, w_grad, *peephole_grads, b_grad)
 

@@ -23,7 +23,7 @@ class RunningSum:
     __slots__ = ("_accumulate", "_total", "_is_ours", "_waiting", "_rows")
 
     def __init__(self, start: torch.Tensor) -> None:
-        self._accumulate = None
+        self._accumulate: Callable[..., torch.Tensor]
         self._total = start
         self._is_ours = False  # the first total belongs to others, later ones may be added to in place
         self._waiting: tuple[list, ...] = ()

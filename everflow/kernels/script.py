@@ -70,7 +70,7 @@ def _argument(value: torch.Tensor, dtype: DType) -> float:
     return array.copy() if array.ndim else array[()]
 
 
-def _result(value: np.ndarray | float, dtype: DType, position: int, token: str) -> torch.Tensor:
+def _result(value: np.ndarray | float, dtype: DType, position: int, token: str) -> np.ndarray:
     array = np.asarray(value)
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end

@@ -10,10 +10,9 @@ import numpy as np
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
+from everflow.kernels.strings import scalar_string
 
 if TYPE_CHECKING:
-    import torch
-
     from everflow.kernels.context import Node, Session
     from everflow.kernels.tensors import AnyTensor, Strings
 
@@ -31,7 +30,7 @@ def get_session_handle(value: AnyTensor, *, node: Node, session: Session) -> Str
     return handle
 
 
-def kept(session: Session, handle: Strings | bytes) -> torch.Tensor:
+def kept(session: Session, handle: str | bytes) -> AnyTensor:
     """The tensor behind a handle's name."""
     name = handle.decode() if isinstance(handle, bytes) else handle
     value = session.resources.lookup("", _KIND, name)
@@ -41,11 +40,11 @@ def kept(session: Session, handle: Strings | bytes) -> torch.Tensor:
 
 
 @kernel("GetSessionTensor", effect=Effect.READS)
-def get_session_tensor(handle: Strings, *, session: Session) -> torch.Tensor:
-    return kept(session, handle[()])
+def get_session_tensor(handle: Strings, *, session: Session) -> AnyTensor:
+    return kept(session, scalar_string(handle, "handle"))
 
 
 @kernel("DeleteSessionTensor")
 def delete_session_tensor(handle: Strings, *, session: Session) -> None:
-    kept(session, handle[()])
-    session.resources.delete("", _KIND, handle[()].decode())
+    kept(session, scalar_string(handle, "handle"))
+    session.resources.delete("", _KIND, handle.item().decode())

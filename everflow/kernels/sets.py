@@ -47,7 +47,7 @@ def _combine(
     second: tuple[tuple[int, ...], dict[tuple[int, ...], set[bytes | int]]],
     like: AnyTensor,
     set_operation: str,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     (batch, ours), (other_batch, theirs) = first, second
     if batch != other_batch:
         raise invalid(f"Mismatched group shapes {bracketed(batch)} vs. {bracketed(other_batch)}.")
@@ -64,7 +64,7 @@ def _combine(
 
 
 @fresh("DenseToDenseSetOperation")
-def dense_to_dense(set1: AnyTensor, set2: AnyTensor, *, set_operation: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def dense_to_dense(set1: AnyTensor, set2: AnyTensor, *, set_operation: str) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     return _combine(_dense_rows(set1), _dense_rows(set2), set1, set_operation)
 
 
@@ -77,7 +77,7 @@ def dense_to_sparse(
     *,
     set_operation: str,
     validate_indices: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(_dense_rows(set1), second, set1, set_operation)
 
@@ -93,7 +93,7 @@ def sparse_to_sparse(
     *,
     set_operation: str,
     validate_indices: bool,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(first, second, set1_values, set_operation)

@@ -7,7 +7,7 @@ Indices are int64 matrices with a row for each value; values may be strings, so 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,17 +19,17 @@ from everflow.kernels.indexing import add_at
 from everflow.kernels.registry import fresh, kernel, library
 
 if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, Value
 
 
-def pick(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
+def pick(values: Value, positions: torch.Tensor) -> Value:
     """The values at an int64 tensor of positions."""
     return values[positions.numpy()] if is_text(values) else values[positions]
 
 
-def flat_keys(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) -> torch.Tensor | None:
+def flat_keys(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor | None:
     """Each index row as one number that orders rows as their indices do; None where such numbers don't fit in 63 bits."""
-    if math.prod(max(int(d), 1) for d in dims) >= 2**63:
+    if math.prod([max(int(d), 1) for d in dims]) >= 2**63:
         return None
     steps = [1] * len(dims)
     for i in range(len(dims) - 2, -1, -1):
@@ -37,7 +37,15 @@ def flat_keys(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) ->
     return (indices * torch.tensor(steps, dtype=torch.int64, device=indices.device)).sum(1)
 
 
-def row_order(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) -> torch.Tensor:
+def _flat_positions(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
+    """As `flat_keys`, where there is no other way."""
+    keys = flat_keys(indices, dims)
+    if keys is None:
+        raise invalid(f"A tensor of shape {bracketed(dims)} has more elements than int64 can count")
+    return keys
+
+
+def row_order(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
     """The stable permutation that puts index rows in row-major order."""
     keys = flat_keys(indices, dims)
     if keys is not None:
@@ -45,7 +53,7 @@ def row_order(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) ->
     return torch.from_numpy(np.lexsort(indices.numpy().T[::-1]))
 
 
-def group_ids(indices: torch.Tensor, dims: list[list[int] | int]) -> tuple[torch.Tensor, torch.Tensor]:
+def group_ids(indices: torch.Tensor, dims: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """(positions of each distinct row's first appearance in row-major order, the group of each row)."""
     keys = flat_keys(indices, dims)
     if keys is not None:
@@ -60,7 +68,7 @@ def _row_text(row: list[int]) -> str:
     return "[" + ",".join(map(str, row)) + "]"
 
 
-def check_order(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) -> None:
+def check_order(indices: torch.Tensor, dims: Sequence[int]) -> None:
     """Raise unless index rows are inside the shape, in order and not repeated."""
     if not indices.numel():
         return
@@ -87,7 +95,7 @@ def check_order(indices: torch.Tensor, dims: list[list[list[int] | int] | int]) 
 
 @fresh("SparseToDense")
 def sparse_to_dense(
-    sparse_indices: torch.Tensor, output_shape: torch.Tensor, sparse_values: AnyTensor, default_value: AnyTensor, *, validate_indices: bool
+    sparse_indices: torch.Tensor, output_shape: torch.Tensor, sparse_values: AnyTensor, default_value: Value, *, validate_indices: bool
 ) -> AnyTensor:
     dims = dims_of(output_shape)
     indices = sparse_indices.long()
@@ -105,13 +113,13 @@ def sparse_to_dense(
         raise invalid(f"Indices are not valid (out of bounds).  Shape: {bracketed(dims)}")
     keys = tuple(indices.unbind(1))
     if is_text(sparse_values):
-        out = np.full(dims, default_value[()], object)
-        out[tuple(k.numpy() for k in keys)] = sparse_values
-        return out
+        text = np.full(dims, default_value[()], object)
+        text[tuple(k.numpy() for k in keys)] = sparse_values
+        return text
     out = default_value.reshape(()).expand(dims).clone(memory_format=torch.contiguous_format)
     if not dims:
         return sparse_values.reshape(-1)[-1].clone() if count else out
-    flat = flat_keys(indices, dims)
+    flat = _flat_positions(indices, dims)
     if not validate_indices and count and torch.unique(flat).numel() != count:  # the last of repeated positions stays
         return _keep_last(out, flat, sparse_values)
     signed(out).view(-1).index_copy_(0, flat, signed(sparse_values).expand(count))
@@ -143,7 +151,7 @@ def sparse_tensor_dense_add(a_indices: torch.Tensor, a_values: torch.Tensor, a_s
 
 @library("SparseTensorDenseMatMul")
 def sparse_tensor_dense_matmul(
-    a_indices: torch.Tensor, a_values: AnyTensor, a_shape: torch.Tensor, b: AnyTensor, *, adjoint_a: bool, adjoint_b: bool
+    a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor, *, adjoint_a: bool, adjoint_b: bool
 ) -> AnyTensor:
     if b.ndim != 2 or a_shape.shape[0] != 2:
         raise invalid("Tensor 'b' is not a matrix" if b.ndim != 2 else "Tensor 'a_shape' must have 2 elements")
@@ -161,7 +169,7 @@ def sparse_tensor_dense_matmul(
     for name, place, found, limit in (("k", 0 if adjoint_a else 1, columns, dims[1]), ("m", 1 if adjoint_a else 0, rows, dims[0])):
         bad = ((found < 0) | (found >= limit)).nonzero()
         if bad.numel():
-            i = bad[0].item()
+            i = int(bad[0])
             raise invalid(f"{name} ({found[i].item()}) from index[{i},{place}] out of bounds (>={limit})")
     if a_values.dtype in (torch.float32, torch.float64):
         matrix = torch.sparse_coo_tensor(torch.stack([rows, columns]), a_values, dims, check_invariants=False)
@@ -191,15 +199,16 @@ def _divide(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return torch.div(a, b, rounding_mode="trunc")
 
 
-for _name, _function in {"SparseDenseCwiseAdd": torch.add, "SparseDenseCwiseMul": torch.mul, "SparseDenseCwiseDiv": _divide}.items():
-    fresh(_name)(_cwise(_function))
+fresh("SparseDenseCwiseAdd")(_cwise(torch.add))
+fresh("SparseDenseCwiseMul")(_cwise(torch.mul))
+fresh("SparseDenseCwiseDiv")(_cwise(_divide))
 
 
 # Order and shape
 
 
 @fresh("SparseReorder")
-def sparse_reorder(input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def sparse_reorder(input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor) -> tuple[torch.Tensor, AnyTensor]:
     order = row_order(input_indices, dims_of(input_shape))
     return input_indices[order], pick(input_values, order)
 
@@ -227,7 +236,7 @@ def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_s
     out_shape = torch.tensor(wanted, dtype=torch.int64)
     if dims == wanted:
         return input_indices, out_shape
-    flat = flat_keys(input_indices, dims)
+    flat = _flat_positions(input_indices, dims)
     columns = []
     for dim in reversed(wanted):
         columns.append(flat % max(dim, 1))
@@ -237,8 +246,8 @@ def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_s
 
 @fresh("SparseConcat")
 def sparse_concat(
-    indices: list[torch.Tensor], values: list[torch.Tensor], shapes: list[torch.Tensor], *, concat_dim: int
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     dims = [dims_of(s) for s in shapes]
     rank = len(dims[0])
     if not -rank <= concat_dim < rank:
@@ -262,16 +271,16 @@ def sparse_concat(
     return joined[order], pick(joined_values, order), torch.tensor(out, dtype=torch.int64)
 
 
-def _window(indices: torch.Tensor, values: AnyTensor, start: list[int], size: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    start, size = torch.tensor(start), torch.tensor(size)
-    inside = ((indices >= start) & (indices < start + size)).all(1).nonzero().squeeze(1)
-    return indices[inside] - start, pick(values, inside), size
+def _window(indices: torch.Tensor, values: AnyTensor, start: list[int], size: list[int]) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+    first, sizes = torch.tensor(start), torch.tensor(size)
+    inside = ((indices >= first) & (indices < first + sizes)).all(1).nonzero().squeeze(1)
+    return indices[inside] - first, pick(values, inside), sizes
 
 
 @fresh("SparseSplit")
 def sparse_split(
     split_dim: torch.Tensor, indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, *, num_split: int
-) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor]]:
+) -> tuple[list[AnyTensor], ...]:
     dims, axis = dims_of(shape), int(split_dim.reshape(()))
     if not 0 <= axis < len(dims):
         raise invalid(f"num_dim must be in the interval [0, {len(dims)})")
@@ -291,7 +300,7 @@ def sparse_split(
 @fresh("SparseSlice")
 def sparse_slice(
     indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     dims, starts, sizes = dims_of(shape), dims_of(start), dims_of(size)
     if not len(dims) == len(starts) == len(sizes):
         raise invalid(f"Expected start to be a vector of length {len(dims)} but got length {len(starts)}")
@@ -318,8 +327,8 @@ def sparse_slice_grad(
 
 @fresh("SparseFillEmptyRows")
 def sparse_fill_empty_rows(
-    indices: torch.Tensor, values: AnyTensor, dense_shape: torch.Tensor, default_value: AnyTensor
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
+    indices: torch.Tensor, values: AnyTensor, dense_shape: torch.Tensor, default_value: Value
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor, torch.Tensor]:
     rows = int(dense_shape[0])
     count = indices.shape[0]
     if rows == 0 and count:
@@ -327,7 +336,7 @@ def sparse_fill_empty_rows(
     owners = indices[:, 0]
     bad = ((owners < 0) | (owners >= rows)).nonzero()
     if bad.numel():
-        i = bad[0].item()
+        i = int(bad[0])
         raise invalid(f"indices({i}, 0) is invalid: {owners[i].item()} " + (f">= {rows}" if owners[i] >= 0 else "< 0"))
     empty = torch.bincount(owners, minlength=rows) == 0
     missing = empty.nonzero().squeeze(1)
@@ -335,7 +344,7 @@ def sparse_fill_empty_rows(
     added[:, 0] = missing
     order = torch.argsort(torch.cat([owners, missing]), stable=True)
     if is_text(values):
-        filled = np.concatenate([values, np.full(missing.numel(), default_value[()], object)])
+        filled: AnyTensor = np.concatenate([values, np.full(missing.numel(), default_value[()], object)])
     else:
         filled = torch.cat([values, default_value.reshape(1).expand(missing.numel())])
     places = torch.empty_like(order)
@@ -344,7 +353,7 @@ def sparse_fill_empty_rows(
 
 
 @fresh("SparseFillEmptyRowsGrad")
-def sparse_fill_empty_rows_grad(reverse_index_map: torch.Tensor, grad_values: AnyTensor) -> tuple[torch.Tensor, torch.Tensor]:
+def sparse_fill_empty_rows_grad(reverse_index_map: torch.Tensor, grad_values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     kept = torch.zeros(grad_values.shape[0], dtype=torch.bool)
     kept[reverse_index_map] = True
     return grad_values[reverse_index_map], grad_values[~kept].sum().to(grad_values.dtype)
@@ -353,7 +362,7 @@ def sparse_fill_empty_rows_grad(reverse_index_map: torch.Tensor, grad_values: An
 # Element by element
 
 
-def _ordered(indices: torch.Tensor, dims: list[int]) -> torch.Tensor:
+def _ordered(indices: torch.Tensor, dims: list[int]) -> torch.Tensor | None:
     keys = flat_keys(indices, dims)
     return keys if keys is not None and (keys.numel() < 2 or bool((keys[1:] > keys[:-1]).all())) else None
 
@@ -375,7 +384,7 @@ def _merged(a_indices: torch.Tensor, b_indices: torch.Tensor, dims: list[int]) -
     return both[torch.where(from_a >= 0, from_a, from_b + a_indices.shape[0])], from_a, from_b
 
 
-def _walk(a: torch.Tensor, b: torch.Tensor) -> Any:
+def _walk(a: list[list[int]], b: list[list[int]]) -> tuple[list[int], list[int]]:
     """The merge for lists that may be unordered or repeat rows: always the smaller front row next."""
     from_a, from_b, i, j = [], [], 0, 0
     while i < len(a) or j < len(b):
@@ -419,7 +428,7 @@ def sparse_add(
 @fresh("SparseAddGrad")
 def sparse_add_grad(
     backprop_val_grad: torch.Tensor, a_indices: torch.Tensor, b_indices: torch.Tensor, sum_indices: torch.Tensor
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, ...]:
     return tuple(_grad_at(backprop_val_grad, _places(sum_indices, indices)) for indices in (a_indices, b_indices))
 
 

@@ -51,7 +51,7 @@ def _cross(
     hash_key: int | None,
     internal_type: DType,
     out_type: DType,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     sizes = [int(s[0]) for s in shapes] + [int(d.shape[0]) for d in dense]
     rows = sizes[0] if sizes else 0
     for i, size in enumerate(sizes):
@@ -109,7 +109,7 @@ def sparse_cross(
     hash_key: int,
     internal_type: DType,
     out_type: DType,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     return _cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
@@ -125,7 +125,7 @@ def sparse_feature_cross_v2(
     hash_key: int,
     internal_type: DType,
     out_type: DType,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
@@ -140,5 +140,5 @@ def sparse_feature_cross(
     num_buckets: int,
     internal_type: DType,
     out_type: DType,
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, None, internal_type, out_type)

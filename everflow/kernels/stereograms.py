@@ -51,7 +51,7 @@ def _depths_in_image(depths: np.ndarray, shape: tuple[int, int], window: list[in
     return np.where(inside, depths[rows[:, None], columns], border)
 
 
-def _separation(depth: np.ndarray, mu: float, eyes: float) -> np.ndarray:
+def _separation(depth: np.ndarray | float, mu: float, eyes: float) -> np.ndarray:
     """How far apart the two pixels are in which the eyes see one point of this depth."""
     return np.floor((1 - mu * depth) * eyes / (2 - mu * depth) + 0.5)
 

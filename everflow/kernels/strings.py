@@ -60,10 +60,10 @@ def measured(function: Callable[[bytes], object], array: np.ndarray, dtype: torc
 
 def row_positions(counts: list[int]) -> np.ndarray:
     """The (row, place in the row) of each element of rows of these lengths."""
-    counts = np.array(counts, np.int64)
-    positions = np.empty((int(counts.sum()), 2), np.int64)
-    positions[:, 0] = np.repeat(np.arange(len(counts)), counts)
-    positions[:, 1] = np.arange(len(positions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    lengths = np.array(counts, np.int64)
+    positions = np.empty((int(lengths.sum()), 2), np.int64)
+    positions[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
+    positions[:, 1] = np.arange(len(positions)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return positions
 
 
@@ -194,10 +194,10 @@ def substr(input: Strings, pos: torch.Tensor, len: torch.Tensor, *, unit: str) -
     if pos.shape != len.shape:
         raise InvalidArgumentError(None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}")
     try:
-        cut, pos, len = np.broadcast_arrays(input, pos.numpy(), len.numpy())
+        cut, starts, sizes = np.broadcast_arrays(input, pos.numpy(), len.numpy())
     except ValueError:
         raise InvalidArgumentError(None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}") from None
-    pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, pos.flat, len.flat)))
+    pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, starts.flat, sizes.flat)))
     return strings(pieces, cut.shape)
 
 

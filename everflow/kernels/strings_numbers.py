@@ -6,7 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -140,7 +140,7 @@ def number_text(value: float, dtype: DType) -> str:
     return short if np.float32(short) == np.float32(value) else f"{value:.9g}"
 
 
-def _element_text(value: float, dtype: DType) -> str:
+def _element_text(value: Any, dtype: DType) -> str:
     return f'"{escaped(value)}"' if dtype is dtypes.string else number_text(value, dtype)
 
 

@@ -46,7 +46,7 @@ def _byte_lengths(text: str, codec: str) -> list[int]:
     return [len(c.encode(codec)) for c in text]
 
 
-def _characters(s: bytes, encoding: str) -> Iterator[tuple[int, int]]:
+def _characters(s: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
     """(code point, offset) of each character; None as the code point of bytes that are none."""
     codec = _codec(encoding)
     start = 0

@@ -242,7 +242,7 @@ def tensor_array_scatter(handle: Value, indices: torch.Tensor, value: AnyTensor,
 
 
 @acting("TensorArrayConcatV3", "TensorArrayConcatV2")
-def tensor_array_concat(handle: Value, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[torch.Tensor, torch.Tensor]:
+def tensor_array_concat(handle: Value, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
         if not rest.is_fully_defined():

@@ -19,7 +19,7 @@ from everflow.framework.forking import renewed
 from everflow.kernels.facts import Effect, same
 from everflow.kernels.queues import shape_text
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -47,7 +47,7 @@ class TensorList:
         self._newer = None
         self._undo = None
 
-    def __iter__(self) -> list_iterator:
+    def __iter__(self) -> Iterator[Value]:
         return iter(self.items())
 
     def items(self) -> list:
@@ -124,7 +124,7 @@ def _fit(one: list[int], other: list[int] | None) -> list[int]:
     return [max(a, b) for a, b in zip(one, other)]
 
 
-def _blank(items: list[torch.Tensor | None], sizes: list[int], dtype: DType) -> torch.Tensor:
+def _blank(items: list[torch.Tensor | None], sizes: list[int], dtype: DType) -> AnyTensor:
     """The zeros that an element reads as which was never set."""
     for item in items:
         if item is not None:
@@ -143,7 +143,7 @@ def _filled(items: list[torch.Tensor | None], input_list: TensorList, element_sh
     return [blank if item is None else item for item in items]
 
 
-def _stacked(items: list[torch.Tensor], sizes: list[int], dtype: DType) -> torch.Tensor:
+def _stacked(items: list[torch.Tensor], sizes: list[int], dtype: DType) -> AnyTensor:
     if not items:
         if sizes is None or any(n < 0 for n in sizes):
             raise _error("Tried to stack elements of an empty list with non-fully-defined element_shape")
@@ -231,7 +231,7 @@ def tensor_list_get_item(
 
 
 @fresh("TensorListStack")
-def tensor_list_stack(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType, num_elements: int) -> torch.Tensor:
+def tensor_list_stack(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType, num_elements: int) -> AnyTensor:
     if num_elements >= 0 and input_handle.length != num_elements:
         raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
@@ -241,7 +241,7 @@ def tensor_list_stack(input_handle: TensorList, element_shape: torch.Tensor, *, 
 @fresh("TensorListGather")
 def tensor_list_gather(
     input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
-) -> torch.Tensor:
+) -> AnyTensor:
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
         if not 0 <= index < len(items):
@@ -249,7 +249,7 @@ def tensor_list_gather(
     return _stacked([items[i] for i in indices.tolist()], _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
-def _joined(input_list: TensorList, sizes: list[int] | None, leading: list[Any], dtype: DType) -> tuple[torch.Tensor, torch.Tensor]:
+def _joined(input_list: TensorList, sizes: list[int] | None, leading: list[Any], dtype: DType) -> tuple[AnyTensor, torch.Tensor]:
     """All elements one after the other along their first axis, and how long each is."""
     items = input_list.items()
     for i, item in enumerate(items):
@@ -266,7 +266,7 @@ def _joined(input_list: TensorList, sizes: list[int] | None, leading: list[Any],
 
 
 @fresh("TensorListConcat")
-def tensor_list_concat(input_handle: TensorList, *, element_dtype: DType, element_shape: TensorShape) -> tuple[torch.Tensor, torch.Tensor]:
+def tensor_list_concat(input_handle: TensorList, *, element_dtype: DType, element_shape: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
     sizes = None if element_shape.ndims is None else [-1 if n is None else n for n in element_shape.as_list()]
     return _joined(input_handle, sizes, [], element_dtype)
 
@@ -274,7 +274,7 @@ def tensor_list_concat(input_handle: TensorList, *, element_dtype: DType, elemen
 @fresh("TensorListConcatV2")
 def tensor_list_concat_v2(
     input_handle: TensorList, element_shape: torch.Tensor, leading_dims: torch.Tensor, *, element_dtype: DType
-) -> tuple[torch.Tensor, torch.Tensor]:
+) -> tuple[AnyTensor, torch.Tensor]:
     return _joined(input_handle, _sizes(element_shape), leading_dims.tolist(), element_dtype)
 
 

@@ -45,7 +45,7 @@ def torch_dtype(dtype: Any) -> torch.dtype:
     return _TORCH[dtypes.as_dtype(dtype).base_dtype]
 
 
-def from_numpy(array: np.ndarray) -> AnyTensor:
+def from_numpy(array: np.ndarray) -> Value:
     """A torch tensor over a numpy array's memory where that can be; string arrays stay as they are."""
     if array.dtype.kind in "OSU":
         return array

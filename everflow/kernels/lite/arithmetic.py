@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import torch
 
 from everflow.formats.tflite import ACTIVATIONS, TYPES
@@ -71,7 +69,7 @@ def leaky_relu(call: Call, x: torch.Tensor) -> torch.Tensor:
 
 
 @lite("PRELU")
-def prelu(call: Call, x: torch.Tensor, alpha: float) -> Any:
+def prelu(call: Call, x: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     return torch.where(x >= 0, x, x * alpha)
 
 
@@ -97,6 +95,6 @@ def arg_extreme(call: Call, x: torch.Tensor, axis: torch.Tensor) -> torch.Tensor
 
 
 @lite("FAKE_QUANT")
-def fake_quant(call: Call, x: torch.Tensor) -> Any:
+def fake_quant(call: Call, x: torch.Tensor) -> torch.Tensor:
     o = call.options
     return tensorflow_op("FakeQuantWithMinMaxArgs", x, min=o.min, max=o.max, num_bits=o.num_bits, narrow_range=o.narrow_range)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,6 +15,7 @@ from everflow.kernels.lite.registry import Call, lite, tensorflow_op
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
+    from everflow.kernels.tensors import AnyTensor, Value
 
 _SAME = {
     "FILL": "Fill", "GATHER_ND": "GatherNd", "MATRIX_DIAG": "MatrixDiag", "MATRIX_SET_DIAG": "MatrixSetDiag", "PAD": "Pad", "PADV2": "PadV2",
@@ -58,13 +59,13 @@ def reshape(call: Call, x: torch.Tensor, shape: torch.Tensor | None = None) -> t
 
 
 @lite("SQUEEZE")
-def squeeze(call: Call, x: torch.Tensor) -> Any:
+def squeeze(call: Call, x: AnyTensor) -> AnyTensor:
     dims = call.options.squeeze_dims
     return tensorflow_op("Squeeze", x, squeeze_dims=[] if dims is None else [int(d) for d in dims])
 
 
 @lite("CONCATENATION")
-def concatenation(call: Call, *inputs: torch.Tensor) -> torch.Tensor:
+def concatenation(call: Call, *inputs: Value) -> AnyTensor:
     axis = call.options.axis
     if isinstance(inputs[0], np.ndarray):
         return np.concatenate(inputs, axis)
@@ -87,12 +88,12 @@ def gather(call: Call, x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
 
 
 @lite("EMBEDDING_LOOKUP")
-def embedding_lookup(call: Call, indices: torch.Tensor, table: Table) -> Any:
+def embedding_lookup(call: Call, indices: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return tensorflow_op("GatherV2", table, indices, torch.tensor(0), batch_dims=0)
 
 
 @lite("HASHTABLE_LOOKUP")
-def hashtable_lookup(call: Call, queries: Any, keys: torch.Tensor, values: torch.Tensor) -> Any:
+def hashtable_lookup(call: Call, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows of `values` at the place of each query among the sorted keys, zeros where it isn't there; and whether it was there."""
     at = torch.searchsorted(keys, queries).clamp(max=max(len(keys) - 1, 0))
     hits = keys[at] == queries

@@ -24,7 +24,7 @@ def multiplier_of(real: float) -> tuple[int, int]:
     return (0, 0) if shift < -31 else (quantized, shift)
 
 
-def saturate(x: np.ndarray | int) -> np.ndarray | int:
+def saturate(x: np.ndarray) -> np.ndarray:
     return np.clip(x, _MIN, _MAX)
 
 
@@ -35,20 +35,20 @@ def high_multiply(a: np.ndarray | int, b: np.ndarray | int) -> np.ndarray:
     return np.minimum(np.where(nudged >= 0, nudged >> 31, -(-nudged >> 31)), _MAX)
 
 
-def divide_by_power(x: np.ndarray | int, exponent: np.ndarray | int) -> np.ndarray | int:
+def divide_by_power(x: np.ndarray | int, exponent: np.ndarray | int) -> np.ndarray:
     """x / 2**exponent, rounded to the nearest, halves away from zero."""
     x = np.asarray(x, np.int64)
     mask = (np.int64(1) << exponent) - 1
     return (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
 
 
-def multiply(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
+def multiply(x: np.ndarray, multiplier: np.ndarray | int, shift: np.ndarray | int) -> np.ndarray:
     """x times the real number that a multiplier and a shift stand for."""
     left, right = np.maximum(shift, 0), np.maximum(-np.asarray(shift), 0)
     return divide_by_power(high_multiply(np.asarray(x, np.int64) << left, multiplier), right)
 
 
-def rescale(x: np.ndarray | int, from_bits: int, to_bits: int) -> np.ndarray | int:
+def rescale(x: np.ndarray | int, from_bits: int, to_bits: int) -> np.ndarray:
     """A Q number with another count of bits before the point."""
     shift = from_bits - to_bits
     return saturate(np.asarray(x, np.int64) << shift) if shift >= 0 else divide_by_power(x, -shift)

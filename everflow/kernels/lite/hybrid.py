@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import torch
 
@@ -45,5 +44,5 @@ lite("FULLY_CONNECTED", kind=HYBRID)(_layer(layers.connect, lambda x, w: x.resha
 
 
 @lite("EMBEDDING_LOOKUP", kind=HYBRID)
-def embedding_lookup(call: Call, indices: torch.Tensor, table: Table) -> Any:
+def embedding_lookup(call: Call, indices: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return from_numpy(dequantize(table[indices.long()], call.inputs[1]))

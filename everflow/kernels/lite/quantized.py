@@ -21,7 +21,7 @@ def limits(operand: Operand) -> tuple[int, int]:
     return info.min, info.max
 
 
-def round_away(x: np.ndarray | float) -> np.ndarray | float:
+def round_away(x: np.ndarray | np.float32) -> np.ndarray:
     """Rounded to the nearest integer, halves away from zero."""
     return np.trunc(x + np.copysign(0.5, x))
 
@@ -55,7 +55,7 @@ def finish(values: np.ndarray, call: Call, code: int | None = None) -> torch.Ten
     return from_numpy(np.clip(values, low, high).astype(output.dtype))
 
 
-def centered(x: torch.Tensor, operand: Operand) -> np.ndarray | int:
+def centered(x: torch.Tensor, operand: Operand) -> np.ndarray:
     """Integers less their zero point."""
     return np.asarray(x).astype(np.int64) - operand.zero
 
@@ -98,7 +98,7 @@ def relu(call: Call, x: torch.Tensor) -> torch.Tensor:
     return finish(values, call, ACTIVATIONS.index(call.name))
 
 
-def _by_table(function: np.ufunc | Callable) -> Callable[..., torch.Tensor]:
+def _by_table(function: Callable[..., np.ndarray]) -> Callable[..., torch.Tensor]:
     """A function of one number, computed for all 256 of them."""
 
     def compute(call: Call, x: torch.Tensor) -> torch.Tensor:
@@ -111,12 +111,13 @@ def _by_table(function: np.ufunc | Callable) -> Callable[..., torch.Tensor]:
     return compute
 
 
-for _name, _function in {
+_BY_TABLE: dict[str, Callable[..., Any]] = {
     "LOGISTIC": lambda x: np.float32(1) / (np.float32(1) + np.exp(-x)),
     "TANH": np.tanh,
     "ELU": lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x),
     "HARD_SWISH": lambda x: x * np.clip(x + 3, 0, 6) / 6,
-}.items():
+}
+for _name, _function in _BY_TABLE.items():
     lite(_name, kind=QUANTIZED)(_by_table(_function))
 
 
@@ -132,7 +133,7 @@ def leaky_relu(call: Call, x: torch.Tensor) -> torch.Tensor:
 
 
 @lite("PRELU", kind=QUANTIZED)
-def prelu(call: Call, x: torch.Tensor, alpha: float) -> Any:
+def prelu(call: Call, x: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     source, slope = call.inputs[:2]
     output = call.outputs[0]
     straight = fixed.multiplier_of(float(source.step) / float(output.step))
@@ -149,7 +150,7 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def _compared(call: Call, a: torch.Tensor, b: torch.Tensor) -> Any:
+def _compared(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     left, right = (
         fixed.multiply(centered(x, o) << 8, *fixed.multiplier_of(float(o.step))) for x, o in zip((a, b), call.inputs, strict=True)
     )

@@ -6,7 +6,7 @@ Sums of products of 8-bit integers are computed in float64, which holds them exa
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ def _doubles(x: torch.Tensor, operand: Operand) -> torch.Tensor:
 
 def _multipliers(source: Operand, weights: Operand, output: Operand) -> tuple[np.ndarray | int, np.ndarray | int]:
     """The multiplier of sums, for each channel of the output where the weights have as many scales."""
+    assert weights.scale is not None
     if len(weights.scale) == 1:
         # The product of the two scales is a float32 here, as it is in the reference.
         return fixed.multiplier_of(float(np.float32(source.step * weights.step)) / float(output.step))
@@ -32,7 +33,7 @@ def _multipliers(source: Operand, weights: Operand, output: Operand) -> tuple[np
     return np.array([p[0] for p in pairs], np.int64), np.array([p[1] for p in pairs], np.int64)
 
 
-def _scaled(call: Call, sums: torch.Tensor, bias: torch.Tensor, source: Operand, weights: Operand) -> torch.Tensor:
+def _scaled(call: Call, sums: torch.Tensor, bias: torch.Tensor | None, source: Operand, weights: Operand) -> torch.Tensor:
     output = call.outputs[0]
     total = sums.numpy().astype(np.int64)
     if bias is not None:
@@ -53,7 +54,7 @@ for _name, _sums in {"CONV_2D": layers.convolve, "DEPTHWISE_CONV_2D": layers.con
 
 
 @lite("TRANSPOSE_CONV", kind=QUANTIZED)
-def transpose_conv(call: Call, shape: torch.Tensor, w: torch.Tensor, x: torch.Tensor) -> Any:
+def transpose_conv(call: Call, shape: torch.Tensor, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     weights, source = call.inputs[1:3]
     return _scaled(call, layers.convolve_transposed(call.options, shape, _doubles(w, weights), _doubles(x, source)), None, source, weights)
 
@@ -68,14 +69,14 @@ def average_pool(call: Call, x: torch.Tensor) -> torch.Tensor:
     image = x.to(torch.float64)
     # A window at the edge has fewer elements: their count is the sum of ones, from averages over the whole window and over what is there.
     average = layers.pool("AvgPool", call.options, image)
-    count = _counts(call.options, image)
-    sums = torch.round(average * count).to(torch.int64).numpy()
-    count = count.to(torch.int64).numpy()
+    counts = _counts(call.options, image)
+    sums = torch.round(average * counts).to(torch.int64).numpy()
+    count = counts.to(torch.int64).numpy()
     half = count // 2
     return finish(np.where(sums >= 0, (sums + half) // count, -((half - sums) // count)), call)
 
 
-def _counts(options: Any, image: torch.Tensor) -> torch.Tensor:
+def _counts(options: SimpleNamespace, image: torch.Tensor) -> torch.Tensor:
     """How many elements of the image each window covers."""
     ones = torch.ones((1, *image.shape[1:3], 1), dtype=torch.float64)
     kernel = torch.ones((1, options.filter_height, options.filter_width, 1), dtype=torch.float64)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, TypeAlias
 
 import torch
 
 from everflow.kernels.lite.arithmetic import activate
 from everflow.kernels.lite.registry import Call, lite
 
+_Inputs: TypeAlias = list[Any]  # tensors by place; None for an optional one that isn't there
+
 
 def _clipped(x: torch.Tensor, limit: float) -> torch.Tensor:
     return x.clamp(-limit, limit) if limit > 0 else x
 
 
-def _layer_norm(x: torch.Tensor, coefficients: Any) -> Any:
+def _layer_norm(x: torch.Tensor, coefficients: torch.Tensor) -> torch.Tensor:
     mean = x.mean(-1, keepdim=True)
     variance = (x * x).mean(-1, keepdim=True) - mean * mean
     return (x - mean) / (variance + 1e-8).sqrt() * coefficients
@@ -29,7 +32,7 @@ def _gate(
     bias: torch.Tensor,
     cell: torch.Tensor,
     peephole: torch.Tensor | None,
-    norm: None,
+    norm: torch.Tensor | None,
 ) -> torch.Tensor:
     total = x @ weights.T + hidden @ recurrent.T
     if peephole is not None:
@@ -40,7 +43,7 @@ def _gate(
 
 
 def _lstm_step(
-    o: Any, x: torch.Tensor, hidden: torch.Tensor, cell: torch.Tensor, p: list[torch.Tensor | None]
+    o: SimpleNamespace, x: torch.Tensor, hidden: torch.Tensor, cell: torch.Tensor, p: _Inputs
 ) -> tuple[torch.Tensor, torch.Tensor]:
     """One step: (output, cell). `p` holds the inputs 1 to 17 of the op by place, and 20 to 23 where normalized."""
     forget = torch.sigmoid(_gate(x, hidden, p[2], p[6], p[13], cell, p[10], p[21]))
@@ -57,7 +60,7 @@ def _lstm_step(
 
 
 @lite("LSTM")
-def lstm(call: Call, *inputs: torch.Tensor) -> Any:
+def lstm(call: Call, *inputs: Any) -> Any:
     if call.options.kernel_type == 1:
         return _basic_lstm(*inputs)
     p = [*inputs, *[None] * (24 - len(inputs))]
@@ -67,7 +70,9 @@ def lstm(call: Call, *inputs: torch.Tensor) -> Any:
     return hidden
 
 
-def _basic_lstm(x: torch.Tensor, hidden: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, cell: torch.Tensor) -> Any:
+def _basic_lstm(
+    x: torch.Tensor, hidden: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, cell: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
     """A cell with all gates in one matrix, in the order input, new, forget, output; its states come in and go out."""
     together = torch.cat([x, hidden], -1)
     gates = together @ weights.T + bias
@@ -83,7 +88,7 @@ def _over_time(x: torch.Tensor, time_major: bool, step: Callable[..., torch.Tens
 
 
 @lite("UNIDIRECTIONAL_SEQUENCE_LSTM")
-def sequence_lstm(call: Call, *inputs: torch.Tensor | None) -> torch.Tensor:
+def sequence_lstm(call: Call, *inputs: Any) -> torch.Tensor:
     p = [*inputs, *[None] * (24 - len(inputs))]
 
     def step(x: torch.Tensor) -> torch.Tensor:
@@ -96,7 +101,7 @@ def sequence_lstm(call: Call, *inputs: torch.Tensor | None) -> torch.Tensor:
 
 
 def _rnn_step(
-    o: Any, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
+    o: SimpleNamespace, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
 ) -> torch.Tensor:
     state.copy_(activate(x @ weights.T + state @ recurrent.T + bias, o.fused_activation_function))
     return state.clone()
@@ -117,7 +122,9 @@ def sequence_rnn(
 
 
 @lite("SVDF")
-def svdf(call: Call, x: torch.Tensor, features: torch.Tensor, times: Any, bias: torch.Tensor, state: torch.Tensor) -> Any:
+def svdf(
+    call: Call, x: torch.Tensor, features: torch.Tensor, times: torch.Tensor, bias: torch.Tensor | None, state: torch.Tensor
+) -> torch.Tensor:
     """A layer whose weights are products of one matrix over features and one over time; the state keeps the last steps."""
     batch, filters = x.shape[0], features.shape[0]
     memory = state.reshape(batch, filters, -1)
