@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -121,7 +121,8 @@ def _padded(
         else:
             out = np.full((len(values), *size), filler.item(), object)
         for i, value in enumerate(values):
-            out[(i, *map(slice, value.shape))] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+            place: Any = (i, *map(slice, value.shape))
+            out[place] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
         return out
 
     def join(elements: list[Element]) -> Element:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -36,7 +37,8 @@ def _crop(x: torch.Tensor, lengths: list[int]) -> torch.Tensor:
             raise InvalidArgumentError(
                 None, None, f"Input dimension {x.dim() + axis} must have length of at least {length % 2**64} but got: {x.shape[axis]}"
             )
-    return x[(..., *map(slice, lengths))]
+    leading: Any = (..., *map(slice, lengths))
+    return x[leading]
 
 
 def _real(rank: int) -> Callable[..., torch.Tensor]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -98,7 +98,7 @@ def _with_scaled_of(node: Node) -> Callable | None:
 
 def _buffers(variables: list[Ref], others: list[torch.Tensor]) -> list[torch.Tensor] | None:
     """The buffers of variables, or None where one has no value or another shape than its companion."""
-    buffers = [v.value for v in variables]
+    buffers: list[Any] = [v.value for v in variables]
     fits = all(b is not None and b.shape == o.shape for b, o in zip(buffers, others, strict=True))
     return buffers if fits else None
 

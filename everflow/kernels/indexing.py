@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -63,6 +63,7 @@ def _keys(axes: list[Axis]) -> tuple[tuple[slice | int | None, ...], list[int]]:
     keys: list[slice | int | None] = []
     backward, place = [], 0
     for kind, begin, stride, size in axes:
+        assert begin is not None and size is not None, "kernels know all sizes"
         if kind == "new":
             keys.append(None)
         elif kind == "shrink":
@@ -113,7 +114,7 @@ def assign_slice(
     """Write `value` into a slice of `target`, in place."""
     axes = _resolved(target.shape, begin, end, strides, masks)
     keys, backward = _keys(axes)
-    dims = slicing.output_dims(axes)
+    dims: list[Any] = slicing.output_dims(axes)
     if tuple(value.shape) != tuple(dims) and math.prod(dims) != 1:
         try:
             value = np.broadcast_to(value, dims) if is_text(value) else value.expand(dims)

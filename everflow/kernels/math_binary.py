@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor, Strings, Value
 
-for _name, _function in {
+_SAFE: dict[str, Callable[..., torch.Tensor]] = {
     "AddV2": torch.add,
     "Greater": torch.gt,
     "GreaterEqual": torch.ge,
@@ -28,7 +28,8 @@ for _name, _function in {
     "LogicalOr": torch.logical_or,
     "Mul": torch.mul,
     "NextAfter": torch.nextafter,
-}.items():
+}
+for _name, _function in _SAFE.items():
     safe(_name)(_function)
 
 by_shares("Atan2")(torch.atan2)
@@ -39,7 +40,7 @@ for _name, _function in {"Greater": torch.gt, "GreaterEqual": torch.ge, "Less": 
 
 
 @safe("Add")
-def add(x: AnyTensor, y: AnyTensor) -> AnyTensor:
+def add(x: AnyTensor, y: Value) -> AnyTensor:
     return np.asarray(x + y, object) if isinstance(x, np.ndarray) else torch.add(x, y)
 
 
@@ -50,20 +51,20 @@ def subtract(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 
 @safe("Equal")
-def equal(x: AnyTensor, y: AnyTensor, *, incompatible_shape_error: bool) -> torch.Tensor:
+def equal(x: AnyTensor, y: Value, *, incompatible_shape_error: bool) -> torch.Tensor:
     if not incompatible_shape_error and not _fit(x, y):
         return torch.tensor(False)
     return _string_comparison(np.equal, x, y) if isinstance(x, np.ndarray) else torch.eq(x, y)
 
 
 @safe("NotEqual")
-def not_equal(x: AnyTensor, y: AnyTensor, *, incompatible_shape_error: bool) -> torch.Tensor:
+def not_equal(x: AnyTensor, y: Value, *, incompatible_shape_error: bool) -> torch.Tensor:
     if not incompatible_shape_error and not _fit(x, y):
         return torch.tensor(True)
     return _string_comparison(np.not_equal, x, y) if isinstance(x, np.ndarray) else torch.ne(x, y)
 
 
-def _fit(x: torch.Tensor, y: torch.Tensor) -> Any:
+def _fit(x: AnyTensor, y: AnyTensor) -> bool:
     return all(a == b or 1 in (a, b) for a, b in zip(reversed(x.shape), reversed(y.shape), strict=False))
 
 

@@ -15,7 +15,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh, specialize
 from everflow.kernels.strings import row_positions, strings
-from everflow.kernels.tensors import AnyTensor, Strings
+from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
 from everflow.protos import example_pb2
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ _EMPTY = {dtypes.int64: 0, dtypes.float32: 0.0, dtypes.string: b""}
 _FEATURES_TAG = b"\x0a"
 
 _M = TypeVar("_M", example_pb2.Example, example_pb2.SequenceExample)
-_Sparse: TypeAlias = tuple[torch.Tensor, AnyTensor, torch.Tensor]  # indices, values, shape
 _Parsed: TypeAlias = tuple[Sequence[AnyTensor], ...]  # the outputs of an op: each is a list
 
 
@@ -72,7 +71,7 @@ def _sizes(shape: TensorShape) -> list[int]:
     return [-1 if size is None else size for size in shape.as_list()]
 
 
-def _sparse_batch(rows: list[list], dtype: DType) -> _Sparse:
+def _sparse_batch(rows: list[list], dtype: DType) -> SparseParts:
     """(indices, values, shape) of one list of values per example."""
     values = [v for row in rows for v in row]
     return (
@@ -294,9 +293,7 @@ def _single_example_parser(node: Node) -> Callable | None:
 # --- sequences --------------------------------------------------------------------------------
 
 
-def _context_dense(
-    features: Mapping[str, Feature], key: str, dtype: DType, shape: TensorShape, default: AnyTensor, name: str
-) -> AnyTensor:
+def _context_dense(features: Mapping[str, Feature], key: str, dtype: DType, shape: TensorShape, default: AnyTensor, name: str) -> AnyTensor:
     feature = _feature(features, key)
     sizes = _sizes(shape)
     count = math.prod(sizes)
@@ -415,7 +412,7 @@ def parse_single_sequence_example(
     return (*_columns(context_sparse), context_dense, *_columns(list_sparse), list_dense)
 
 
-def _columns(sparse: list[_Sparse]) -> tuple[list[AnyTensor], ...]:
+def _columns(sparse: list[SparseParts]) -> tuple[list[AnyTensor], ...]:
     return tuple([s[i] for s in sparse] for i in range(3))
 
 
@@ -474,7 +471,7 @@ def _padded_steps(examples: list[list[list]], dtype: DType, sizes: list[int]) ->
     return _tensor(values, dtype, [len(examples), longest, *sizes])
 
 
-def _sparse_steps(examples: list[list[list]], dtype: DType) -> _Sparse:
+def _sparse_steps(examples: list[list[list]], dtype: DType) -> SparseParts:
     """(indices, values, shape) of a list of values for each step of each example."""
     entries = [(i, j, k, v) for i, steps in enumerate(examples) for j, row in enumerate(steps) for k, v in enumerate(row)]
     steps = max(map(len, examples), default=0)

@@ -48,7 +48,7 @@ def _refuse(text: str) -> InvalidArgumentError:
 
 
 @lru_cache(maxsize=64)
-def _message_class(descriptor_source: str, message_type: str) -> type:
+def _message_class(descriptor_source: str, message_type: str) -> type[Message]:
     """The class of a message: one of ours for "local://", else from a FileDescriptorSet in a file or in the attribute itself."""
     asked = message_type
     if descriptor_source in ("", "local://"):

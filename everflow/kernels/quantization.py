@@ -5,7 +5,7 @@ A quantised tensor is a tensor of small integers with the float range that its l
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -74,10 +74,9 @@ def quantize(
         raise _invalid("input_max_range must be larger than input_min_range.")
     if round_mode == "HALF_TO_EVEN" and mode != "SCALED":
         raise _invalid(f"Round mode 'HALF_TO_EVEN' only supported for mode 'SCALED', but mode is '{mode}'.")
-    low = min(0.0, float(min_range))
+    lowest = min(0.0, float(min_range))
     narrowest = max(1.0, abs(float(min_range)), abs(float(max_range))) / 100
-    high = max(0.0, float(max_range), low + narrowest)
-    low, high = _scalar32(low), _scalar32(high)
+    low, high = _scalar32(lowest), _scalar32(max(0.0, float(max_range), lowest + narrowest))
     least, most = _limits(dtype)
     if mode == "MIN_FIRST":
         return float_to_quantized(input, low, high, dtype), low, high
@@ -92,9 +91,11 @@ def quantize(
     return _to_int(torch.round(values) if round_mode == "HALF_TO_EVEN" else _round_away(values), dtype), low, high
 
 
-def _symmetric_scale(low: torch.Tensor, high: torch.Tensor, least: float, most: torch.Tensor) -> Any:
+def _symmetric_scale(
+    low: torch.Tensor, high: torch.Tensor, lowest: float, highest: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Steps per unit such that zero falls on zero and both ends fit, and the range that then results."""
-    least, most = _scalar32(least), _scalar32(most)
+    least, most = _scalar32(lowest), _scalar32(highest)
     unlimited = torch.full((), torch.finfo(torch.float32).max)
     from_low = least / low if least * low > 0 else unlimited
     from_high = most / high if most * high > 0 else unlimited
@@ -344,7 +345,7 @@ def requantize(
 
 @fresh("QuantizedConcat")
 def quantized_concat(
-    concat_dim: torch.Tensor, values: list[AnyTensor], input_mins: list[torch.Tensor], input_maxes: list[torch.Tensor]
+    concat_dim: torch.Tensor, values: list[torch.Tensor], input_mins: list[torch.Tensor], input_maxes: list[torch.Tensor]
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     low, high = torch.stack(list(input_mins)).min(), torch.stack(list(input_maxes)).max()
     parts = [

@@ -24,12 +24,11 @@ from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session, Step
-    from everflow.kernels.state import Ref, ResourceVariable
 
 KIND = "queue"
 
 
-def shape_text(shape: Sequence[int]) -> str:
+def shape_text(shape: Sequence[int | None]) -> str:
     """A shape as messages show it."""
     return "[" + ",".join("?" if d is None else str(int(d)) for d in shape) + "]"
 
@@ -462,16 +461,16 @@ def close(handle: Value, *, cancel_pending_enqueues: bool, step: Step) -> None:
 
 
 @reading(*_two_forms("QueueSize"))
-def size(handle: Value) -> torch.Tensor:
+def size(handle: Queue) -> torch.Tensor:
     with handle.condition:
         return torch.tensor(len(handle.items), dtype=torch.int32)
 
 
 @reading(*_two_forms("QueueIsClosed"))
-def is_closed(handle: FIFOQueue) -> torch.Tensor:
+def is_closed(handle: Queue) -> torch.Tensor:
     return torch.tensor(handle.closed)
 
 
 @kernel("FakeQueue", once=True)
-def fake_queue(resource: ResourceVariable) -> Ref:
+def fake_queue(resource: Queue) -> Queue:
     return resource

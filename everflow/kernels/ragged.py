@@ -12,7 +12,7 @@ from everflow.kernels.facts import same
 from everflow.kernels.indexing import check_indices
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.sparse import pick
-from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
+from everflow.kernels.tensors import AnyTensor, SparseParts, Strings, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -87,9 +87,7 @@ def _check_splits(nested: list[torch.Tensor], values: AnyTensor) -> None:
 
 
 @kernel("RaggedTensorToSparse", result=same(1))
-def ragged_tensor_to_sparse(
-    rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+def ragged_tensor_to_sparse(rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor) -> SparseParts:
     nested = [s.long() for s in rt_nested_splits]
     _check_splits(nested, rt_dense_values)
     count = nested[0].shape[0] - 1
@@ -121,7 +119,7 @@ def _as_splits(kind: str, tensor: torch.Tensor, rows: int) -> torch.Tensor:
 def ragged_tensor_to_tensor(
     shape: torch.Tensor,
     values: AnyTensor,
-    default_value: AnyTensor,
+    default_value: Value,
     row_partition_tensors: list[torch.Tensor],
     *,
     row_partition_types: list[str],
@@ -190,9 +188,7 @@ def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_valu
 
 
 @kernel("RaggedTensorFromVariant", result=same(0))
-def ragged_tensor_from_variant(
-    encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType
-) -> tuple[list[torch.Tensor], torch.Tensor]:
+def ragged_tensor_from_variant(encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType) -> tuple[list[torch.Tensor], AnyTensor]:
     if encoded_ragged.ndim == 0:
         held = encoded_ragged.item()
         return held.splits, held.values

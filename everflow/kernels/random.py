@@ -128,10 +128,10 @@ def uniform(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.float64:
 
-        def fill(rows: torch.Tensor, begin: torch.Tensor, end: torch.Tensor) -> None:
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             rows.copy_(_double_fractions(*place.chunk(begin, end - begin)).t())
 
-        return _filled(shape, torch.float64, 2, fill)
+        return _filled(shape, torch.float64, 2, fill_wide)
 
     if dtype == dtypes.float32:
         return _single_uniform(place, shape)
@@ -151,12 +151,12 @@ def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype: DTy
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.int64:
 
-        def fill(rows: torch.Tensor, begin: int, end: int) -> None:
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             even, odd = place.chunk(begin, end - begin)
             values = (even | odd << np.uint64(32)) % span
             rows.copy_(_as_torch(values).t() + low)
 
-        return _filled(shape, torch.int64, 2, fill)
+        return _filled(shape, torch.int64, 2, fill_wide)
 
     if 0 < math.prod(shape) <= 4:
         return _few(place, shape, np.int32, lambda word: word % (high - low) + low)
@@ -176,10 +176,10 @@ def normal(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.float64:
 
-        def fill(rows: torch.Tensor, begin: torch.Tensor, end: torch.Tensor) -> None:
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             rows[:, 0], rows[:, 1] = _double_normals(*place.chunk(begin, end - begin))
 
-        return _filled(shape, torch.float64, 2, fill)
+        return _filled(shape, torch.float64, 2, fill_wide)
 
     def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         first, second = _normals(*place.chunk(begin, end - begin))
@@ -234,10 +234,10 @@ def checked_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
     for what, bound in (("minval", low), ("maxval", high)):
         if bound.dim() != 0:
             raise InvalidArgumentError(None, None, f"{what} must be 0-D, got shape {list(bound.shape)}")
-    low, high = int(low), int(high)
-    if low >= high:
-        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
-    return low, high
+    least, end = int(low), int(high)
+    if least >= end:
+        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {least} >= {end}")
+    return least, end
 
 
 def _register_stateful(op_type: str, make: Callable[..., torch.Tensor]) -> None:

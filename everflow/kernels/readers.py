@@ -36,7 +36,7 @@ class Reader:
 
     def reset(self) -> None:
         self.work, self.started, self.finished, self.produced = b"", 0, 0, 0
-        self.source = None
+        self.source: Iterator[tuple[bytes, bytes]] | None = None
 
     def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         """(key, record) pairs of one file; subclasses say how."""
@@ -72,7 +72,7 @@ class Reader:
         with step.holding(self.lock):
             found = [self._next(queue, step)]
             while len(found) < count:
-                pair = next(self.source, None)
+                pair = None if self.source is None else next(self.source, None)
                 if pair is None:
                     self._end_of_file()
                     break

@@ -15,10 +15,7 @@ from everflow.kernels.tensors import AnyTensor, Value, from_numpy, to_numpy
 from everflow.ops import script
 
 if TYPE_CHECKING:
-    import torch
-
     from everflow.framework.dtypes import DType
-    from everflow.framework.errors import OutOfRangeError
     from everflow.kernels.context import Node, Step
     from everflow.ops.script import PyFunction
 
@@ -34,7 +31,7 @@ _BECOMES = [
 
 @fresh("PyFunc")
 @fresh("PyFuncStateless", effect=Effect.READS)  # whatever it promised, it is Python
-def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) -> list[torch.Tensor]:
+def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) -> list[AnyTensor]:
     registered = script.registered(token)
     returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
@@ -44,33 +41,31 @@ def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) ->
 
 
 @kernel("EagerPyFunc", keeps=(0,), threads_matter_from=0)
-def eager_py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node, step: Step) -> list[torch.Tensor]:
+def eager_py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node, step: Step) -> list[AnyTensor]:
     # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see `eager/py_function.py`.
     return _called(script.registered(token), [step.container, *zip(input, node.input_dtypes)])
 
 
-def _called(
-    registered: PyFunction, arguments: list[tuple[torch.Tensor, DType] | dict[Any, Any] | float]
-) -> np.ndarray | list[AnyTensor] | float:
+def _called(registered: PyFunction, arguments: list[Any]) -> Any:
     try:
         return registered.function(*arguments)
     except Exception as e:
         raise translated(e) from e
 
 
-def translated(error: StopIteration) -> OutOfRangeError:
+def translated(error: Exception) -> errors.OpError:
     """The error that an op raises for one that the function it calls raised."""
     kind = next((mapped for caught, mapped in _BECOMES if isinstance(error, caught)), errors.UnknownError)
     return kind(None, None, f"{type(error).__name__}: {error}\n{''.join(traceback.format_exception(error))}")
 
 
-def _argument(value: torch.Tensor, dtype: DType) -> float:
+def _argument(value: AnyTensor, dtype: DType) -> Any:
     array = to_numpy(value, dtype)
     # The function may keep or change its arrays, which must not be the graph's.
     return array.copy() if array.ndim else array[()]
 
 
-def _result(value: np.ndarray | float, dtype: DType, position: int, token: str) -> np.ndarray:
+def _result(value: Any, dtype: DType, position: int, token: str) -> AnyTensor:
     array = np.asarray(value)
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -12,7 +12,7 @@ from everflow.kernels.registry import fresh
 from everflow.kernels.sparse import check_order
 
 if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor
+    from everflow.kernels.tensors import AnyTensor, SparseParts
 
 _OPERATIONS = {
     "a-b": lambda a, b: a - b,
@@ -21,8 +21,10 @@ _OPERATIONS = {
     "union": lambda a, b: a | b,
 }
 
+_Rows: TypeAlias = tuple[tuple[int, ...], dict[tuple[int, ...], set]]  # the batch's shape, and the set at each place of it
 
-def _dense_rows(values: AnyTensor) -> tuple[tuple[int, ...], dict[tuple[int, ...], set[bytes | int]]]:
+
+def _dense_rows(values: AnyTensor) -> _Rows:
     """(batch dims, {batch index: set})"""
     if values.ndim < 2:
         raise invalid(f"Input rank {values.ndim} is less than 2.")
@@ -30,9 +32,7 @@ def _dense_rows(values: AnyTensor) -> tuple[tuple[int, ...], dict[tuple[int, ...
     return batch, {place: set(values[place].tolist()) for place in np.ndindex(*batch)}
 
 
-def _sparse_rows(
-    indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, validate: bool
-) -> tuple[tuple[int, ...], dict[tuple[int], set[int]]]:
+def _sparse_rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, validate: bool) -> _Rows:
     dims = dims_of(shape)
     if validate:
         check_order(indices, dims)
@@ -43,11 +43,11 @@ def _sparse_rows(
 
 
 def _combine(
-    first: tuple[tuple[int, ...], dict[tuple[int, ...], set[bytes | int]]],
-    second: tuple[tuple[int, ...], dict[tuple[int, ...], set[bytes | int]]],
+    first: _Rows,
+    second: _Rows,
     like: AnyTensor,
     set_operation: str,
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+) -> SparseParts:
     (batch, ours), (other_batch, theirs) = first, second
     if batch != other_batch:
         raise invalid(f"Mismatched group shapes {bracketed(batch)} vs. {bracketed(other_batch)}.")
@@ -64,20 +64,20 @@ def _combine(
 
 
 @fresh("DenseToDenseSetOperation")
-def dense_to_dense(set1: AnyTensor, set2: AnyTensor, *, set_operation: str) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+def dense_to_dense(set1: AnyTensor, set2: AnyTensor, *, set_operation: str) -> SparseParts:
     return _combine(_dense_rows(set1), _dense_rows(set2), set1, set_operation)
 
 
 @fresh("DenseToSparseSetOperation")
 def dense_to_sparse(
-    set1: torch.Tensor,
+    set1: AnyTensor,
     set2_indices: torch.Tensor,
-    set2_values: torch.Tensor,
+    set2_values: AnyTensor,
     set2_shape: torch.Tensor,
     *,
     set_operation: str,
     validate_indices: bool,
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+) -> SparseParts:
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(_dense_rows(set1), second, set1, set_operation)
 
@@ -93,7 +93,7 @@ def sparse_to_sparse(
     *,
     set_operation: str,
     validate_indices: bool,
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+) -> SparseParts:
     first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(first, second, set1_values, set_operation)

@@ -19,7 +19,7 @@ from everflow.kernels.indexing import add_at
 from everflow.kernels.registry import fresh, kernel, library
 
 if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor, Value
+    from everflow.kernels.tensors import AnyTensor, SparseParts, Value
 
 
 def pick(values: Value, positions: torch.Tensor) -> Value:
@@ -245,9 +245,7 @@ def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_s
 
 
 @fresh("SparseConcat")
-def sparse_concat(
-    indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+def sparse_concat(indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int) -> SparseParts:
     dims = [dims_of(s) for s in shapes]
     rank = len(dims[0])
     if not -rank <= concat_dim < rank:
@@ -271,7 +269,7 @@ def sparse_concat(
     return joined[order], pick(joined_values, order), torch.tensor(out, dtype=torch.int64)
 
 
-def _window(indices: torch.Tensor, values: AnyTensor, start: list[int], size: list[int]) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+def _window(indices: torch.Tensor, values: AnyTensor, start: list[int], size: list[int]) -> SparseParts:
     first, sizes = torch.tensor(start), torch.tensor(size)
     inside = ((indices >= first) & (indices < first + sizes)).all(1).nonzero().squeeze(1)
     return indices[inside] - first, pick(values, inside), sizes
@@ -298,9 +296,7 @@ def sparse_split(
 
 
 @fresh("SparseSlice")
-def sparse_slice(
-    indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor
-) -> tuple[torch.Tensor, AnyTensor, torch.Tensor]:
+def sparse_slice(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor) -> SparseParts:
     dims, starts, sizes = dims_of(shape), dims_of(start), dims_of(size)
     if not len(dims) == len(starts) == len(sizes):
         raise invalid(f"Expected start to be a vector of length {len(dims)} but got length {len(starts)}")

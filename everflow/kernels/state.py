@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.facts import FRESH, Effect, same, view
 from everflow.kernels.registry import kernel, reading, updating
-from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -36,15 +37,15 @@ class Buffer:
 
     __slots__ = ("value", "dtype", "name", "shape", "container", "lock", "__weakref__")
 
-    def __init__(self, dtype: DType | None, name: str = "", shape: TensorShape | None = None, container: str = "") -> None:
-        self.value = None
+    def __init__(self, dtype: DType, name: str = "", shape: TensorShape | None = None, container: str = "") -> None:
+        self.value: Value = None
         self.dtype = dtype
         self.name = name
         self.shape = shape
         self.container = container
         self.lock = renewed(threading.Lock())
 
-    def assign(self, value: torch.Tensor) -> None:
+    def assign(self, value: Value) -> None:
         """Take a copy of `value`, into the buffer there is where it has that shape."""
         buffer = self.value
         if not isinstance(value, torch.Tensor):
@@ -75,7 +76,7 @@ class Buffer:
 
 
 def _holders_of_a_new_one() -> int:
-    buffer = Buffer(None)
+    buffer = Buffer(dtypes.float32)
     buffer.value = torch.zeros(())
     return buffer._holders()
 
@@ -89,7 +90,7 @@ class Ref(Buffer):
 
     __slots__ = ()
 
-    def read(self) -> torch.Tensor:
+    def read(self) -> Value:
         """The buffer; FailedPreconditionError where nothing was assigned yet."""
         if self.value is None:
             raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {self.name}")
@@ -107,7 +108,7 @@ class ResourceVariable(Buffer):
         """The sentence that says this variable does not exist yet."""
         return f"Resource {self.container or 'localhost'}/{self.name}/N10tensorflow3VarE does not exist."
 
-    def read(self) -> torch.Tensor:
+    def read(self) -> Value:
         """The buffer, as a reader sees it."""
         if self.value is None:
             raise FailedPreconditionError(
@@ -118,14 +119,14 @@ class ResourceVariable(Buffer):
             )
         return self.value
 
-    def buffer(self) -> AnyTensor:
+    def buffer(self) -> Value:
         """The buffer, for an op that updates it in part."""
         if self.value is None:
             raise NotFoundError(None, None, self.missing())
         return self.value
 
 
-def shape_text(shape: tuple[Any, ...]) -> str:
+def shape_text(shape: Sequence[Any]) -> str:
     """A shape as TensorFlow's messages write it: `[2,3]`."""
     return f"[{','.join(str(int(d)) for d in shape)}]"
 
@@ -267,7 +268,7 @@ def _are_distinct(indices: torch.Tensor) -> bool:
     return int(marks.count_nonzero()) == len(indices)
 
 
-def unique_rounds(indices: torch.Tensor) -> list[None]:
+def unique_rounds(indices: torch.Tensor) -> Sequence[torch.Tensor | None]:
     """Split positions into rounds in which no index comes twice, in order of appearance."""
     if len(indices) < 2 or _are_distinct(indices):
         return [None]
@@ -393,11 +394,11 @@ _register_scatters()
 
 
 def _strided_assign(
-    buffer: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, value: torch.Tensor, masks: dict[str, int]
+    buffer: AnyTensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, value: Value, masks: dict[str, int]
 ) -> None:
-    begin, end, strides = (t.tolist() for t in (begin, end, strides))
-    axes = resolve(list(buffer.shape), begin, end, strides, **masks)
-    index, flips = [], []
+    axes = resolve(list(buffer.shape), begin.tolist(), end.tolist(), strides.tolist(), **masks)
+    index: list[slice | int | None] = []
+    flips = []
     dims = [axis.size for axis in axes if axis.kind != "shrink"]
     if list(value.shape) != dims:
         assigned = f"sliced l-value shape {shape_text(dims)} does not match r-value shape {shape_text(value.shape)}"
@@ -412,6 +413,7 @@ def _strided_assign(
             index.append(None)
             position += 1
         else:
+            assert axis.begin is not None and axis.size is not None, "kernels know all sizes"
             last = axis.begin + (axis.size - 1) * axis.stride
             low, high = min(axis.begin, last), max(axis.begin, last)
             index.append(slice(low, high + 1, abs(axis.stride)))
@@ -419,7 +421,7 @@ def _strided_assign(
                 flips.append(position)
             position += 1
     if isinstance(buffer, np.ndarray):
-        buffer[tuple(index)] = np.flip(value, flips)
+        buffer[tuple(index)] = np.flip(value, tuple(flips))
     else:
         buffer[tuple(index)] = torch.flip(value, flips) if flips else value
 
@@ -492,8 +494,8 @@ def resource_gather_nd(resource: ResourceVariable, indices: torch.Tensor) -> Any
         at = wrong.nonzero()[0].tolist()
         index = f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())}"
         raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
-    where = tuple(indices.unbind(-1)) if depth else (...,)
+    where = indices.unbind(-1)
     if isinstance(buffer, np.ndarray):
         return np.array(buffer[tuple(i.numpy() for i in where)], object)
-    taken = buffer[where]
+    taken = buffer[where if depth else ...]
     return taken.clone() if indices.ndim == 1 or not depth else taken  # one position alone, or none, gives a view

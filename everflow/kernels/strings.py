@@ -358,7 +358,7 @@ def _pattern(source: bytes) -> Any:
 
 def _rewriting(rewrite: bytes, groups: int) -> Callable:
     """`fn(match)`: the text that stands for a match. A wrong escape or group ends it, as in RE2."""
-    parts = []
+    parts: list[bytes | int] = []
     position = 0
     while position < len(rewrite):
         at = rewrite.find(b"\\", position)

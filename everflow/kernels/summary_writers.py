@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import weakref
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from everflow.formats.event_database import EventDatabaseWriter
 from everflow.formats.event_files import EventFileWriter
@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session
-    from everflow.kernels.tensors import Strings, Value
+    from everflow.kernels.tensors import Strings
+
+
+_M = TypeVar("_M", bound=Message)
+_Writer: TypeAlias = EventFileWriter | EventDatabaseWriter
 
 
 class SummaryWriter:
@@ -30,18 +34,18 @@ class SummaryWriter:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._file = None
-        self._finish = None
+        self._file: _Writer | None = None
+        self._finish: weakref.finalize | None = None
 
-    def open(self, kind: type, *arguments: float | str) -> None:
+    def open(self, kind: type[_Writer], *arguments: float | str) -> None:
         """Begin a file or database, where none is open."""
         if self._file is None:
-            self._file = kind(*arguments)
+            self._file = file = kind(*arguments)
             # What is written is in the file when the program ends, too.
-            self._finish = weakref.finalize(self, self._file.close)
+            self._finish = weakref.finalize(self, file.close)
 
     @property
-    def file(self) -> EventFileWriter:
+    def file(self) -> _Writer:
         if self._file is None:
             raise NotFoundError(
                 None, None, f"Resource localhost/{self.name}/SummaryWriter does not exist: it isn't initialized, or is closed."
@@ -50,10 +54,11 @@ class SummaryWriter:
 
     def close(self) -> None:
         self.file.close()
-        self._finish.detach()
+        if self._finish is not None:
+            self._finish.detach()
         self._file = None
 
-    def write(self, step: torch.Tensor, **content: bytes | Summary) -> None:
+    def write(self, step: torch.Tensor, **content: Any) -> None:
         event = Event(wall_time=time.time(), **content)
         if step is not None:
             event.step = int(step)
@@ -158,7 +163,7 @@ def _parsed(serialized: Strings) -> Summary:
     return Summary.FromString(serialized.item())
 
 
-def _from_string(kind: type, text: bytes) -> Value:
+def _from_string(kind: type[_M], text: bytes) -> _M:
     try:
         return kind.FromString(text)
     except DecodeError as e:

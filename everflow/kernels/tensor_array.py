@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -23,7 +24,7 @@ def _shape_of(value: AnyTensor) -> tuple[int, ...]:
     return tuple(value.shape)
 
 
-def _zeros(dtype: DType, shape: torch.Tensor) -> Any:
+def _zeros(dtype: DType, shape: Sequence[int]) -> AnyTensor:
     if dtype is dtypes.string:
         return np.full(shape, b"", dtype=object)
     return torch.zeros(shape, dtype=torch_dtype(dtype))
@@ -49,7 +50,7 @@ class _Array:
         self.clear_after_read = clear_after_read
         self.element_shape = element_shape
         self.identical = identical
-        self.fitting = None  # the shape that was written last
+        self.fitting: Sequence[int] | None = None  # the shape that was written last
         # A gradient array sums what is written to one index.
         self.accumulate = accumulate
         self.gradients: dict[str, _Array] = {}
@@ -195,7 +196,7 @@ def tensor_array_write(handle: Value, index: torch.Tensor, value: AnyTensor, flo
 @acting("TensorArrayGatherV3", "TensorArrayGatherV2")
 def tensor_array_gather(
     handle: Value, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
-) -> torch.Tensor:
+) -> AnyTensor:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
     positions = indices.tolist()

@@ -7,7 +7,7 @@ sets, pushes or pops one element after the other takes constant time for each. A
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -36,16 +36,15 @@ class TensorList:
 
     __slots__ = ("_items", "_newer", "_undo", "length", "most", "sizes")
 
-    def __init__(
-        self, items: Sequence[torch.Tensor | int | str | None] | Iterator = (), sizes: list[int] | None = None, most: int | None = None
-    ) -> None:
-        self._items = items if isinstance(items, list) else list(items)
-        self.length = len(self._items)
+    def __init__(self, items: Iterable[Value] = (), sizes: list[int] | None = None, most: int | None = None) -> None:
+        held = items if isinstance(items, list) else list(items)
+        self._items: list[Value] | None = held
+        self.length = len(held)
         self.sizes = sizes
         self.most = most
         # Once another list has taken over the elements: that list, and which range of it stands for which elements here.
-        self._newer = None
-        self._undo = None
+        self._newer: Any = None
+        self._undo: Any = None
 
     def __iter__(self) -> Iterator[Value]:
         return iter(self.items())
@@ -55,7 +54,7 @@ class TensorList:
         with _taking_over:
             return list(self._owned())
 
-    def __getitem__(self, index: int) -> torch.Tensor | int | str:
+    def __getitem__(self, index: int) -> Value:
         with _taking_over:
             at = self
             while at._items is None:
@@ -67,7 +66,7 @@ class TensorList:
                 at = at._newer
             return at._items[index]
 
-    def _owned(self) -> list[torch.Tensor | None]:
+    def _owned(self) -> list[Value]:
         """The elements as a list of this one's own, copied from a newer list where that has taken them."""
         if self._items is None:
             undone, at = [], self
@@ -80,7 +79,7 @@ class TensorList:
             self._items, self._newer, self._undo = items, None, None
         return self._items
 
-    def replaced(self, start: int, end: int, items: list[torch.Tensor | str | None]) -> TensorList:
+    def replaced(self, start: int, end: int, items: list[Value]) -> TensorList:
         """The list with other elements in a range; at its end they may be more or fewer."""
         with _taking_over:
             owned = self._owned()
@@ -102,7 +101,7 @@ class TensorList:
         return TensorList((x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self), self.sizes)
 
     @property
-    def shape(self) -> Any:
+    def shape(self) -> torch.Size:
         return torch.Size([])
 
 
@@ -115,7 +114,7 @@ def _sizes(shape: torch.Tensor) -> list[int] | None:
     return None if shape.ndim == 0 else shape.tolist()
 
 
-def _fit(one: list[int], other: list[int] | None) -> list[int]:
+def _fit(one: list[int] | None, other: list[int] | None) -> list[int] | None:
     """What two descriptions of an element's sizes say together."""
     if one is None or other is None:
         return other if one is None else one
@@ -124,7 +123,7 @@ def _fit(one: list[int], other: list[int] | None) -> list[int]:
     return [max(a, b) for a, b in zip(one, other)]
 
 
-def _blank(items: list[torch.Tensor | None], sizes: list[int], dtype: DType) -> AnyTensor:
+def _blank(items: Iterable[Value], sizes: list[int] | None, dtype: DType) -> AnyTensor:
     """The zeros that an element reads as which was never set."""
     for item in items:
         if item is not None:
@@ -135,7 +134,7 @@ def _blank(items: list[torch.Tensor | None], sizes: list[int], dtype: DType) -> 
     return np.full(sizes, b"", object) if dtype is dtypes.string else torch.zeros(sizes, dtype=torch_dtype(dtype))
 
 
-def _filled(items: list[torch.Tensor | None], input_list: TensorList, element_shape: torch.Tensor, dtype: DType) -> list:
+def _filled(items: list[Value], input_list: TensorList, element_shape: torch.Tensor, dtype: DType) -> list:
     """Elements with zeros for those that were never set."""
     if all(item is not None for item in items):
         return items
@@ -143,7 +142,7 @@ def _filled(items: list[torch.Tensor | None], input_list: TensorList, element_sh
     return [blank if item is None else item for item in items]
 
 
-def _stacked(items: list[torch.Tensor], sizes: list[int], dtype: DType) -> AnyTensor:
+def _stacked(items: list[Value], sizes: list[int] | None, dtype: DType) -> AnyTensor:
     if not items:
         if sizes is None or any(n < 0 for n in sizes):
             raise _error("Tried to stack elements of an empty list with non-fully-defined element_shape")
@@ -151,7 +150,7 @@ def _stacked(items: list[torch.Tensor], sizes: list[int], dtype: DType) -> AnyTe
     return torch.stack(items) if isinstance(items[0], torch.Tensor) else np.stack(items)
 
 
-def _rows(tensor: torch.Tensor) -> list:
+def _rows(tensor: AnyTensor) -> list[AnyTensor]:
     return list(tensor.unbind(0)) if isinstance(tensor, torch.Tensor) else [np.asarray(row, object) for row in tensor]
 
 
@@ -170,7 +169,7 @@ def tensor_list_reserve(element_shape: torch.Tensor, num_elements: torch.Tensor)
 
 
 @kernel("TensorListPushBack", result=same(0, 1))
-def tensor_list_push_back(input_handle: TensorList, tensor: torch.Tensor) -> TensorList:
+def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList:
     if input_handle.length == input_handle.most:
         raise _error(f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}")
     sizes = input_handle.sizes
@@ -183,7 +182,7 @@ def tensor_list_push_back(input_handle: TensorList, tensor: torch.Tensor) -> Ten
 
 
 @kernel("TensorListPopBack", result=same(0))
-def tensor_list_pop_back(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType) -> tuple[TensorList, torch.Tensor]:
+def tensor_list_pop_back(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType) -> tuple[TensorList, Value]:
     end = input_handle.length
     if not end:
         raise _error("Trying to pop from an empty list.")
@@ -195,11 +194,11 @@ def tensor_list_pop_back(input_handle: TensorList, element_shape: torch.Tensor, 
 
 @kernel("TensorListResize", result=same(0), effect=Effect.PURE)
 def tensor_list_resize(input_handle: TensorList, size: torch.Tensor) -> TensorList:
-    size = int(size)
-    if size < 0:
-        raise _error(f"TensorListSlice expects size to be non-negative. Got: {size}")
-    kept = min(size, input_handle.length)
-    return input_handle.replaced(kept, input_handle.length, [None] * (size - kept))
+    wanted = int(size)
+    if wanted < 0:
+        raise _error(f"TensorListSlice expects size to be non-negative. Got: {wanted}")
+    kept = min(wanted, input_handle.length)
+    return input_handle.replaced(kept, input_handle.length, [None] * (wanted - kept))
 
 
 @kernel("TensorListConcatLists", result=same(0, 1))
@@ -221,9 +220,7 @@ def tensor_list_element_shape(input_handle: TensorList, *, shape_type: DType) ->
 
 
 @kernel("TensorListGetItem", result=same(0))
-def tensor_list_get_item(
-    input_handle: TensorList, index: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
-) -> torch.Tensor:
+def tensor_list_get_item(input_handle: TensorList, index: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType) -> Value:
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
     item = input_handle[int(index)]
@@ -239,9 +236,7 @@ def tensor_list_stack(input_handle: TensorList, element_shape: torch.Tensor, *, 
 
 
 @fresh("TensorListGather")
-def tensor_list_gather(
-    input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
-) -> AnyTensor:
+def tensor_list_gather(input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType) -> AnyTensor:
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
         if not 0 <= index < len(items):

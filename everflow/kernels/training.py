@@ -277,9 +277,7 @@ _ONE_PASS = (_gradient_descent, _momentum, _adam)
 _BLOCK = 1 << 16
 
 
-def _apply(
-    rule: Callable[..., None], buffers: list[torch.Tensor], rest: list[torch.Tensor | float], grad_at: int, attributes: dict[str, bool]
-) -> None:
+def _apply(rule: Callable[..., None], buffers: list[torch.Tensor], rest: list[Any], grad_at: int, attributes: dict[str, bool]) -> None:
     """`rule` on whole buffers; where they are large, block by block. (Rules are elementwise.)"""
     grad = rest[grad_at]
     if grad.numel() < 2 * _BLOCK or rule in _ONE_PASS or not all(buffer.is_contiguous() for buffer in buffers):
@@ -293,7 +291,7 @@ def _apply(
 def _row_rule(rule: Callable[..., None], slots: int) -> Callable[..., None]:
     """`rule` applied to the rows named by `indices`; a row that comes twice is updated twice, in order."""
 
-    def update(*arguments: torch.Tensor | float, indices: torch.Tensor, grad_at: int, **attributes: bool) -> None:
+    def update(*arguments: Any, indices: torch.Tensor, grad_at: int, **attributes: bool) -> None:
         buffers, rest = arguments[:slots], list(arguments[slots:])
         grad = rest[grad_at]
         for chosen in unique_rounds(indices):
@@ -308,7 +306,7 @@ def _row_rule(rule: Callable[..., None], slots: int) -> Callable[..., None]:
 
 
 # Op name: the rule, how many buffers it writes, its other inputs, and the attribute it wants.
-_RULES = {
+_RULES: dict[str, tuple[Callable[..., None], int, str, str | None]] = {
     "GradientDescent": (_gradient_descent, 1, "alpha delta", None),
     "Momentum": (_momentum, 2, "lr grad momentum", "use_nesterov"),
     "KerasMomentum": (_keras_momentum, 2, "lr grad momentum", "use_nesterov"),
@@ -356,7 +354,7 @@ def _scalar(name: str, value: torch.Tensor) -> float:
     return value.item()
 
 
-def _wrong_shape(name: str, var: torch.Tensor, grad: torch.Tensor) -> Any:
+def _wrong_shape(name: str, var: torch.Tensor, grad: torch.Tensor) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}")
 
 
@@ -364,10 +362,10 @@ def _dense(rule: Callable[..., None], slots: int, names: list[str], attribute: s
     gradient_name = "delta" if "delta" in names else "grad"
     grad_at = names.index(gradient_name)
 
-    def run(*inputs: Value, **attributes: dict[str, bool]) -> Ref:
+    def run(*inputs: Value, **attributes: bool) -> Ref | None:
         variables = inputs[:slots]
         buffers = _buffers(variables)
-        rest = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
+        rest: list[Any] = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
         grad = rest[grad_at]
         if grad.shape != buffers[0].shape:
             raise _wrong_shape(gradient_name, buffers[0], grad)
@@ -424,13 +422,13 @@ def _check_sparse(var: torch.Tensor, grad: torch.Tensor, indices: torch.Tensor) 
 
 def _with_known_scalars(
     rule: Callable[..., None], slots: int, names: list[str], attribute: str | None, general: Callable
-) -> Callable[..., Callable[..., Ref | ResourceVariable]]:
+) -> Callable[[Node], Callable | None]:
     """For `specialize`: the update of a node some of whose scalars are constants, which are then read once."""
     gradient_name = "delta" if "delta" in names else "grad"
     grad_at = slots + names.index(gradient_name)
 
     def choose(node: Node) -> Callable[..., Ref | ResourceVariable] | None:
-        scalars = [None] * len(names)
+        scalars: list[Any] = [None] * len(names)
         for i in range(len(names)):
             value = None if slots + i == grad_at else node.constant_input(slots + i)
             scalars[i] = None if value is None or value.ndim else value.item()
