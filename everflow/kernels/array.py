@@ -60,7 +60,7 @@ def on_bits(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor
     return moved
 
 
-def copied(x: AnyTensor) -> AnyTensor:
+def copied(x: Value) -> Value:
     """The same values in memory of their own."""
     return x.copy() if is_text(x) else x.clone()
 

@@ -99,7 +99,7 @@ def barrier(
 
 
 @acting("BarrierInsertMany", waits=Waits.PUTS)
-def insert_many(handle: Barrier, keys: Strings, values: torch.Tensor, *, component_index: int) -> None:
+def insert_many(handle: Barrier, keys: Strings, values: AnyTensor, *, component_index: int) -> None:
     if not 0 <= component_index < len(handle.types):
         raise InvalidArgumentError(
             None, None, f"The component ID is out of range {component_index} > num_components (= {len(handle.types)})"

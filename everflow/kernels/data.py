@@ -120,7 +120,7 @@ class Restarting:
     def __iter__(self) -> Restarting:
         return self
 
-    def __next__(self) -> tuple[torch.Tensor, ...]:
+    def __next__(self) -> Any:
         try:
             element = self._advance()
         except Exception:

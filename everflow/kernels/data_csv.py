@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from everflow.kernels.tensors import AnyTensor, Strings
 
 
-def _rows(file: Any, use_quotes: bool) -> Iterator[bytes]:
+def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
     """The records of a CSV file as bytes: a line each, or more where a quoted field goes over several."""
     rest, row = b"", b""
     while True:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections import deque
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -59,7 +59,7 @@ class MultiDeviceIterator(IteratorResource):
                 waiting.clear()
             self._turns = itertools.cycle(range(len(self._waiting)))
 
-    def get_next_of(self, shard: int, incarnation: int, step: Step) -> list[torch.Tensor]:
+    def get_next_of(self, shard: int, incarnation: int, step: Step) -> list[Value]:
         with step.holding(self._lock):
             if incarnation != self.incarnation:
                 raise InvalidArgumentError(None, None, f"Invalid incarnation id: {incarnation}; the iterator is at {self.incarnation}")
@@ -84,7 +84,7 @@ def anonymous_multi_device_iterator(*, node: Node, devices: list[str]) -> tuple[
 
 @kernel("DeleteMultiDeviceIterator")
 def delete_multi_device_iterator(
-    multi_device_iterator: MultiDeviceIterator, iterators: Any, deleter: IteratorResource, *, session: Session
+    multi_device_iterator: MultiDeviceIterator, iterators: list[IteratorResource], deleter: IteratorResource, *, session: Session
 ) -> None:
     session.resources.remove(multi_device_iterator)
 
@@ -100,7 +100,7 @@ def multi_device_iterator_init(
 @kernel("MultiDeviceIteratorGetNextFromShard")
 def multi_device_iterator_get_next_from_shard(
     multi_device_iterator: MultiDeviceIterator, shard_num: torch.Tensor, incarnation_id: torch.Tensor, *, step: Step
-) -> list[torch.Tensor]:
+) -> list[Value]:
     try:
         return multi_device_iterator.get_next_of(int(shard_num), int(incarnation_id), step)
     except End:

@@ -6,7 +6,7 @@ import functools
 import glob
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, BinaryIO
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everflow.kernels.tensors import Strings
 
 
-def opened(name: str) -> Any:
+def opened(name: str) -> BinaryIO:
     """A file to be read; NotFoundError where there is none."""
     try:
         return open(name, "rb")
@@ -88,7 +88,7 @@ def matching_files_dataset(patterns: Strings) -> Source:
     return Source(start)
 
 
-def lines_of(file: Any) -> Iterator[bytes]:
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
     """Lines of a file that can only be read in pieces, without "\\n" or "\\r\\n"."""
     rest = b""
     while piece := file.read(1 << 18):

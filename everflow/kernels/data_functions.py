@@ -274,7 +274,7 @@ def scan_dataset(
 @kernel("ReduceDataset")
 def reduce_dataset(
     input_dataset: Dataset, initial_state: list[Value], other_arguments: list[Value], *, f: NameAttrList, session: Session, step: Step
-) -> list[torch.Tensor]:
+) -> list[Value]:
     iteration = Iteration(step)
     following, run, state = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), tuple(initial_state)
     while True:
@@ -285,7 +285,7 @@ def reduce_dataset(
 
 
 @kernel("DatasetToSingleElement")
-def dataset_to_single_element(dataset: Dataset, *, step: Step) -> list[torch.Tensor]:
+def dataset_to_single_element(dataset: Dataset, *, step: Step) -> list[Value]:
     following = dataset.start(Iteration(step))
     try:
         element = following()

@@ -24,12 +24,12 @@ _calling = functools.partial(kernel, threads_matter_from=0)  # whatever the func
 
 
 @_calling("PartitionedCall", "StatefulPartitionedCall")
-def partitioned_call(args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[torch.Tensor]:
+def partitioned_call(args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     return session.function(f)(*args, step=step)
 
 
 @_calling("RemoteCall")
-def remote_call(target: Strings, args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[torch.Tensor]:
+def remote_call(target: Strings, args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     return session.function(f)(*args, step=step)
 
 
@@ -61,21 +61,19 @@ def if_(
     session: Session,
     step: Step,
     node: Node,
-) -> list[torch.Tensor]:
+) -> list[Value]:
     return session.function(then_branch if _decides(cond, node) else else_branch)(*input, step=step)
 
 
 @_calling("Case")
-def case(
-    branch_index: torch.Tensor, input: list[Value], *, branches: list[NameAttrList], session: Session, step: Step
-) -> list[torch.Tensor]:
+def case(branch_index: torch.Tensor, input: list[Value], *, branches: list[NameAttrList], session: Session, step: Step) -> list[Value]:
     index = int(branch_index)
     chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
     return session.function(chosen)(*input, step=step)
 
 
 @_calling("While", "StatelessWhile")
-def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, session: Session, step: Step, node: Node) -> list[torch.Tensor]:
+def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, session: Session, step: Step, node: Node) -> list[Value]:
     test, again = session.function(cond), session.function(body)
     values = list(input)
     while _decides(test(*values, step=step)[0], node):
@@ -87,7 +85,7 @@ def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, sessio
 @_calling("For")
 def for_(
     start: torch.Tensor, limit: torch.Tensor, delta: torch.Tensor, input: list[Value], *, body: NameAttrList, session: Session, step: Step
-) -> list[torch.Tensor]:
+) -> list[Value]:
     again = session.function(body)
     values = list(input)
     stride = int(delta)
@@ -111,7 +109,7 @@ def fake_param(*, dtype: DType, shape: TensorShape) -> Value:
 
 
 @_calling("SymbolicGradient")
-def symbolic_gradient(input: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[torch.Tensor]:
+def symbolic_gradient(input: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
     function = session.graph._get_function(f.name)
     if function is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -168,7 +168,7 @@ def _apply_transposed(grad: torch.Tensor, axis: int, in_size: int, table: Table)
     return result
 
 
-def _dense(table: Table, in_size: int) -> Any:
+def _dense(table: Table, in_size: int) -> torch.Tensor:
     indices, weights, _ = table
     return torch.zeros(indices.shape[0], in_size).scatter_add_(1, indices, weights)
 
@@ -205,7 +205,7 @@ def resize_nearest_neighbor_grad(grads: torch.Tensor, size: torch.Tensor, *, ali
     return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
 
 
-def _interpolating(name: str, table: Any) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
+def _interpolating(name: str, table: Callable[..., Table]) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
     @fresh("Resize" + name, threads_matter_from=SHARE)
     def resize(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
         pairs = _sizes(images, size, align_corners, half_pixel_centers)

@@ -340,7 +340,7 @@ def mutable_dense_hash_table_v2(
 
 
 @reading("LookupTableFind", "LookupTableFindV2")
-def find(table_handle: StaticTable | Table, keys: AnyTensor, default_value: AnyTensor) -> AnyTensor:
+def find(table_handle: Table, keys: AnyTensor, default_value: AnyTensor) -> AnyTensor:
     if tuple(default_value.shape) != table_handle.value_shape:
         raise InvalidArgumentError(
             None,
@@ -351,7 +351,7 @@ def find(table_handle: StaticTable | Table, keys: AnyTensor, default_value: AnyT
 
 
 @acting("LookupTableInsert", "LookupTableInsertV2")
-def insert(table_handle: DenseTable | Table, keys: AnyTensor, values: AnyTensor) -> None:
+def insert(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> None:
     table_handle.insert(keys, values)
 
 
@@ -361,7 +361,7 @@ def remove(table_handle: Table, keys: AnyTensor) -> None:
 
 
 @reading("LookupTableSize", "LookupTableSizeV2")
-def size(table_handle: StaticTable) -> torch.Tensor:
+def size(table_handle: Table) -> torch.Tensor:
     return torch.tensor(len(table_handle))
 
 
@@ -371,7 +371,7 @@ def export(table_handle: Table) -> tuple[AnyTensor, AnyTensor]:
 
 
 @acting("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
-def import_values(table_handle: StaticTable | Table, keys: AnyTensor, values: AnyTensor) -> None:
+def import_values(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> None:
     table_handle.load(keys, values)
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -81,7 +81,7 @@ def _plain(have: torch.dtype, want: torch.dtype) -> Callable:
     return lambda x: x.to(want)
 
 
-def _float_to_uint64(x: torch.Tensor) -> Any:
+def _float_to_uint64(x: torch.Tensor) -> torch.Tensor:
     """Below 2**63 as a signed integer; from there on with the top bit added by hand, as compilers write it for x86."""
     x = x.to(torch.float64)
     high = x >= 2.0**63

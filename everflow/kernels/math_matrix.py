@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -78,7 +78,7 @@ def batch_matmul_of_equal_batches(x: torch.Tensor, y: torch.Tensor, *, adj_x: bo
     return batch_matmul(x, y, adj_x=adj_x, adj_y=adj_y)
 
 
-def _adjoint(x: torch.Tensor) -> Any:
+def _adjoint(x: torch.Tensor) -> torch.Tensor:
     return x.mH if x.is_complex() else x.mT
 
 

@@ -121,7 +121,7 @@ def _channel_windows(ksize: list[int], strides: list[int], form: Format) -> int:
     return window
 
 
-def _grouped_channels(x: torch.Tensor, window: int, form: Format) -> Any:
+def _grouped_channels(x: torch.Tensor, window: int, form: Format) -> torch.Tensor:
     """[..., groups, window] of the channels."""
     x = x if form.channels_last else x.movedim(1, -1)
     if x.shape[-1] % window:

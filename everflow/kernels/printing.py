@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from everflow.kernels.tensors import AnyTensor, Strings, Value
 
 
-def summary(value: torch.Tensor, dtype: DType, limit: int) -> str:
+def summary(value: AnyTensor, dtype: DType, limit: int) -> str:
     """The first `limit` elements of a tensor (all for a negative limit), with brackets around inner dimensions."""
     array = value if isinstance(value, np.ndarray) else (value.float() if value.dtype is torch.bfloat16 else value).numpy()
     limit = array.size if limit < 0 else limit

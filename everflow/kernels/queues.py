@@ -119,7 +119,7 @@ class Queue:
 
     # --- checks
 
-    def check_put(self, components: list[AnyTensor], batched: bool) -> None:
+    def check_put(self, components: list[Value], batched: bool) -> None:
         if self.shapes is None:
             return
         for i, (component, shape) in enumerate(zip(components, self.shapes, strict=True)):
@@ -420,23 +420,23 @@ def _two_forms(name: str) -> tuple[str, str]:
 
 
 @acting(*_two_forms("QueueEnqueue"), waits=Waits.PUTS)
-def enqueue(handle: Value, components: list[AnyTensor], *, step: Step) -> None:
+def enqueue(handle: Queue, components: list[Value], *, step: Step) -> None:
     handle.check_put(components, batched=False)
     handle.put([tuple(copied(c) for c in components)], step)
 
 
 @acting(*_two_forms("QueueEnqueueMany"), waits=Waits.PUTS)
-def enqueue_many(handle: Value, components: list[AnyTensor], *, step: Step) -> None:
+def enqueue_many(handle: Queue, components: list[Value], *, step: Step) -> None:
     handle.check_put(components, batched=True)
     handle.put(list(zip(*(rows_of(copied(c)) for c in components), strict=True)), step)
 
 
 @acting(*_two_forms("QueueDequeue"), waits=Waits.TAKES)
-def dequeue(handle: Value, *, step: Step) -> list[AnyTensor]:
+def dequeue(handle: Queue, *, step: Step) -> list[Value]:
     return list(handle.take(1, step)[0])
 
 
-def _take_many(queue: Value, n: torch.Tensor, step: Step, up_to: bool, what: str) -> list[AnyTensor]:
+def _take_many(queue: Queue, n: torch.Tensor, step: Step, up_to: bool, what: str) -> list[Value]:
     count = int(n)
     if count < 0:
         raise InvalidArgumentError(None, None, f"{what}Op requested {count} < 0 elements")
@@ -446,17 +446,17 @@ def _take_many(queue: Value, n: torch.Tensor, step: Step, up_to: bool, what: str
 
 
 @acting(*_two_forms("QueueDequeueMany"), waits=Waits.TAKES)
-def dequeue_many(handle: Value, n: torch.Tensor, *, step: Step) -> list[AnyTensor]:
+def dequeue_many(handle: Queue, n: torch.Tensor, *, step: Step) -> list[Value]:
     return _take_many(handle, n, step, False, "DequeueMany")
 
 
 @acting(*_two_forms("QueueDequeueUpTo"), waits=Waits.TAKES)
-def dequeue_up_to(handle: Value, n: torch.Tensor, *, step: Step) -> list[AnyTensor]:
+def dequeue_up_to(handle: Queue, n: torch.Tensor, *, step: Step) -> list[Value]:
     return _take_many(handle, n, step, True, "DequeueUpTo")
 
 
 @acting(*_two_forms("QueueClose"), waits=Waits.PUTS)
-def close(handle: Value, *, cancel_pending_enqueues: bool, step: Step) -> None:
+def close(handle: Queue, *, cancel_pending_enqueues: bool, step: Step) -> None:
     handle.close(cancel_pending_enqueues, step)
 
 

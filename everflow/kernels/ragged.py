@@ -172,7 +172,7 @@ class RaggedVariant:
 
 
 @kernel("RaggedTensorToVariant", result=same(0, 1))
-def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_values: torch.Tensor, *, batched_input: bool) -> Strings:
+def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor, *, batched_input: bool) -> Strings:
     if not batched_input:
         return np.array(RaggedVariant(rt_nested_splits, rt_dense_values), object)
     outer = rt_nested_splits[0].tolist()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -35,7 +35,7 @@ def _rows_per_task(rows: int, cost: float) -> int:
     size = min(rows, int(max(-(-rows // (4 * threads)), 40000 / cost)))
     largest = min(rows, 2 * size)
 
-    def efficiency(count: int) -> Any:
+    def efficiency(count: int) -> float:
         return count / (-(-count // threads) * threads)
 
     count = -(-rows // size)

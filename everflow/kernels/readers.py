@@ -13,7 +13,7 @@ from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
-from everflow.kernels.queues import FIFOQueue, shared_resource
+from everflow.kernels.queues import Queue, shared_resource
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.platform import file_io
@@ -21,7 +21,7 @@ from everflow.protos.reader_base_pb2 import ReaderBaseState
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
-    from everflow.kernels.tensors import Strings, Value
+    from everflow.kernels.tensors import Strings
 
 
 class Reader:
@@ -42,7 +42,7 @@ class Reader:
         """(key, record) pairs of one file; subclasses say how."""
         raise NotImplementedError
 
-    def _next(self, queue: FIFOQueue, step: Step) -> tuple[bytes, bytes]:
+    def _next(self, queue: Queue, step: Step) -> tuple[bytes, bytes]:
         """The next (key, record), from the next file where one has ended."""
         while True:
             if self.source is None:
@@ -63,11 +63,11 @@ class Reader:
         self.finished = self.started
         self.source = None
 
-    def read(self, queue: FIFOQueue, step: Step) -> tuple[bytes, bytes]:
+    def read(self, queue: Queue, step: Step) -> tuple[bytes, bytes]:
         with step.holding(self.lock):
             return self._next(queue, step)
 
-    def read_up_to(self, queue: FIFOQueue, count: int, step: Step) -> list[tuple[bytes, bytes]]:
+    def read_up_to(self, queue: Queue, count: int, step: Step) -> list[tuple[bytes, bytes]]:
         """At least one record and at most `count`, all from one file."""
         with step.holding(self.lock):
             found = [self._next(queue, step)]
@@ -232,15 +232,13 @@ def _scalar(text: bytes) -> Strings:
 
 
 @acting(*_two_forms("ReaderRead"), waits=Waits.TAKES)
-def read(reader_handle: Value, queue_handle: FIFOQueue, *, step: Step) -> tuple[Strings, Strings]:
+def read(reader_handle: Reader, queue_handle: Queue, *, step: Step) -> tuple[Strings, Strings]:
     key, value = reader_handle.read(queue_handle, step)
     return _scalar(key), _scalar(value)
 
 
 @acting(*_two_forms("ReaderReadUpTo"), waits=Waits.TAKES)
-def read_up_to(
-    reader_handle: WholeFileReader, queue_handle: FIFOQueue, num_records: torch.Tensor, *, step: Step
-) -> tuple[Strings, Strings]:
+def read_up_to(reader_handle: Reader, queue_handle: Queue, num_records: torch.Tensor, *, step: Step) -> tuple[Strings, Strings]:
     if int(num_records) <= 0:
         raise OutOfRangeError(None, None, f"num_records must be positive, got {int(num_records)}")
     pairs = reader_handle.read_up_to(queue_handle, int(num_records), step)
@@ -249,28 +247,28 @@ def read_up_to(
 
 
 @reading(*_two_forms("ReaderNumRecordsProduced"))
-def num_records_produced(reader_handle: TextLineReader) -> torch.Tensor:
+def num_records_produced(reader_handle: Reader) -> torch.Tensor:
     return torch.tensor(reader_handle.produced)
 
 
 @reading(*_two_forms("ReaderNumWorkUnitsCompleted"))
-def num_work_units_completed(reader_handle: TextLineReader) -> torch.Tensor:
+def num_work_units_completed(reader_handle: Reader) -> torch.Tensor:
     return torch.tensor(reader_handle.finished)
 
 
 @acting(*_two_forms("ReaderReset"))
-def reset(reader_handle: TFRecordReader) -> None:
+def reset(reader_handle: Reader) -> None:
     with reader_handle.lock:
         reader_handle.reset()
 
 
 @reading(*_two_forms("ReaderSerializeState"))
-def serialize_state(reader_handle: IdentityReader) -> Strings:
+def serialize_state(reader_handle: Reader) -> Strings:
     with reader_handle.lock:
         return _scalar(reader_handle.state())
 
 
 @acting(*_two_forms("ReaderRestoreState"))
-def restore_state(reader_handle: IdentityReader, state: Strings) -> None:
+def restore_state(reader_handle: Reader, state: Strings) -> None:
     with reader_handle.lock:
         reader_handle.restore(scalar_string(state, "state"))

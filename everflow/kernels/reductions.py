@@ -59,7 +59,7 @@ def _is_divided(x: torch.Tensor, axes: list[int]) -> bool:
     return count == 1
 
 
-def _by_rows(reduce: Callable[..., torch.Tensor], x: torch.Tensor, axes: list[int], keep_dims: bool) -> Any:
+def _by_rows(reduce: Callable[..., torch.Tensor], x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     """All values to one by `reduce(values, axis)`, in an order of our own; half precision is rounded once, at the end."""
     values = x.reshape(-1)
     if x.dtype in (torch.float16, torch.bfloat16):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -126,7 +126,7 @@ def sparse_to_dense(
     return out
 
 
-def _keep_last(out: torch.Tensor, flat: Any, values: torch.Tensor) -> Any:
+def _keep_last(out: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     last = torch.full((out.numel(),), -1, dtype=torch.int64).scatter_reduce_(0, flat, torch.arange(flat.numel()), "amax")
     chosen = last[last >= 0]
     out.view(-1)[flat[chosen]] = values.expand(flat.numel())[chosen]

@@ -50,13 +50,13 @@ class StagingArea:
             self.items.append([copied(v) for v in values])
             self.condition.notify_all()
 
-    def get(self, step: Step) -> list[torch.Tensor]:
+    def get(self, step: Step) -> list[Value]:
         with self.condition:
             step.wait_for(self.condition, lambda: bool(self.items))
             self.condition.notify_all()
             return self.items.popleft()
 
-    def peek(self, index: int, step: Step) -> list[torch.Tensor]:
+    def peek(self, index: int, step: Step) -> list[Value]:
         with self.condition:
             step.wait_for(self.condition, lambda: len(self.items) > index)
             return list(self.items[index])
@@ -80,16 +80,14 @@ def stage(
 
 
 @acting("Unstage", waits=Waits.TAKES)
-def unstage(
-    *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step
-) -> list[torch.Tensor]:
+def unstage(*, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step) -> list[Value]:
     return _area(session, container, shared_name, node, capacity, memory_limit).get(step)
 
 
 @kernel("StagePeek")
 def stage_peek(
     index: torch.Tensor, *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step
-) -> list[torch.Tensor]:
+) -> list[Value]:
     return _area(session, container, shared_name, node, capacity, memory_limit).peek(int(index), step)
 
 

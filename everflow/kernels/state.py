@@ -325,7 +325,7 @@ _ROW_UPDATES = {
 }
 
 
-def _scatter(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, update: Callable[..., None]) -> None:
+def _scatter(buffer: AnyTensor, indices: torch.Tensor, updates: Value, update: Callable[..., None]) -> None:
     expected = (*indices.shape, *buffer.shape[1:])
     if tuple(updates.shape) != expected:
         if updates.ndim or not buffer.ndim:
@@ -376,12 +376,12 @@ def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tenso
 def _register_scatters() -> None:
     def ref_and_resource(name: str, function: Callable, locks: bool) -> None:
         @updating(f"Scatter{name}")
-        def scatter_ref(ref: Ref, indices: torch.Tensor, updates: torch.Tensor) -> Ref:
+        def scatter_ref(ref: Ref, indices: torch.Tensor, updates: AnyTensor) -> Ref:
             function(ref.read(), indices, updates)
             return ref
 
         @updating(f"ResourceScatter{name}", locks=locks)
-        def scatter_resource(resource: ResourceVariable, indices: torch.Tensor, updates: torch.Tensor) -> None:
+        def scatter_resource(resource: ResourceVariable, indices: torch.Tensor, updates: AnyTensor) -> None:
             function(resource.buffer(), indices, updates)
 
     for name, update in _ROW_UPDATES.items():

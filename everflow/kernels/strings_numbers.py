@@ -15,7 +15,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings import measured, strings, text_bytes
-from everflow.kernels.tensors import Strings, Value, torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -144,7 +144,7 @@ def _element_text(value: Any, dtype: DType) -> str:
     return f'"{escaped(value)}"' if dtype is dtypes.string else number_text(value, dtype)
 
 
-def summarized(value: torch.Tensor, dtype: DType, edge_items: int) -> str:
+def summarized(value: AnyTensor, dtype: DType, edge_items: int) -> str:
     """A tensor's text with only so many items at each end of every dimension; all of them for -1."""
     array = value if isinstance(value, np.ndarray) else value.to(torch.float32).numpy() if value.dtype is torch.bfloat16 else value.numpy()
     if array.ndim == 0:

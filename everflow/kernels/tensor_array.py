@@ -66,7 +66,7 @@ class _Array:
             self.elements.extend([None] * missing)
             self.read.extend([False] * missing)
 
-    def write(self, index: int, value: torch.Tensor, dtype: DType) -> None:
+    def write(self, index: int, value: Value, dtype: DType) -> None:
         self.check_open()
         if dtype is not None and dtype.base_dtype is not self.dtype:
             raise InvalidArgumentError(
@@ -113,7 +113,7 @@ class _Array:
         if self.identical and not self.element_shape.is_fully_defined():
             self.element_shape = self.element_shape.merge_with(shape)
 
-    def get(self, index: int) -> torch.Tensor:
+    def get(self, index: int) -> Value:
         self.check_open()
         if not 0 <= index < len(self.elements):
             raise InvalidArgumentError(None, None, f"Tried to read from index {index} of a TensorArray of size {len(self.elements)}")
@@ -181,21 +181,21 @@ def tensor_array_grad_with_shape(
 
 
 @acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
-def tensor_array_read(handle: Value, index: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType) -> torch.Tensor:
+def tensor_array_read(handle: _Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
     return handle.get(int(index))
 
 
 @acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
-def tensor_array_write(handle: Value, index: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_write(handle: _Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     handle.write(int(index), value, T)
     return flow_in
 
 
 @acting("TensorArrayGatherV3", "TensorArrayGatherV2")
 def tensor_array_gather(
-    handle: Value, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
+    handle: _Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
 ) -> AnyTensor:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
@@ -212,7 +212,7 @@ def tensor_array_gather(
     return _stack([handle.get(i) for i in positions])
 
 
-def _stack(values: list[torch.Tensor]) -> torch.Tensor:
+def _stack(values: list[Value]) -> Value:
     first = _shape_of(values[0])
     for i, value in enumerate(values):
         if _shape_of(value) != first:
@@ -225,7 +225,7 @@ def _stack(values: list[torch.Tensor]) -> torch.Tensor:
 
 
 @acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
-def tensor_array_scatter(handle: Value, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_scatter(handle: _Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
         raise InvalidArgumentError(
@@ -243,7 +243,7 @@ def tensor_array_scatter(handle: Value, indices: torch.Tensor, value: AnyTensor,
 
 
 @acting("TensorArrayConcatV3", "TensorArrayConcatV2")
-def tensor_array_concat(handle: Value, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
+def tensor_array_concat(handle: _Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
         if not rest.is_fully_defined():
@@ -268,7 +268,7 @@ def tensor_array_concat(handle: Value, flow_in: torch.Tensor, *, element_shape_e
 
 
 @acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
-def tensor_array_split(handle: Value, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_split(handle: _Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     sizes = lengths.tolist()
     if not _shape_of(value):
         raise InvalidArgumentError(
@@ -294,12 +294,12 @@ def tensor_array_split(handle: Value, value: AnyTensor, lengths: torch.Tensor, f
 
 
 @reading("TensorArraySizeV3", "TensorArraySizeV2")
-def tensor_array_size(handle: Value, flow_in: torch.Tensor) -> torch.Tensor:
+def tensor_array_size(handle: _Array, flow_in: torch.Tensor) -> torch.Tensor:
     return torch.tensor(len(handle.elements), dtype=torch.int32)
 
 
 @acting("TensorArrayCloseV3", "TensorArrayCloseV2")
-def tensor_array_close(handle: Value) -> None:
+def tensor_array_close(handle: _Array) -> None:
     handle.closed = True
     handle.elements.clear()
     handle.read.clear()
@@ -327,7 +327,7 @@ def old_stack(*, elem_type: DType) -> _Stack:
 
 
 @acting("StackPushV2", "StackPush", result=same(1), keeps=(1,))
-def stack_push(handle: _Stack, elem: torch.Tensor) -> torch.Tensor:
+def stack_push(handle: _Stack, elem: Value) -> Value:
     if handle.closed:
         raise InvalidArgumentError(None, None, "Stack has already been closed.")
     if 0 <= handle.limit <= len(handle.values):
@@ -337,7 +337,7 @@ def stack_push(handle: _Stack, elem: torch.Tensor) -> torch.Tensor:
 
 
 @acting("StackPopV2", "StackPop", result=UNKNOWN)
-def stack_pop(handle: _Stack, *, elem_type: DType) -> torch.Tensor:
+def stack_pop(handle: _Stack, *, elem_type: DType) -> Value:
     if elem_type is not handle.dtype:
         raise InvalidArgumentError(None, None, f"The stack holds {handle.dtype.name}, not {elem_type.name}")
     if not handle.values:
