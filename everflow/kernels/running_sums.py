@@ -7,6 +7,7 @@ Only plans have these nodes (see `runtime/plan/accumulators.py`).
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 
@@ -23,7 +24,7 @@ class RunningSum:
     __slots__ = ("_accumulate", "_total", "_is_ours", "_waiting", "_rows")
 
     def __init__(self, start: torch.Tensor) -> None:
-        self._accumulate: Callable[..., torch.Tensor]
+        self._accumulate: Any = None  # comes with the first part
         self._total = start
         self._is_ours = False  # the first total belongs to others, later ones may be added to in place
         self._waiting: tuple[list, ...] = ()
