@@ -494,8 +494,11 @@ def resource_gather_nd(resource: ResourceVariable, indices: torch.Tensor) -> Any
         at = wrong.nonzero()[0].tolist()
         index = f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())}"
         raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
+    if not depth:  # positions that name no axis: all of the variable for each
+        dims = (*indices.shape[:-1], *buffer.shape)
+        return np.array(np.broadcast_to(buffer, dims)) if isinstance(buffer, np.ndarray) else buffer.expand(dims).clone()
     where = indices.unbind(-1)
     if isinstance(buffer, np.ndarray):
         return np.array(buffer[tuple(i.numpy() for i in where)], object)
-    taken = buffer[where if depth else ...]
-    return taken.clone() if indices.ndim == 1 or not depth else taken  # one position alone, or none, gives a view
+    taken = buffer[where]
+    return taken.clone() if indices.ndim == 1 else taken  # one position alone gives a view
