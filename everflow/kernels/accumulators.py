@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import torch
@@ -28,7 +29,7 @@ class Accumulator:
 
     def __init__(self, name: str, dtype: DType, shape: TensorShape, reduction_type: str) -> None:
         self.name, self.dtype, self.reduction = name, dtype, reduction_type
-        self.shape = shape.as_list() if shape.ndims is not None else None
+        self.shape: Sequence[int | None] | None = shape.as_list() if shape.ndims is not None else None
         self.condition = renewed(threading.Condition())
         self.step = 0
         self.forget()

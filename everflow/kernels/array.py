@@ -169,7 +169,7 @@ def squeeze(input: AnyTensor, *, squeeze_dims: list[int]) -> AnyTensor:
 @kernel("EnsureShape", result=same(0))
 def ensure_shape(input: AnyTensor, *, shape: TensorShape) -> AnyTensor:
     if not shape.is_compatible_with(tuple(input.shape)):
-        expected = "[" + ",".join(map(str, shape.dims)) + "]"
+        expected = "[" + ",".join(map(str, shape.dims or ())) + "]"
         raise invalid(f"Shape of tensor {bracketed(input.shape)} is not compatible with expected shape {expected}.")
     return input
 

@@ -121,7 +121,7 @@ def _write_old(path: str, names: list[str], parts: list[str], tensors: list[AnyT
     for name, part, tensor, dtype in zip(names, parts, tensors, types):
         array = to_numpy(tensor, dtype.base_dtype)
         shape, piece = parse_shape_and_slice(part)
-        if shape is None:
+        if shape is None or piece is None:
             shape, piece = list(array.shape), TensorSlice.full(array.ndim)
         rows.append((name, shape, piece, array, dtype.base_dtype))
     write_old_checkpoint(path, rows)

@@ -64,7 +64,8 @@ def _reduction(node: Node) -> Callable | None:
 
 
 def _is_small(shape: TensorShape) -> bool:
-    return shape.is_fully_defined() and shape.num_elements() < reductions.DIVIDED
+    count = shape.num_elements()
+    return count is not None and count < reductions.DIVIDED
 
 
 @specialize("Reshape")

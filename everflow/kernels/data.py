@@ -75,7 +75,7 @@ class Iteration:
 
 def _stateful_ops(graph: Graph, name: str) -> list:
     """The ops of a graph's function that keep state from call to call: random ops, Python functions."""
-    function = graph._functions[name]
+    function: Any = graph._functions[name]
     inputs, outputs = function.body_tensors()
     bodies = {t.graph for t in [*inputs, *outputs]}
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]

@@ -111,7 +111,7 @@ def fake_param(*, dtype: DType, shape: TensorShape) -> Value:
 @_calling("SymbolicGradient")
 def symbolic_gradient(input: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
-    function = session.graph._get_function(f.name)
+    function: Any = session.graph._get_function(f.name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {f.name} is not defined.")
     if function.gradient_name:

@@ -286,7 +286,7 @@ def mutable_hash_table_of_tensors(
     node: Node,
     session: Session,
 ) -> Table:
-    shape = value_shape.as_list()
+    shape: list[Any] = value_shape.as_list()
     return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape))
 
 

@@ -6,8 +6,9 @@ it does in vectors, several times as fast for large tensors whose values differ 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -68,7 +69,8 @@ def _comparison(node: Node) -> Callable | None:
     if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get("incompatible_shape_error", True):
         return None
     shape = node.output_shapes[0]
-    small = shape is not None and shape.is_fully_defined() and shape.num_elements() < SMALLEST
+    count = None if shape is None else shape.num_elements()
+    small = count is not None and count < SMALLEST
     return _COMPARISONS[node.type] if small else _BY_NUMBERS[node.type]
 
 
@@ -104,14 +106,16 @@ def _of_a_known_bound(node: Node) -> Callable | None:
 @specialize("Select")
 def _select_of(node: Node) -> Callable | None:
     """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
-    mask, x, y = (source.output_shapes[output] for source, output in node.inputs)
-    if any(s is None or not s.is_fully_defined() for s in (mask, x, y)):
+    shapes = [source.output_shapes[output] for source, output in node.inputs]
+    if any(s is None or not s.is_fully_defined() for s in shapes):
         return None
-    if node.output_dtypes[0].name in ("string", "variant", "resource") or x.as_list() != y.as_list():
+    sizes: list[list[Any]] = [s.as_list() for s in shapes]
+    mask, x, y = sizes
+    if node.output_dtypes[0].name in ("string", "variant", "resource") or x != y:
         return None
-    if mask.as_list() == x.as_list():
-        return torch.where if x.num_elements() < SMALLEST else chosen
-    if mask.ndims == 1 and x.ndims > 1 and mask.as_list() == x.as_list()[:1]:
-        column = (-1, *[1] * (x.ndims - 1))
+    if mask == x:
+        return torch.where if math.prod(x) < SMALLEST else chosen
+    if len(mask) == 1 and len(x) > 1 and mask == x[:1]:
+        column = (-1, *[1] * (len(x) - 1))
         return lambda condition, t, e: torch.where(condition.view(column), t, e)
     return None

@@ -146,7 +146,7 @@ def var_handle(*, dtype: DType, shape: TensorShape, container: str, shared_name:
 @kernel("TemporaryVariable")
 def temporary_variable(*, dtype: DType, shape: TensorShape, var_name: str, node: Node, step: Step) -> Ref:
     ref = Ref(dtype, var_name or node.name, shape)
-    dims = shape.as_list()
+    dims: list[Any] = shape.as_list()
     ref.value = np.full(dims, b"", object) if dtype.name == "string" else torch.empty(dims, dtype=torch_dtype(dtype))
     step.container[("temporary_variable", ref.name)] = ref
     return ref
@@ -185,7 +185,7 @@ def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, s
 
 
 @updating("Assign")
-def assign(ref: Ref, value: torch.Tensor, *, validate_shape: bool) -> Ref:
+def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
     if validate_shape:
         held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
         held = held if ref.value is None else list(ref.value.shape)
@@ -197,7 +197,7 @@ def assign(ref: Ref, value: torch.Tensor, *, validate_shape: bool) -> Ref:
 
 
 @updating("AssignVariableOp", locks=True)
-def assign_variable(resource: ResourceVariable, value: torch.Tensor) -> None:
+def assign_variable(resource: ResourceVariable, value: Value) -> None:
     resource.assign(value)
 
 

@@ -5,7 +5,7 @@ The algorithm is that of Thimbleby, Inglis and Witten, "Displaying 3D Images" (I
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -117,8 +117,9 @@ def single_image_random_dot_stereograms(
     """Rows of dots that are random where they may be, the same where two pixels show one point; below them two dots to look at first."""
     if depth_values.dim() != 2:
         raise InvalidArgumentError(None, None, f"depth_values must be a matrix, got shape {list(depth_values.shape)}")
-    (width, height), channels = output_image_shape.as_list()[:2], _channels(output_image_shape.as_list(), number_colors)
-    window = output_data_window.as_list()[:2]
+    sizes: list[Any] = output_image_shape.as_list()
+    window: list[Any] = output_data_window.as_list()[:2]
+    (width, height), channels = sizes[:2], _channels(sizes, number_colors)
     depths = depth_values.numpy().astype(np.float64)
     if normalize:
         low, high = (normalize_min, normalize_max) if normalize_max >= normalize_min else (depths.min(), depths.max())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from google.protobuf.message import DecodeError, Message
@@ -37,7 +38,7 @@ class SummaryWriter:
         self._file: _Writer | None = None
         self._finish: weakref.finalize | None = None
 
-    def open(self, kind: type[_Writer], *arguments: float | str) -> None:
+    def open(self, kind: Callable[..., _Writer], *arguments: float | str) -> None:
         """Begin a file or database, where none is open."""
         if self._file is None:
             self._file = file = kind(*arguments)

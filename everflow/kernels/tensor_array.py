@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -24,7 +24,7 @@ def _shape_of(value: AnyTensor) -> tuple[int, ...]:
     return tuple(value.shape)
 
 
-def _zeros(dtype: DType, shape: Sequence[int]) -> AnyTensor:
+def _zeros(dtype: DType, shape: Sequence[Any]) -> AnyTensor:
     if dtype is dtypes.string:
         return np.full(shape, b"", dtype=object)
     return torch.zeros(shape, dtype=torch_dtype(dtype))
