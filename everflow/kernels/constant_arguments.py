@@ -63,8 +63,8 @@ def _reduction(node: Node) -> Callable | None:
     return lambda x, axis: plain(x, axes, keep)
 
 
-def _is_small(shape: TensorShape) -> bool:
-    count = shape.num_elements()
+def _is_small(shape: TensorShape | None) -> bool:
+    count = None if shape is None else shape.num_elements()
     return count is not None and count < reductions.DIVIDED
 
 

@@ -107,9 +107,9 @@ def _of_a_known_bound(node: Node) -> Callable | None:
 def _select_of(node: Node) -> Callable | None:
     """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
     shapes = [source.output_shapes[output] for source, output in node.inputs]
-    if any(s is None or not s.is_fully_defined() for s in shapes):
+    sizes: list[list[Any]] = [s.as_list() for s in shapes if s is not None and s.is_fully_defined()]
+    if len(sizes) < 3:
         return None
-    sizes: list[list[Any]] = [s.as_list() for s in shapes]
     mask, x, y = sizes
     if node.output_dtypes[0].name in ("string", "variant", "resource") or x != y:
         return None
