@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -307,7 +307,7 @@ def conv2d_bias(
     *,
     strides: list[int],
     padding: str,
-    explicit_paddings: list[Any],
+    explicit_paddings: list[int],
     data_format: str,
     dilations: list[int],
 ) -> torch.Tensor:

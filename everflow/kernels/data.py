@@ -190,7 +190,7 @@ def sparse_tensor_slice_dataset(indices: torch.Tensor, values: torch.Tensor, den
     if (np.diff(owners) < 0).any():
         raise InvalidArgumentError(None, None, "indices must be in order of their rows")
 
-    def elements() -> Iterator[tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def elements() -> Iterator[Element]:
         for row in range(rows):
             begin, end = np.searchsorted(owners, row), np.searchsorted(owners, row, side="right")
             yield indices[begin:end, 1:], values[begin:end], row_shape
@@ -204,7 +204,7 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
     numbers = range(int(start), int(stop), int(step))
 
-    def elements() -> Iterator[tuple[torch.Tensor]]:
+    def elements() -> Iterator[Element]:
         for begin in range(0, len(numbers), _AT_A_TIME):
             some = numbers[begin : begin + _AT_A_TIME]
             yield from zip(rows_of(torch.arange(some.start, some.stop, some.step)))

@@ -12,7 +12,7 @@ from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
 from everflow.kernels.queues import rows_of, shape_text
-from everflow.kernels.tensors import AnyTensor, Strings, Value, to_numpy
+from everflow.kernels.tensors import AnyTensor, Value, to_numpy
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -179,7 +179,7 @@ def dense_to_sparse_batch_dataset(
 
     wanted = row_shape.tolist()
 
-    def join(elements: list[tuple[torch.Tensor]]) -> tuple[Strings]:
+    def join(elements: list[Element]) -> Element:
         values = [e[0] for e in elements]
         for value in values:
             if value.ndim != len(wanted):

@@ -66,7 +66,7 @@ def matching_files_dataset(patterns: Strings) -> Source:
     """The files that fit patterns, those of each pattern by name; folders are left out."""
     wanted = [p.decode() for p in np.atleast_1d(patterns).reshape(-1).tolist()]
 
-    def found() -> Iterator[tuple[Strings]]:
+    def found() -> Iterator[Element]:
         for pattern in wanted:
             for name in sorted(filter(os.path.isfile, glob.glob(pattern))):
                 yield (np.array(name.encode(), object),)

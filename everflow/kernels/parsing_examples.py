@@ -96,7 +96,7 @@ def _feature(features: Mapping[str, Feature], key: str) -> Feature | None:
 
 
 def _dense_batch(
-    examples: list[Any],
+    examples: list[Mapping[str, Feature]],
     names: list[bytes] | None,
     key: str,
     dtype: DType,
@@ -134,7 +134,7 @@ def _dense_batch(
 
 
 def _padded_batch(
-    examples: list[Any],
+    examples: list[Mapping[str, Feature]],
     names: list[bytes] | None,
     key: str,
     dtype: DType,
