@@ -156,7 +156,7 @@ def siphashes(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
     for whole, positions in groups.items():
         members = [strings[at] for at in positions]
         if len(members) < _WORTH_A_BATCH:
-            hashes[positions] = [siphash(s, key) for s in members]
+            hashes[positions] = np.array([siphash(s, key) for s in members], np.uint64)
         else:
             words = np.frombuffer(b"".join(map(_sip_blocks, members)), "<u8").astype(np.uint64).reshape(-1, whole + 1)
             hashes[positions] = _siphash(words.T.copy(), key)
@@ -175,11 +175,11 @@ def _sip_blocks(s: bytes) -> bytes:
 def _siphash(blocks: Iterable[_Word], key: Sequence[int]) -> _Word:
     """A string's blocks as numbers, or those of many strings as arrays: all steps are the same for both."""
     k0, k1 = (k & _M for k in key)
-    v0: Any
-    v1: Any
-    v2: Any
-    v3: Any
-    v0, v1, v2, v3 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
+    # Arrays from the first block on, where the blocks are.
+    v0: Any = k0 ^ 0x736F6D6570736575
+    v1: Any = k1 ^ 0x646F72616E646F6D
+    v2: Any = k0 ^ 0x6C7967656E657261
+    v3: Any = k1 ^ 0x7465646279746573
 
     def rounds(count: int) -> None:
         nonlocal v0, v1, v2, v3
