@@ -173,12 +173,12 @@ def _select(
     _check_threshold(iou_threshold)
     corners, values = _corners(boxes.float().numpy()), scores.float().numpy()
     limit, threshold = _limit(max_output_size, len(boxes)), np.float32(iou_threshold)
-    order = np.argsort(-scores)
-    best_first = scores[order]
+    order = np.argsort(-values)
+    best_first = values[order]
     # Ties go by the queue's order, and empty boxes come again: all else is a walk from the best score down.
     if sigma == 0 and (np.diff(best_first) < 0).all() and (corners[:, 4] > 0).all():
         kept = _greedy(corners, order[best_first > score_threshold], limit, lambda overlap: overlap >= threshold)
-        return kept, scores[kept].tolist()
+        return kept, values[kept].tolist()
     return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], values, limit, threshold, score_threshold, sigma)
 
 
