@@ -70,7 +70,7 @@ class IteratorResource:
     def state(self, session: Session) -> bytes:
         """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
         with self._lock:
-            if self._iteration is None:
+            if self._iteration is None or self._following is None:
                 raise FailedPreconditionError(None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}")
             stateful = self._iteration.stateful_op(session)
             if stateful is not None:

@@ -5,16 +5,12 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Source, dataset
 from everflow.kernels.philox import Philox
-
-if TYPE_CHECKING:
-    pass
 
 
 class Words:

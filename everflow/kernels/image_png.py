@@ -6,14 +6,10 @@ import io
 import struct
 import zlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from everflow.framework.errors import InvalidArgumentError
-
-if TYPE_CHECKING:
-    pass
 
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _CHANNELS = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}  # by colour type; 3 is a palette

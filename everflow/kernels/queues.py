@@ -40,7 +40,7 @@ def copied(value: Value) -> Value:
     return value.copy() if isinstance(value, np.ndarray) else value
 
 
-def stacked(values: list, dtype: DType, shape: Sequence[int] = ()) -> Value:
+def stacked(values: list, dtype: DType, shape: Sequence[int]) -> Value:
     """Elements as one tensor along a new first axis; `shape` is that of an element, for when there are none."""
     if values and not isinstance(values[0], (torch.Tensor, np.ndarray)):
         return values
