@@ -6,6 +6,8 @@ Results are views wherever torch can make one. Strings are numpy object arrays a
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,36 +17,42 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensor_lists import TensorList
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
 
 # What torch calls each type whose arithmetic and scatters it lacks on unsigned integers, by the signed type of that width.
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
-def invalid(message: str):
+def invalid(message: str) -> InvalidArgumentError:
     """The error for values an op can't take."""
     return InvalidArgumentError(None, None, message)
 
 
-def is_text(value) -> bool:
+def is_text(value: AnyTensor) -> TypeIs[Strings]:
     """Whether a value is a numpy array of strings (or of other Python objects) rather than a torch tensor."""
     return isinstance(value, np.ndarray)
 
 
-def signed(x):
+def signed(x: torch.Tensor) -> torch.Tensor:
     """The same bits as a signed type where torch lacks functions for the unsigned one; moving bits doesn't mind."""
     return x.view(_SIGNED[x.dtype]) if not is_text(x) and x.dtype in _SIGNED else x
 
 
-def widened(x):
+def widened(x: torch.Tensor) -> torch.Tensor:
     """`x` as int64 where torch has no arithmetic for its type."""
     return x.to(torch.int64) if x.dtype in _SIGNED else x
 
 
-def on_bits(function):
+def on_bits(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """A version of `function(x, ...)` that only moves elements of `x`, for types torch has no such function for."""
 
-    def moved(x, *args):
+    def moved(x: torch.Tensor, *args: torch.Tensor | Sequence[torch.Tensor | int]) -> torch.Tensor:
         if is_text(x) or x.dtype not in _SIGNED:
             return function(x, *args)
         return function(x.view(_SIGNED[x.dtype]), *args).view(x.dtype)
@@ -52,22 +60,22 @@ def on_bits(function):
     return moved
 
 
-def copied(x):
+def copied(x: Value) -> Value:
     """The same values in memory of their own."""
     return x.copy() if is_text(x) else x.clone()
 
 
-def flip(x, axes):
+def flip(x: AnyTensor, axes: list[int]) -> AnyTensor:
     """`x` turned around along axes, in memory of its own."""
-    return np.flip(x, axes).copy() if is_text(x) else on_bits(torch.flip)(x, axes)
+    return np.flip(x, tuple(axes)).copy() if is_text(x) else on_bits(torch.flip)(x, axes)
 
 
-def dims_of(tensor) -> list[int]:
+def dims_of(tensor: torch.Tensor) -> list[int]:
     """The Python ints of a shape-like tensor."""
     return tensor.tolist()
 
 
-def bracketed(dims) -> str:
+def bracketed(dims: Sequence[int]) -> str:
     """A shape as TensorFlow's messages write it: [2,3]."""
     return "[" + ",".join(map(str, dims)) + "]"
 
@@ -82,39 +90,39 @@ def wrap_axis(axis: int, rank: int, message: str) -> int:
 # Shapes
 
 
-def shape_tensor(dims, out_type):
+def shape_tensor(dims: tuple[int, ...] | int, out_type: DType) -> torch.Tensor:
     return torch.tensor(dims, dtype=torch_dtype(out_type))
 
 
 @safe("Shape")
-def shape(input, *, out_type):
+def shape(input: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return shape_tensor(tuple(input.shape), out_type)
 
 
 @safe("ShapeN")
-def shape_n(input, *, out_type):
+def shape_n(input: list[AnyTensor], *, out_type: DType) -> list[torch.Tensor]:
     return [shape_tensor(tuple(x.shape), out_type) for x in input]
 
 
 @safe("Size")
-def size(input, *, out_type):
+def size(input: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return shape_tensor(math.prod(input.shape), out_type)
 
 
 @safe("Rank")
-def rank(input):
+def rank(input: AnyTensor) -> torch.Tensor:
     return torch.tensor(input.ndim, dtype=torch.int32)
 
 
 @kernel("Reshape", result=same(0))
-def reshape(tensor, shape):
+def reshape(tensor: AnyTensor, shape: torch.Tensor) -> AnyTensor:
     dims = dims_of(shape)
     if tuple(dims) == tuple(tensor.shape):
         return tensor
     return tensor.reshape(_filled_dims(tensor, dims))
 
 
-def _filled_dims(tensor, dims):
+def _filled_dims(tensor: AnyTensor, dims: list[int]) -> list[int]:
     """`dims` with -1 replaced, after TensorFlow's checks."""
     count = math.prod(tensor.shape)
     if dims.count(-1) > 1:
@@ -140,7 +148,7 @@ def _filled_dims(tensor, dims):
 
 
 @kernel("ExpandDims", result=same(0), fails=False)
-def expand_dims(input, dim):
+def expand_dims(input: AnyTensor, dim: torch.Tensor) -> AnyTensor:
     axis = int(dim.reshape(()))
     if not -1 - input.ndim <= axis <= input.ndim:
         raise invalid(f"Tried to expand dim index {axis} for tensor with {input.ndim} dimensions.")
@@ -148,7 +156,7 @@ def expand_dims(input, dim):
 
 
 @kernel("Squeeze", result=same(0), fails=False)
-def squeeze(input, *, squeeze_dims):
+def squeeze(input: AnyTensor, *, squeeze_dims: list[int]) -> AnyTensor:
     if not squeeze_dims:
         return input.squeeze()
     axes = [wrap_axis(a, input.ndim, "Tried to squeeze dim index {axis} for tensor with {rank} dimensions.") for a in squeeze_dims]
@@ -159,15 +167,15 @@ def squeeze(input, *, squeeze_dims):
 
 
 @kernel("EnsureShape", result=same(0))
-def ensure_shape(input, *, shape):
+def ensure_shape(input: AnyTensor, *, shape: TensorShape) -> AnyTensor:
     if not shape.is_compatible_with(tuple(input.shape)):
-        expected = "[" + ",".join(map(str, shape.dims)) + "]"
+        expected = "[" + ",".join(map(str, shape.dims or ())) + "]"
         raise invalid(f"Shape of tensor {bracketed(input.shape)} is not compatible with expected shape {expected}.")
     return input
 
 
 @fresh("BroadcastArgs")
-def broadcast_args(s0, s1):
+def broadcast_args(s0: torch.Tensor, s1: torch.Tensor) -> torch.Tensor:
     first, second = dims_of(s0), dims_of(s1)
     rank = max(len(first), len(second))
     out = []
@@ -179,7 +187,7 @@ def broadcast_args(s0, s1):
 
 
 @fresh("BroadcastGradientArgs")
-def broadcast_gradient_args(s0, s1):
+def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """The axes over which each operand of a broadcasting op must sum its gradient."""
     first, second = dims_of(s0), dims_of(s1)
     rank = max(len(first), len(second))
@@ -204,7 +212,7 @@ def broadcast_gradient_args(s0, s1):
 
 
 @fresh("Fill")
-def fill(dims, value):
+def fill(dims: torch.Tensor, value: AnyTensor) -> AnyTensor:
     shape = dims_of(dims)
     for d in shape:
         if d < 0:
@@ -215,19 +223,19 @@ def fill(dims, value):
 
 
 @safe("ZerosLike")
-def zeros_like(x):
+def zeros_like(x: Value) -> Value:
     if isinstance(x, TensorList):
         return x.zeros()
     return np.full(x.shape, b"", dtype=object) if is_text(x) else torch.zeros(x.shape, dtype=x.dtype, device=x.device)
 
 
 @safe("OnesLike")
-def ones_like(x):
+def ones_like(x: torch.Tensor) -> torch.Tensor:
     return torch.ones(x.shape, dtype=x.dtype, device=x.device)
 
 
 @fresh("Empty")
-def empty(shape, *, dtype):
+def empty(shape: torch.Tensor, *, dtype: DType) -> AnyTensor:
     dims = dims_of(shape)
     return np.full(dims, b"", dtype=object) if dtype == dtypes.string else torch.zeros(dims, dtype=torch_dtype(dtype))
 
@@ -235,7 +243,7 @@ def empty(shape, *, dtype):
 # Values passed on
 
 
-def identity(input):
+def identity(input: Value) -> Value:
     return input
 
 
@@ -250,14 +258,14 @@ kernel("IdentityN", result=same(0), fails=False)(lambda input: input)
 
 
 @fresh("DeepCopy", effect=Effect.PURE)
-def deep_copy(x):
+def deep_copy(x: AnyTensor) -> AnyTensor:
     return copied(x)
 
 
 # Joining and splitting
 
 
-def _joined_axis(values, axis, op):
+def _joined_axis(values: list[AnyTensor], axis: int, op: str) -> int:
     rank = values[0].ndim
     if not -rank <= axis < rank:
         if rank == 0:
@@ -274,7 +282,7 @@ def _joined_axis(values, axis, op):
     return axis
 
 
-def join(values, axis, op="ConcatOp"):
+def join(values: list[Value], axis: int, op: str = "ConcatOp") -> AnyTensor:
     """Concatenate along an axis, after TensorFlow's checks (torch would let empty vectors of any rank pass)."""
     if values[0].ndim == 0 and axis in (0, -1):  # an old form: scalars join to a vector
         return np.stack(values) if is_text(values[0]) else torch.stack(values)
@@ -285,22 +293,22 @@ def join(values, axis, op="ConcatOp"):
 
 
 @safe("ConcatV2")
-def concat_v2(values, axis):
+def concat_v2(values: list[AnyTensor], axis: torch.Tensor) -> AnyTensor:
     return join(values, int(axis.reshape(())))
 
 
 @fresh("Concat")
-def concat(concat_dim, values):
+def concat(concat_dim: torch.Tensor, values: list[AnyTensor]) -> AnyTensor:
     return join(values, int(concat_dim.reshape(())))
 
 
 @kernel("ParallelConcat", result=view(0))
-def parallel_concat(values, *, shape):
+def parallel_concat(values: list[AnyTensor], *, shape: TensorShape) -> AnyTensor:
     return join(values, 0, "ParallelConcat")
 
 
 @fresh("ConcatOffset")
-def concat_offset(concat_dim, shape):
+def concat_offset(concat_dim: torch.Tensor, shape: list[torch.Tensor]) -> list[torch.Tensor]:
     dims = [dims_of(s) for s in shape]
     rank = len(dims[0])
     axis = int(concat_dim.reshape(()))
@@ -323,8 +331,8 @@ def concat_offset(concat_dim, shape):
 
 
 @kernel("Pack", result=same(0))
-def pack(values, *, axis):
-    first = values[0]
+def pack(values: list[Value], *, axis: int) -> AnyTensor:
+    first: Value = values[0]
     if not isinstance(first, (torch.Tensor, np.ndarray)):  # handles of resources
         handles = np.empty(len(values), object)
         handles[:] = values
@@ -338,11 +346,11 @@ def pack(values, *, axis):
         raise invalid(f"axis = {axis} not in [{-first.ndim - 1}, {first.ndim + 1})")
     if is_text(first):
         return np.stack(values, axis)
-    return first.unsqueeze(axis) if len(values) == 1 else torch.stack(values, axis)
+    return values[0].unsqueeze(axis) if len(values) == 1 else torch.stack(values, axis)
 
 
 @kernel("Unpack", result=view(0))
-def unpack(value, *, axis, num):
+def unpack(value: AnyTensor, *, axis: int, num: int) -> list[AnyTensor]:
     axis = wrap_axis(axis, value.ndim, "axis = {axis} not in [{low}, {rank})")
     if value.shape[axis] != num:
         raise invalid(f"Input shape axis {axis} must equal {num}, got shape {bracketed(value.shape)}")
@@ -350,7 +358,7 @@ def unpack(value, *, axis, num):
 
 
 @kernel("Split", result=view(1))
-def split(split_dim, value, *, num_split):
+def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> Sequence[AnyTensor]:
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     if value.shape[axis] % num_split:
         raise invalid(
@@ -366,7 +374,7 @@ def split(split_dim, value, *, num_split):
 
 
 @kernel("SplitV", result=view(0))
-def split_v(value, size_splits, split_dim, *, num_split):
+def split_v(value: AnyTensor, size_splits: torch.Tensor, split_dim: torch.Tensor, *, num_split: int) -> Sequence[AnyTensor]:
     axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
     sizes, total = dims_of(size_splits.reshape(-1)), value.shape[axis]
     if len(sizes) != num_split:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,10 +13,13 @@ from everflow.kernels.array_layout import pad as pad_tensor
 from everflow.kernels.facts import view
 from everflow.kernels.registry import kernel
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor, Value
+
 # Space and batch
 
 
-def _spatial(input, blocks):
+def _spatial(input: AnyTensor, blocks: list[int]) -> int:
     """How many dimensions are cut into blocks."""
     if any(b < 1 for b in blocks):
         raise invalid(f"All values in block_shape must be positive, got value, {min(blocks)}")
@@ -24,7 +28,7 @@ def _spatial(input, blocks):
     return len(blocks)
 
 
-def _space_to_batch(input, blocks, paddings):
+def _space_to_batch(input: AnyTensor, blocks: list[int], paddings: list[list[int]]) -> AnyTensor:
     spatial = _spatial(input, blocks)
     pads = torch.tensor([[0, 0], *paddings, *[[0, 0]] * (input.ndim - 1 - spatial)])
     if (pads < 0).any():
@@ -41,7 +45,7 @@ def _space_to_batch(input, blocks, paddings):
     return out.reshape(batch * int(np.prod(blocks)), *(d // b for d, b in zip(dims, blocks, strict=True)), *rest)
 
 
-def _batch_to_space(input, blocks, crops):
+def _batch_to_space(input: AnyTensor, blocks: list[int], crops: list[list[int]]) -> AnyTensor:
     spatial = _spatial(input, blocks)
     count = int(np.prod(blocks))
     if input.shape[0] % count:
@@ -62,7 +66,7 @@ def _batch_to_space(input, blocks, crops):
     return whole[tuple(keys)]
 
 
-def _check_blocks(block_shape, pairs, name):
+def _check_blocks(block_shape: torch.Tensor, pairs: torch.Tensor, name: str) -> None:
     if block_shape.ndim != 1:
         raise invalid("block_shape must be one-dimensional, got shape " + bracketed(block_shape.shape))
     if tuple(pairs.shape) != (block_shape.shape[0], 2):
@@ -70,36 +74,36 @@ def _check_blocks(block_shape, pairs, name):
 
 
 @kernel("SpaceToBatchND", result=view(0))
-def space_to_batch_nd(input, block_shape, paddings):
+def space_to_batch_nd(input: AnyTensor, block_shape: torch.Tensor, paddings: torch.Tensor) -> AnyTensor:
     _check_blocks(block_shape, paddings, "paddings")
     return _space_to_batch(input, block_shape.tolist(), paddings.tolist())
 
 
 @kernel("SpaceToBatch", result=view(0))
-def space_to_batch(input, paddings, *, block_size):
+def space_to_batch(input: AnyTensor, paddings: torch.Tensor, *, block_size: int) -> AnyTensor:
     return _space_to_batch(input, [block_size, block_size], paddings.tolist())
 
 
 @kernel("BatchToSpaceND", result=view(0))
-def batch_to_space_nd(input, block_shape, crops):
+def batch_to_space_nd(input: AnyTensor, block_shape: torch.Tensor, crops: torch.Tensor) -> AnyTensor:
     _check_blocks(block_shape, crops, "crops")
     return _batch_to_space(input, block_shape.tolist(), crops.tolist())
 
 
 @kernel("BatchToSpace", result=view(0))
-def batch_to_space(input, crops, *, block_size):
+def batch_to_space(input: AnyTensor, crops: torch.Tensor, *, block_size: int) -> AnyTensor:
     return _batch_to_space(input, [block_size, block_size], crops.tolist())
 
 
 # Space and depth
 
 
-def _permute(x, order):
+def _permute(x: AnyTensor, order: tuple[int, ...]) -> AnyTensor:
     return x.transpose(order) if is_text(x) else x.permute(order)
 
 
 @kernel("SpaceToDepth", result=view(0))
-def space_to_depth(input, *, block_size, data_format):
+def space_to_depth(input: AnyTensor, *, block_size: int, data_format: str) -> AnyTensor:
     b = block_size
     if data_format == "NHWC":
         n, h, w, c = input.shape
@@ -119,7 +123,7 @@ def space_to_depth(input, *, block_size, data_format):
 
 
 @kernel("DepthToSpace", result=view(0))
-def depth_to_space(input, *, block_size, data_format):
+def depth_to_space(input: torch.Tensor, *, block_size: int, data_format: str) -> AnyTensor:
     b = block_size
     if data_format == "NHWC":
         n, h, w, c = input.shape
@@ -140,7 +144,7 @@ def depth_to_space(input, *, block_size, data_format):
 # Patches
 
 
-def _windows(size, kernel_size, stride, rate, padding):
+def _windows(size: int, kernel_size: int, stride: int, rate: int, padding: str) -> tuple[int, int, int]:
     """(number of windows, padding before, padding after) along one axis."""
     reach = kernel_size + (kernel_size - 1) * (rate - 1)
     if padding == "VALID":
@@ -150,14 +154,14 @@ def _windows(size, kernel_size, stride, rate, padding):
     return count, total // 2, total - total // 2
 
 
-def _patches(images, sizes, strides, rates, padding):
+def _patches(images: torch.Tensor, sizes: list[int], strides: list[int], rates: list[int], padding: str) -> torch.Tensor:
     spatial = len(sizes)
     counts, pairs = [], []
     for d, k, s, r in zip(images.shape[1 : 1 + spatial], sizes, strides, rates, strict=True):
         count, before, after = _windows(d, k, s, r, padding)
         counts.append(max(count, 0))
         pairs.append([before, after])
-    padded = pad_tensor(images, torch.tensor([[0, 0], *pairs, [0, 0]]))
+    padded: Value = pad_tensor(images, torch.tensor([[0, 0], *pairs, [0, 0]]))
     step = padded.stride()
     windows = padded.as_strided(
         (padded.shape[0], *counts, *sizes, padded.shape[-1]),
@@ -172,10 +176,10 @@ def _patches(images, sizes, strides, rates, padding):
 
 
 @kernel("ExtractImagePatches", result=view(0))
-def extract_image_patches(images, *, ksizes, strides, rates, padding):
+def extract_image_patches(images: torch.Tensor, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str) -> torch.Tensor:
     return _patches(images, ksizes[1:3], strides[1:3], rates[1:3], padding)
 
 
 @kernel("ExtractVolumePatches", result=view(0))
-def extract_volume_patches(input, *, ksizes, strides, padding):
+def extract_volume_patches(input: torch.Tensor, *, ksizes: list[int], strides: list[int], padding: str) -> torch.Tensor:
     return _patches(input, ksizes[1:4], strides[1:4], [1, 1, 1], padding)

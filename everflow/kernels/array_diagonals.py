@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
@@ -9,9 +11,12 @@ from everflow.kernels.array import bracketed, invalid, is_text
 from everflow.kernels.facts import view
 from everflow.kernels.registry import fresh, kernel
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor, Value
+
 
 @fresh("Diag")
-def diag(diagonal):
+def diag(diagonal: torch.Tensor) -> torch.Tensor:
     """A tensor of twice the rank with the input on its diagonal."""
     out = torch.zeros(diagonal.numel(), diagonal.numel(), dtype=diagonal.dtype, device=diagonal.device)
     out.diagonal().copy_(diagonal.reshape(-1))
@@ -19,7 +24,7 @@ def diag(diagonal):
 
 
 @kernel("DiagPart", result=view(0))
-def diag_part(input):
+def diag_part(input: torch.Tensor) -> torch.Tensor:
     half = input.ndim // 2
     if input.ndim % 2 or not input.ndim:
         raise invalid(f"The rank of the tensor should be even and positive, got shape {bracketed(input.shape)}")
@@ -30,7 +35,7 @@ def diag_part(input):
     return input.reshape(n, n).diagonal().reshape(input.shape[:half])
 
 
-def _band(k):
+def _band(k: torch.Tensor) -> tuple[int, int]:
     """(lowest, highest) diagonal from the input `k`, a number or a pair."""
     ks = k.reshape(-1).tolist()
     if not 1 <= len(ks) <= 2:
@@ -41,21 +46,21 @@ def _band(k):
     return low, high
 
 
-def _check_in_matrix(rows, columns, *ks):
+def _check_in_matrix(rows: int, columns: int, *ks: int) -> None:
     for name, k in zip(("lower", "upper"), ks, strict=True):
         if not (-rows < k < columns or k == 0):
             raise invalid(f"{name}_diag_index is out of bound: {k}. It must be between {-rows + 1} and {columns - 1}")
 
 
-def _diagonal(matrix, k):
+def _diagonal(matrix: AnyTensor, k: int) -> AnyTensor:
     return np.diagonal(matrix, k, -2, -1) if is_text(matrix) else matrix.diagonal(k, -2, -1)
 
 
-def _put(matrix, diagonal, low, high):
+def _put(matrix: AnyTensor, diagonal: Value, low: int, high: int) -> AnyTensor:
     """Write a band's diagonals into `matrix` (in place); `diagonal` has one row for each unless there is only one."""
     for k in range(low, high + 1):
         row = diagonal if low == high else diagonal[..., high - k, :]
-        target = _diagonal(matrix, k)
+        target: Value = _diagonal(matrix, k)
         part = row[..., : target.shape[-1]]
         if is_text(matrix):
             i = np.arange(target.shape[-1])
@@ -65,12 +70,12 @@ def _put(matrix, diagonal, low, high):
     return matrix
 
 
-def _filled(shape, like, value):
+def _filled(shape: tuple[int, ...], like: AnyTensor, value: Any) -> Value:
     return np.full(shape, value, object) if is_text(like) else torch.full(shape, value, dtype=like.dtype, device=like.device)
 
 
 @fresh("MatrixDiag", "BatchMatrixDiag")
-def matrix_diag(diagonal):
+def matrix_diag(diagonal: AnyTensor) -> AnyTensor:
     if diagonal.ndim < 1:
         raise invalid("diagonal must be at least 1-dim, received shape: []")
     n = diagonal.shape[-1]
@@ -78,7 +83,9 @@ def matrix_diag(diagonal):
 
 
 @fresh("MatrixDiagV2")
-def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
+def matrix_diag_v2(
+    diagonal: AnyTensor, k: torch.Tensor, num_rows: torch.Tensor, num_cols: torch.Tensor, padding_value: AnyTensor
+) -> AnyTensor:
     if diagonal.ndim < 1:
         raise invalid("diagonal must be at least 1-dim, received shape: []")
     low, high = _band(k)
@@ -105,14 +112,14 @@ def matrix_diag_v2(diagonal, k, num_rows, num_cols, padding_value):
 
 
 @kernel("MatrixDiagPart", "BatchMatrixDiagPart", result=view(0))
-def matrix_diag_part(input):
+def matrix_diag_part(input: AnyTensor) -> AnyTensor:
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
     return _diagonal(input, 0)
 
 
 @kernel("MatrixDiagPartV2", result=view(0))
-def matrix_diag_part_v2(input, k, padding_value):
+def matrix_diag_part_v2(input: AnyTensor, k: torch.Tensor, padding_value: AnyTensor) -> AnyTensor:
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
     low, high = _band(k)
@@ -130,17 +137,17 @@ def matrix_diag_part_v2(input, k, padding_value):
 
 
 @fresh("MatrixSetDiag", "BatchMatrixSetDiag")
-def matrix_set_diag(input, diagonal):
+def matrix_set_diag(input: AnyTensor, diagonal: AnyTensor) -> AnyTensor:
     return _set_diagonals(input, diagonal, 0, 0)
 
 
 @fresh("MatrixSetDiagV2")
-def matrix_set_diag_v2(input, diagonal, k):
+def matrix_set_diag_v2(input: AnyTensor, diagonal: AnyTensor, k: torch.Tensor) -> AnyTensor:
     low, high = _band(k)
     return _set_diagonals(input, diagonal, low, high)
 
 
-def _set_diagonals(input, diagonal, low, high):
+def _set_diagonals(input: AnyTensor, diagonal: AnyTensor, low: int, high: int) -> AnyTensor:
     if input.ndim < 2:
         raise invalid(f"input must be at least 2-dim, received shape: {bracketed(input.shape)}")
     rows, columns = input.shape[-2:]

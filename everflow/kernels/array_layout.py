@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 import torch.nn.functional as F
@@ -9,11 +12,14 @@ import torch.nn.functional as F
 from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is_text, wrap_axis
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 
 @kernel("BroadcastTo", result=view(0))
-def broadcast_to(input, shape):
+def broadcast_to(input: AnyTensor, shape: torch.Tensor) -> AnyTensor:
     dims = dims_of(shape)
     if len(dims) < input.ndim:
         raise invalid(f"Rank of input ({input.ndim}) must be no greater than rank of output shape ({len(dims)}).")
@@ -24,7 +30,7 @@ def broadcast_to(input, shape):
 
 
 @kernel("Tile", result=view(0), fails=False)
-def tile(input, multiples):
+def tile(input: AnyTensor, multiples: torch.Tensor) -> AnyTensor:
     times = dims_of(multiples)
     if len(times) != input.ndim:
         raise invalid(f"Expected multiples argument to be a vector of length {input.ndim} but got length {len(times)}")
@@ -41,13 +47,13 @@ def tile(input, multiples):
 
 
 @fresh("TileGrad")
-def tile_grad(input, multiples):
+def tile_grad(input: torch.Tensor, multiples: torch.Tensor) -> torch.Tensor:
     times = dims_of(multiples)
     split = [n for m, d in zip(times, input.shape, strict=True) for n in (m, d // m)]
     return input.reshape(split).sum(tuple(range(0, len(split), 2)), dtype=input.dtype)
 
 
-def _checked_paddings(input, paddings):
+def _checked_paddings(input: AnyTensor, paddings: torch.Tensor) -> list[list[int]]:
     if paddings.ndim != 2 or paddings.shape[1] != 2:
         raise invalid(f"paddings must be a matrix with 2 columns: {bracketed(paddings.shape)}")
     pairs = paddings.tolist()
@@ -60,24 +66,24 @@ def _checked_paddings(input, paddings):
 
 
 @kernel("Pad", result=same(0))
-def pad(input, paddings):
+def pad(input: AnyTensor, paddings: torch.Tensor) -> AnyTensor:
     return _pad_with(input, paddings, b"" if is_text(input) else 0)
 
 
 @kernel("PadV2", result=same(0))
-def pad_v2(input, paddings, constant_values):
+def pad_v2(input: AnyTensor, paddings: torch.Tensor, constant_values: AnyTensor) -> AnyTensor:
     return _pad_with(input, paddings, constant_values[()] if is_text(input) else constant_values)
 
 
-def _pad_with(input, paddings, value):
+def _pad_with(input: AnyTensor, paddings: torch.Tensor, value: Value) -> AnyTensor:
     pairs = _checked_paddings(input, paddings)
     if not any(a or b for a, b in pairs):
         return input
     inside = tuple(slice(a, a + d) for d, (a, _) in zip(input.shape, pairs, strict=True))
     if is_text(input):
-        out = np.full([d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)], value, object)
-        out[inside] = input
-        return out
+        text = np.full([d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)], value, object)
+        text[inside] = input
+        return text
     if input.dtype in (torch.float32, torch.float64) and not isinstance(value, torch.Tensor):
         return F.pad(input, [n for pair in reversed(pairs) for n in pair], value=value)
     dims = [d + a + b for d, (a, b) in zip(input.shape, pairs, strict=True)]
@@ -90,7 +96,7 @@ def _pad_with(input, paddings, value):
     return out
 
 
-def _mirror_index(size, before, after, offset, device):
+def _mirror_index(size: int, before: int, after: int, offset: int, device: torch.device | None) -> torch.Tensor:
     """Where each element of a mirrored axis comes from; `offset` 1 (REFLECT) leaves the edge out, 0 (SYMMETRIC) repeats it."""
     if before > size - offset or after > size - offset:
         if offset:
@@ -101,7 +107,7 @@ def _mirror_index(size, before, after, offset, device):
     return torch.cat([left, torch.arange(size, device=device), right])
 
 
-def _mirror_axes(dims, pairs, mode, device):
+def _mirror_axes(dims: Sequence[int], pairs: list[list[int]], mode: str, device: torch.device | None) -> Iterator[tuple[int, torch.Tensor]]:
     offset = 1 if mode == "REFLECT" else 0
     for axis, (size, (before, after)) in enumerate(zip(dims, pairs, strict=True)):
         if before or after:
@@ -109,7 +115,7 @@ def _mirror_axes(dims, pairs, mode, device):
 
 
 @kernel("MirrorPad", result=same(0))
-def mirror_pad(input, paddings, *, mode):
+def mirror_pad(input: AnyTensor, paddings: torch.Tensor, *, mode: str) -> AnyTensor:
     pairs = _checked_paddings(input, paddings)
     for axis, index in _mirror_axes(tuple(input.shape), pairs, mode, None):
         input = np.take(input, index.numpy(), axis) if is_text(input) else input.index_select(axis, index.to(input.device))
@@ -117,7 +123,7 @@ def mirror_pad(input, paddings, *, mode):
 
 
 @kernel("MirrorPadGrad", result=same(0))
-def mirror_pad_grad(input, paddings, *, mode):
+def mirror_pad_grad(input: torch.Tensor, paddings: torch.Tensor, *, mode: str) -> torch.Tensor:
     pairs = _checked_paddings(input, paddings)
     dims = [d - a - b for d, (a, b) in zip(input.shape, pairs, strict=True)]
     for axis, index in _mirror_axes(dims, pairs, mode, input.device):
@@ -126,7 +132,7 @@ def mirror_pad_grad(input, paddings, *, mode):
     return input
 
 
-def _checked_perm(x, perm):
+def _checked_perm(x: AnyTensor, perm: torch.Tensor) -> list[int]:
     order = dims_of(perm)
     if len(order) != x.ndim:
         raise invalid(f"transpose expects a vector of size {x.ndim}. But input(1) is a vector of size {len(order)}")
@@ -140,19 +146,19 @@ def _checked_perm(x, perm):
 
 
 @kernel("Transpose", result=view(0), fails=False)
-def transpose(x, perm):
+def transpose(x: AnyTensor, perm: torch.Tensor) -> AnyTensor:
     order = _checked_perm(x, perm)
     return x.transpose(order) if is_text(x) else x.permute(order)
 
 
 @kernel("ConjugateTranspose", result=view(0))
-def conjugate_transpose(x, perm):
+def conjugate_transpose(x: AnyTensor, perm: torch.Tensor) -> AnyTensor:
     out = transpose(x, perm)
     return torch.conj(out) if not is_text(out) and out.is_complex() else out
 
 
 @fresh("InvertPermutation")
-def invert_permutation(x):
+def invert_permutation(x: torch.Tensor) -> torch.Tensor:
     if x.ndim != 1:
         raise invalid("invert_permutation expects a 1D vector.")
     n, order = x.shape[0], dims_of(x)
@@ -167,7 +173,7 @@ def invert_permutation(x):
 
 
 @fresh("ReverseV2")
-def reverse_v2(tensor, axis):
+def reverse_v2(tensor: AnyTensor, axis: torch.Tensor) -> AnyTensor:
     wanted = dims_of(axis.reshape(-1))
     for i, a in enumerate(wanted):
         if not -tensor.ndim <= a < tensor.ndim:
@@ -179,7 +185,7 @@ def reverse_v2(tensor, axis):
 
 
 @fresh("Reverse")
-def reverse(tensor, dims):
+def reverse(tensor: AnyTensor, dims: torch.Tensor) -> AnyTensor:
     if dims.shape[0] != tensor.ndim:
         raise invalid(
             f"'dims' must have the same number of values as 'tensor' has dimensions. 'tensor' has {tensor.ndim}"
@@ -190,7 +196,7 @@ def reverse(tensor, dims):
 
 
 @fresh("ReverseSequence")
-def reverse_sequence(input, seq_lengths, *, seq_dim, batch_dim):
+def reverse_sequence(input: AnyTensor, seq_lengths: torch.Tensor, *, seq_dim: int, batch_dim: int) -> AnyTensor:
     seq_dim, batch_dim = (wrap_axis(d, input.ndim, "axis {axis} is out of range for rank {rank}") for d in (seq_dim, batch_dim))
     lengths = seq_lengths.long()
     if lengths.ndim != 1 or lengths.shape[0] != input.shape[batch_dim]:
@@ -213,7 +219,7 @@ def reverse_sequence(input, seq_lengths, *, seq_dim, batch_dim):
 
 
 @fresh("Roll")
-def roll(input, shift, axis):
+def roll(input: AnyTensor, shift: torch.Tensor, axis: torch.Tensor) -> AnyTensor:
     if input.ndim < 1:
         raise invalid("input must be 1-D or higher")
     if shift.shape != axis.shape:
@@ -229,7 +235,7 @@ def roll(input, shift, axis):
 
 
 @kernel("Bitcast", result=same(0))
-def bitcast(input, *, type):
+def bitcast(input: torch.Tensor, *, type: DType) -> torch.Tensor:
     wanted = torch_dtype(type)
     if wanted == input.dtype:
         return input

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 import struct
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -12,35 +13,38 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import Strings
 
-def _invalid(message):
+
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
 class _Reader:
     """A cursor over the bytes of a file."""
 
-    def __init__(self, data):
+    def __init__(self, data: bytes) -> None:
         self.data = data
         self.at = 0
 
-    def take(self, size, what="string"):
+    def take(self, size: int, what: str = "string") -> bytes:
         if self.at + size > len(self.data):
             raise _invalid(f"Data too short when trying to read {what}")
         piece = self.data[self.at : self.at + size]
         self.at += size
         return piece
 
-    def number(self, form):
+    def number(self, form: str) -> int:
         return struct.unpack(form, self.take(struct.calcsize(form), "value"))[0]
 
-    def expect(self, text):
+    def expect(self, text: bytes) -> None:
         found = self.take(len(text))
         if found != text:
             raise _invalid(f"Header mismatch: Expected {text.decode()} but found {found.decode('latin-1')}")
 
 
-def _parse_wav(data):
+def _parse_wav(data: bytes) -> tuple[np.ndarray, int]:
     """(samples [count, channels] as float32, sample rate) of a 16-bit PCM file."""
     reader = _Reader(data)
     reader.expect(b"RIFF")
@@ -74,7 +78,7 @@ def _parse_wav(data):
 
 
 @fresh("DecodeWav")
-def decode_wav(contents, *, desired_channels, desired_samples):
+def decode_wav(contents: Strings, *, desired_channels: int, desired_samples: int) -> tuple[torch.Tensor, torch.Tensor]:
     if contents.ndim != 0:
         raise _invalid("contents must be scalar, got shape [" + ",".join(map(str, contents.shape)) + "]")
     samples, rate = _parse_wav(contents.item())
@@ -89,15 +93,15 @@ def decode_wav(contents, *, desired_channels, desired_samples):
 
 
 @fresh("EncodeWav")
-def encode_wav(audio, sample_rate):
+def encode_wav(audio: torch.Tensor, sample_rate: torch.Tensor) -> Strings:
     if audio.dim() != 2:
         raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
     if sample_rate.dim() != 0:
         raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
-    return np.array(wav_file(audio.float(), sample_rate.item()), dtype=object)
+    return np.array(wav_file(audio.float(), int(sample_rate)), dtype=object)
 
 
-def wav_file(audio, rate):
+def wav_file(audio: torch.Tensor, rate: int) -> bytes:
     """Frames [count, channels] from -1 to 1 as a WAV file of 16-bit samples."""
     if not audio.numel():
         raise _invalid("audio is null")
@@ -112,7 +116,7 @@ def wav_file(audio, rate):
 
 
 @fresh("AudioSpectrogram")
-def audio_spectrogram(samples, *, window_size, stride, magnitude_squared):
+def audio_spectrogram(samples: torch.Tensor, *, window_size: int, stride: int, magnitude_squared: bool) -> torch.Tensor:
     """[channels, frames, bins] of the power (or magnitude) of Hann-windowed frames."""
     if samples.dim() != 2:
         raise _invalid("input must be 2-dimensional[" + ",".join(map(str, samples.shape)) + "]")
@@ -130,12 +134,12 @@ def audio_spectrogram(samples, *, window_size, stride, magnitude_squared):
     return (power if magnitude_squared else power.sqrt()).float()
 
 
-def _mel(frequency):
+def _mel(frequency: float) -> float:
     return 1127.0 * math.log1p(frequency / 700.0)
 
 
 @functools.lru_cache(maxsize=32)
-def _mel_weights(bins, rate, channels, lower, upper):
+def _mel_weights(bins: int, rate: float, channels: int, lower: float, upper: float) -> torch.Tensor:
     """[bins, channels] of triangular mel bands, as the op lays them out."""
     low, high = _mel(lower), _mel(upper)
     spacing = (high - low) / (channels + 1)
@@ -161,7 +165,15 @@ def _mel_weights(bins, rate, channels, lower, upper):
 
 
 @fresh("Mfcc")
-def mfcc(spectrogram, sample_rate, *, upper_frequency_limit, lower_frequency_limit, filterbank_channel_count, dct_coefficient_count):
+def mfcc(
+    spectrogram: torch.Tensor,
+    sample_rate: torch.Tensor,
+    *,
+    upper_frequency_limit: float,
+    lower_frequency_limit: float,
+    filterbank_channel_count: int,
+    dct_coefficient_count: int,
+) -> torch.Tensor:
     """The cosine transform of the logarithm of mel bands of a power spectrogram [channels, frames, bins]."""
     if spectrogram.dim() != 3:
         raise _invalid("spectrogram must be 3-dimensional[" + ",".join(map(str, spectrogram.shape)) + "]")

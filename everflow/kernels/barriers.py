@@ -5,6 +5,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import threading
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -15,13 +16,21 @@ from everflow.kernels.queues import copied, rows_of, shape_text, shared_resource
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import strings
 
+if TYPE_CHECKING:
+    import numpy as np
+
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Node, Session, Step
+    from everflow.kernels.tensors import AnyTensor, Strings
+
 _FIRST_INDEX = -(2**63)
 
 
 class Barrier:
     """Incomplete elements by key, and complete ones in the order in which their keys first came."""
 
-    def __init__(self, name, component_types, shapes):
+    def __init__(self, name: str, component_types: list[DType], shapes: list[TensorShape]) -> None:
         self.name, self.types = name, tuple(component_types)
         self.shapes = [s.as_list() for s in shapes] if shapes else None
         self.condition = renewed(threading.Condition())
@@ -56,7 +65,7 @@ class Barrier:
             self.inserted += new
             self.condition.notify_all()
 
-    def take(self, count: int, allow_small: bool, step) -> list:
+    def take(self, count: int, allow_small: bool, step: Step) -> list:
         with self.condition:
             # Once closed, a small batch takes what is there. Others wait for incomplete elements, which still can be completed.
             step.wait_for(
@@ -83,12 +92,14 @@ class Barrier:
 
 
 @kernel("Barrier", once=True)
-def barrier(*, component_types, shapes, container, shared_name, node, session):
+def barrier(
+    *, component_types: list[DType], shapes: list[TensorShape], container: str, shared_name: str, node: Node, session: Session
+) -> Barrier:
     return shared_resource("barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes))
 
 
 @acting("BarrierInsertMany", waits=Waits.PUTS)
-def insert_many(handle, keys, values, *, component_index):
+def insert_many(handle: Barrier, keys: Strings, values: AnyTensor, *, component_index: int) -> None:
     if not 0 <= component_index < len(handle.types):
         raise InvalidArgumentError(
             None, None, f"The component ID is out of range {component_index} > num_components (= {len(handle.types)})"
@@ -106,7 +117,9 @@ def insert_many(handle, keys, values, *, component_index):
 
 
 @acting("BarrierTakeMany", waits=Waits.TAKES)
-def take_many(handle, num_elements, *, allow_small_batch, step):
+def take_many(
+    handle: Barrier, num_elements: torch.Tensor, *, allow_small_batch: bool, step: Step
+) -> tuple[torch.Tensor, np.ndarray, list[AnyTensor]]:
     taken = handle.take(int(num_elements), allow_small_batch, step)
     indices = torch.tensor([item[0] for item in taken], dtype=torch.int64)
     values = [stacked([item[3][i] for item in taken], dtype, ()) for i, dtype in enumerate(handle.types)]
@@ -114,15 +127,15 @@ def take_many(handle, num_elements, *, allow_small_batch, step):
 
 
 @acting("BarrierClose")
-def close(handle, *, cancel_pending_enqueues):
+def close(handle: Barrier, *, cancel_pending_enqueues: bool) -> None:
     handle.close(cancel_pending_enqueues)
 
 
 @reading("BarrierReadySize")
-def ready_size(handle):
+def ready_size(handle: Barrier) -> torch.Tensor:
     return torch.tensor(len(handle.ready), dtype=torch.int32)
 
 
 @reading("BarrierIncompleteSize")
-def incomplete_size(handle):
+def incomplete_size(handle: Barrier) -> torch.Tensor:
     return torch.tensor(len(handle.incomplete), dtype=torch.int32)

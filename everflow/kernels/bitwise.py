@@ -14,12 +14,12 @@ _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: t
 
 
 @safe("Invert")
-def invert(x):
+def invert(x: torch.Tensor) -> torch.Tensor:
     signed = _SIGNED.get(x.dtype)
     return torch.bitwise_not(x) if signed is None else torch.bitwise_not(x.view(signed)).view(x.dtype)
 
 
-def _shift_count(y, dtype):
+def _shift_count(y: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """`y` within [0, width): where the processor's result would be undefined, TensorFlow takes the nearest count."""
     width = dtype.itemsize * 8
     if dtype in _SIGNED:
@@ -29,7 +29,7 @@ def _shift_count(y, dtype):
 
 
 @safe("LeftShift")
-def left_shift(x, y):
+def left_shift(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     count = _shift_count(y, x.dtype)
     signed = _SIGNED.get(x.dtype)
     if signed is None:
@@ -38,7 +38,7 @@ def left_shift(x, y):
 
 
 @safe("RightShift")
-def right_shift(x, y):
+def right_shift(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     count = _shift_count(y, x.dtype)
     signed = _SIGNED.get(x.dtype)
     if signed is None:
@@ -50,7 +50,7 @@ def right_shift(x, y):
 
 
 @safe("PopulationCount")
-def population_count(x):
+def population_count(x: torch.Tensor) -> torch.Tensor:
     x = x.contiguous()
     octets = x.unsqueeze(-1).view(torch.uint8)
     bits = octets.unsqueeze(-1).bitwise_right_shift(torch.arange(8, dtype=torch.uint8, device=x.device)).bitwise_and(1)

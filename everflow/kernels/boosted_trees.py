@@ -7,7 +7,9 @@ splits are found in `boosted_trees_splits`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -20,6 +22,13 @@ from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.protos import boosted_trees_pb2 as pb
 
+if TYPE_CHECKING:
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+
+    from everflow.kernels.context import Node, Session
+    from everflow.kernels.tensors import Strings
+    from everflow.protos.boosted_trees_pb2 import Leaf, Tree, TreeMetadata
+
 _PRE_PRUNING, _POST_PRUNING = 1, 2
 # A bias is good enough when a step changes it by less than this part of it.
 _CENTERED = 0.01
@@ -28,7 +37,7 @@ _CENTERED = 0.01
 class Ensemble:
     """Trees, how far the last of them has grown, and a stamp that counts changes."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.lock = renewed(threading.RLock())
         self.created = False
@@ -52,7 +61,7 @@ class Ensemble:
             raise NotFoundError(None, None, f"The tree ensemble {self.name} does not exist: it was not created in this session.")
         return self
 
-    def add_tree(self, logits=(0.0,)) -> int:
+    def add_tree(self, logits: Sequence[float] | np.ndarray = (0.0,)) -> int:
         """A further tree of one leaf; its index."""
         _add_leaf(self.proto.trees.add().nodes, logits)
         self.proto.tree_weights.append(1.0)
@@ -101,7 +110,7 @@ class Ensemble:
             self.add_tree()
             growing.last_layer_node_start, growing.last_layer_node_end = 0, 1
 
-    def center(self, logits) -> bool:
+    def center(self, logits: np.ndarray) -> bool:
         """Move the bias, which is the root of the first tree, by this; whether it is still far from where it ends."""
         if not self.proto.trees:
             self.add_tree(logits)
@@ -125,27 +134,27 @@ class Split:
     left: np.ndarray
     right: np.ndarray
 
-    def scaled(self, learning_rate):
+    def scaled(self, learning_rate: float) -> Split:
         return Split(self.node_id, self.feature_id, self.threshold, self.gain, learning_rate * self.left, learning_rate * self.right)
 
 
-def leaf_values(leaf) -> list[float]:
+def leaf_values(leaf: Leaf) -> list[float]:
     """The logits of a leaf."""
     return list(leaf.vector.value) if leaf.WhichOneof("leaf") == "vector" else [leaf.scalar]
 
 
-def node_values(node) -> list[float]:
+def node_values(node: pb.Node) -> list[float]:
     """The logits of a node; those of a split are what it had as a leaf."""
     return leaf_values(node.leaf if node.WhichOneof("node") == "leaf" else node.metadata.original_leaf)
 
 
-def split_of(node):
+def split_of(node: pb.Node) -> Any:
     """The part of a node that says how it splits; None for a leaf."""
     kind = node.WhichOneof("node")
     return None if kind in (None, "leaf") else getattr(node, kind)
 
 
-def set_leaf(leaf, logits) -> None:
+def set_leaf(leaf: Leaf, logits: Sequence[float] | np.ndarray) -> None:
     """Give a leaf its logits: one as a scalar, several as a vector."""
     leaf.SetInParent()
     if len(logits) == 1:
@@ -154,11 +163,11 @@ def set_leaf(leaf, logits) -> None:
         leaf.vector.value.extend(float(x) for x in logits)
 
 
-def _add_leaf(nodes, logits) -> None:
+def _add_leaf(nodes: RepeatedCompositeFieldContainer[pb.Node], logits: Sequence[float] | np.ndarray) -> None:
     set_leaf(nodes.add().leaf, logits)
 
 
-def _prune(tree, metadata) -> None:
+def _prune(tree: Tree, metadata: TreeMetadata) -> None:
     """Undo splits that lost, from the leaves up, and note what became of each node for those who remember where examples were."""
     nodes = tree.nodes
     before = [np.asarray(node_values(node), np.float32) for node in nodes]
@@ -196,38 +205,38 @@ def _prune(tree, metadata) -> None:
 
 
 @kernel("BoostedTreesEnsembleResourceHandleOp", once=True)
-def ensemble_handle(*, container, shared_name, node, session):
+def ensemble_handle(*, container: str, shared_name: str, node: Node, session: Session) -> Ensemble:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "boosted_trees_ensemble", name, lambda: Ensemble(name))
 
 
 @acting("BoostedTreesCreateEnsemble")
-def create_ensemble(tree_ensemble_handle, stamp_token, tree_ensemble_serialized):
+def create_ensemble(tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings) -> None:
     with tree_ensemble_handle.lock:
         if not tree_ensemble_handle.created:
             tree_ensemble_handle.load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
 
 
 @acting("BoostedTreesDeserializeEnsemble")
-def deserialize_ensemble(tree_ensemble_handle, stamp_token, tree_ensemble_serialized):
+def deserialize_ensemble(tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings) -> None:
     with tree_ensemble_handle.lock:
         tree_ensemble_handle.existing().load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
 
 
 @reading("BoostedTreesSerializeEnsemble")
-def serialize_ensemble(tree_ensemble_handle):
+def serialize_ensemble(tree_ensemble_handle: Ensemble) -> tuple[torch.Tensor, Strings]:
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
         return torch.tensor(ensemble.stamp), strings([ensemble.proto.SerializeToString()], ())
 
 
 @reading("IsBoostedTreesEnsembleInitialized")
-def is_ensemble_initialized(tree_ensemble_handle):
+def is_ensemble_initialized(tree_ensemble_handle: Ensemble) -> torch.Tensor:
     return torch.tensor(tree_ensemble_handle.created)
 
 
 @reading("BoostedTreesGetEnsembleStates")
-def get_ensemble_states(tree_ensemble_handle):
+def get_ensemble_states(tree_ensemble_handle: Ensemble) -> tuple[torch.Tensor, ...]:
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
         trees, growing = len(ensemble.proto.trees), ensemble.proto.growing_metadata
@@ -239,7 +248,9 @@ def get_ensemble_states(tree_ensemble_handle):
 
 
 @acting("BoostedTreesCenterBias")
-def center_bias(tree_ensemble_handle, mean_gradients, mean_hessians, l1, l2):
+def center_bias(
+    tree_ensemble_handle: Ensemble, mean_gradients: torch.Tensor, mean_hessians: torch.Tensor, l1: torch.Tensor, l2: torch.Tensor
+) -> torch.Tensor:
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
         weights, _ = weight_and_gain(mean_gradients[0].numpy(), mean_hessians[0].numpy(), float(l1), float(l2))
@@ -249,8 +260,8 @@ def center_bias(tree_ensemble_handle, mean_gradients, mean_hessians, l1, l2):
 
 
 @acting("BoostedTreesUpdateEnsemble")
-def update_ensemble(tree_ensemble_handle, feature_ids, node_ids, gains, thresholds, left_node_contribs, right_node_contribs, max_depth,
-                    learning_rate, *, pruning_mode):  # fmt: skip
+def update_ensemble(tree_ensemble_handle: Ensemble, feature_ids: torch.Tensor, node_ids: list[torch.Tensor], gains: list[torch.Tensor], thresholds: list[torch.Tensor], left_node_contribs: list[torch.Tensor], right_node_contribs: list[torch.Tensor], max_depth: torch.Tensor,
+                    learning_rate: torch.Tensor, *, pruning_mode: int) -> None:  # fmt: skip
     best: dict[int, Split] = {}
     for feature_id, *columns in zip(feature_ids.tolist(), node_ids, gains, thresholds, left_node_contribs, right_node_contribs):
         for node_id, gain, threshold, left, right in zip(*columns, strict=True):

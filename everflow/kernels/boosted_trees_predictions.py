@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
-from everflow.kernels.boosted_trees import node_values, split_of
+from everflow.kernels.boosted_trees import Ensemble, node_values, split_of
 from everflow.kernels.facts import view
 from everflow.kernels.registry import reading
 from everflow.kernels.strings import strings
 from everflow.protos import boosted_trees_pb2 as pb
+
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import Strings
 
 _NOT_CACHED = -1
 _MISSING = -1
@@ -31,7 +36,7 @@ class _Tree:
     values: np.ndarray  # [node, logit]; of splits what they had as leaves
 
 
-def _tree(ensemble, index: int, logits_dimension: int) -> _Tree:
+def _tree(ensemble: Ensemble, index: int, logits_dimension: int) -> _Tree:
     key = logits_dimension
     known = ensemble.laid_out.setdefault(index, {})
     if key not in known:
@@ -39,14 +44,14 @@ def _tree(ensemble, index: int, logits_dimension: int) -> _Tree:
     return known[key]
 
 
-def _laid_out(nodes, logits_dimension: int) -> _Tree:
+def _laid_out(nodes: Sequence[pb.Node], logits_dimension: int) -> _Tree:
     splits = [split_of(node) for node in nodes]
     values = np.zeros([len(nodes), logits_dimension], np.float32)
     for row, node in zip(values, nodes):
         logits = node_values(node)[:logits_dimension]
         row[: len(logits)] = logits
 
-    def column(name, dtype=np.int64):
+    def column(name: str, dtype: type = np.int64) -> np.ndarray:
         return np.array([getattr(at, name, 0) for at in splits], dtype)
 
     by_equality = np.array([node.WhichOneof("node") == "categorical_split" for node in nodes])
@@ -65,20 +70,20 @@ def _laid_out(nodes, logits_dimension: int) -> _Tree:
 class _Examples:
     """Buckets of features: [example, dimension] each."""
 
-    def __init__(self, features):
+    def __init__(self, features: list[torch.Tensor]) -> None:
         self.count = len(features[0])
-        features = [feature.numpy().reshape(self.count, -1) for feature in features]
-        self._offsets = np.cumsum([0] + [feature.shape[1] for feature in features])
-        self._buckets = np.concatenate(features, axis=1)
+        columns = [feature.numpy().reshape(self.count, -1) for feature in features]
+        self._offsets = np.cumsum([0] + [column.shape[1] for column in columns])
+        self._buckets = np.concatenate(columns, axis=1)
 
-    def step(self, tree, rows, nodes):
+    def step(self, tree: _Tree, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """The nodes that these examples go to from these splits."""
         buckets = self._buckets[rows, self._offsets[tree.feature[nodes]] + tree.dimension[nodes]]
         right = np.where(tree.by_equality[nodes], buckets != tree.threshold[nodes], buckets > tree.threshold[nodes])
         right = np.where((buckets == _MISSING) & ~tree.by_equality[nodes], tree.missing_right[nodes], right)
         return tree.children[nodes, right.astype(np.int64)]
 
-    def fall(self, tree, rows, nodes):
+    def fall(self, tree: _Tree, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """The leaves that these examples end in, from these nodes."""
         nodes = nodes.copy()
         moving = np.flatnonzero(~tree.is_leaf[nodes])
@@ -89,7 +94,7 @@ class _Examples:
 
 
 @reading("BoostedTreesPredict")
-def predict(tree_ensemble_handle, bucketized_features, *, logits_dimension):
+def predict(tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int) -> torch.Tensor:
     examples = _Examples(bucketized_features)
     rows = np.arange(examples.count)
     logits = np.zeros([examples.count, logits_dimension], np.float32)
@@ -103,7 +108,14 @@ def predict(tree_ensemble_handle, bucketized_features, *, logits_dimension):
 
 
 @reading("BoostedTreesTrainingPredict", result=view(1))
-def training_predict(tree_ensemble_handle, cached_tree_ids, cached_node_ids, bucketized_features, *, logits_dimension):
+def training_predict(
+    tree_ensemble_handle: Ensemble,
+    cached_tree_ids: torch.Tensor,
+    cached_node_ids: torch.Tensor,
+    bucketized_features: list[torch.Tensor],
+    *,
+    logits_dimension: int,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """How much logits change from where the examples were left: from the trees that are new and the layers that grew."""
     examples = _Examples(bucketized_features)
     trees, nodes = cached_tree_ids.numpy().astype(np.int64), cached_node_ids.numpy().astype(np.int64)
@@ -129,7 +141,7 @@ def training_predict(tree_ensemble_handle, cached_tree_ids, cached_node_ids, buc
     return torch.from_numpy(logits), last, torch.from_numpy(nodes.astype(np.int32))
 
 
-def _taken_back(ensemble, index, tree, nodes):
+def _taken_back(ensemble: Ensemble, index: int, tree: _Tree, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(what examples that were in these nodes have to give back, where they are now that the tree may have been pruned)."""
     notes = ensemble.proto.tree_metadata[index].post_pruned_nodes_meta if index < len(ensemble.proto.tree_metadata) else ()
     corrections = np.zeros([len(nodes), tree.values.shape[1]], np.float32)
@@ -140,7 +152,7 @@ def _taken_back(ensemble, index, tree, nodes):
 
 
 @reading("BoostedTreesExampleDebugOutputs")
-def example_debug_outputs(tree_ensemble_handle, bucketized_features, *, logits_dimension):
+def example_debug_outputs(tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int) -> Strings:
     """For each example the features that it was asked for on its way, and the logits after each answer."""
     examples = _Examples(bucketized_features)
     with tree_ensemble_handle.lock:

@@ -11,7 +11,7 @@ from everflow.kernels.registry import fresh
 _TINY = 1e-15
 
 
-def weight_and_gain(gradients, hessians, l1: float, l2: float):
+def weight_and_gain(gradients: np.ndarray, hessians: np.ndarray, l1: float, l2: float) -> tuple[np.ndarray, np.ndarray]:
     """The best weight of a leaf with these sums, and what it gains: w minimizes (h + l2)/2 w² + g w + l1 |w|. For float32 arrays."""
     gradients, hessians = np.asarray(gradients, np.float32), np.asarray(hessians, np.float32)
     if l1 > 0:
@@ -26,7 +26,15 @@ def weight_and_gain(gradients, hessians, l1: float, l2: float):
 
 
 @fresh("BoostedTreesMakeStatsSummary")
-def make_stats_summary(node_ids, gradients, hessians, bucketized_features_list, *, max_splits, num_buckets):
+def make_stats_summary(
+    node_ids: torch.Tensor,
+    gradients: torch.Tensor,
+    hessians: torch.Tensor,
+    bucketized_features_list: list[torch.Tensor],
+    *,
+    max_splits: int,
+    num_buckets: int,
+) -> torch.Tensor:
     values = torch.cat([gradients, hessians], dim=1).to(torch.float64)
     summaries = []
     for buckets in bucketized_features_list:
@@ -40,7 +48,14 @@ def make_stats_summary(node_ids, gradients, hessians, bucketized_features_list, 
 
 
 @fresh("BoostedTreesCalculateBestGainsPerFeature")
-def calculate_best_gains(node_id_range, stats_summary_list, l1, l2, tree_complexity, min_node_weight):
+def calculate_best_gains(
+    node_id_range: torch.Tensor,
+    stats_summary_list: list[torch.Tensor],
+    l1: torch.Tensor,
+    l2: torch.Tensor,
+    tree_complexity: torch.Tensor,
+    min_node_weight: torch.Tensor,
+) -> tuple[list[torch.Tensor], ...]:
     first, last = node_id_range.tolist()
     found = [
         _best(stats[first:last].numpy(), first, float(l1), float(l2), tree_complexity, float(min_node_weight))
@@ -49,7 +64,9 @@ def calculate_best_gains(node_id_range, stats_summary_list, l1, l2, tree_complex
     return tuple(list(outputs) for outputs in zip(*found))
 
 
-def _best(stats, first, l1, l2, tree_complexity, min_node_weight):
+def _best(
+    stats: np.ndarray, first: int, l1: float, l2: float, tree_complexity: torch.Tensor, min_node_weight: float
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     """For each node that is heavy enough (number, gain, bucket, left weight, right weight), of stats [node, bucket, gradient and hessian]."""
     sums = np.cumsum(stats, axis=1, dtype=np.float32)
     totals = sums[:, -1:]

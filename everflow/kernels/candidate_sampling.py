@@ -6,6 +6,8 @@ They draw word by word from their op's stream, as TensorFlow's do, so that the s
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,6 +18,10 @@ from everflow.kernels.philox import Philox
 from everflow.kernels.random import stream_of
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node, Session
+    from everflow.kernels.tensors import Value
+
 # What a run sets aside of its stream for each candidate, in 32-bit words.
 _RESERVED_WORDS = 2048
 _BLOCKS_AT_ONCE = 48
@@ -25,7 +31,7 @@ _FLOAT_MAX = float(np.finfo(np.float32).max)
 class Words:
     """Values drawn one after another from a place in a stream."""
 
-    def __init__(self, place: Philox):
+    def __init__(self, place: Philox) -> None:
         self._place = place
         self._left = np.empty(0, np.uint64)
         self._start = 0
@@ -42,7 +48,7 @@ class Words:
         taken, self._left = self._left[:count], self._left[count:]
         return taken
 
-    def _one_by_one(self):
+    def _one_by_one(self) -> Iterator[int]:
         while True:
             yield from self._take(4 * _BLOCKS_AT_ONCE).tolist()
 
@@ -72,7 +78,7 @@ class Words:
 class _Uniform:
     """Every class alike."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.size = size
 
     def draws(self, words: Words, count: int) -> list[int]:
@@ -89,7 +95,7 @@ class _Uniform:
 class _LogUniform:
     """Zipf's law: class k with log((k + 2) / (k + 1))."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.size = size
         self._log_range = math.log1p(size)
 
@@ -105,7 +111,7 @@ class _LogUniform:
 class _Fixed:
     """Given weights, drawn by Walker's alias method: a cell, then its class or the other one that shares the cell."""
 
-    def __init__(self, weights: np.ndarray):
+    def __init__(self, weights: np.ndarray) -> None:
         self.size = len(weights)
         self._shares = weights / weights.sum()
         self._cells = self._share(weights * self.size / weights.sum())
@@ -140,7 +146,7 @@ class _Fixed:
 class _Learned:
     """Weights that start at one and grow with each true class seen."""
 
-    def __init__(self, size: int):
+    def __init__(self, size: int) -> None:
         self.size = size
         self._weights = np.ones(size, np.int64)
         self._bounds = self._weights.cumsum()
@@ -158,7 +164,7 @@ class _Learned:
         self._bounds = self._weights.cumsum()
 
 
-def _check_true(true_classes, num_true: int) -> None:
+def _check_true(true_classes: torch.Tensor, num_true: int) -> None:
     if true_classes.dim() != 2:
         raise InvalidArgumentError(None, None, "true_classes must be a matrix")
     if true_classes.shape[1] != num_true:
@@ -176,7 +182,9 @@ def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Te
     return torch.from_numpy(-np.expm1((logarithm * np.float32(tries)).astype(np.float64)).astype(np.float32))
 
 
-def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool, node, session):
+def _sample(
+    sampler: Value, true_classes: torch.Tensor, num_true: int, num_sampled: int, unique: bool, node: Node, session: Session
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_true(true_classes, num_true)
     if unique and num_sampled > sampler.size:
         raise InvalidArgumentError(None, None, "Sampler's range is too small.")
@@ -207,15 +215,17 @@ def _sample(sampler, true_classes, num_true: int, num_sampled: int, unique: bool
     return results
 
 
-def _kept(node, session, factory):
+def _kept(node: Node, session: Session, factory: Callable[..., _Fixed]) -> Value:
     """The sampler of a node, which a session keeps from run to run."""
     return session.own("candidate_sampler", node.name, factory)
 
 
-def _register(op_type: str, make) -> None:
+def _register(op_type: str, make: type) -> None:
     # What a learning sampler has seen shows in the samples of later runs.
     @fresh(op_type, effect=Effect.ACTS if make is _Learned else Effect.RANDOM)
-    def draw(true_classes, *, num_true, num_sampled, unique, range_max, node, session):
+    def draw(
+        true_classes: torch.Tensor, *, num_true: int, num_sampled: int, unique: bool, range_max: int, node: Node, session: Session
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         sampler = _kept(node, session, lambda: make(range_max))
         return _sample(sampler, true_classes, num_true, num_sampled, unique, node, session)
 
@@ -229,7 +239,9 @@ for _op_type, _make in {
     _register(_op_type, _make)
 
 
-def _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard) -> np.ndarray:
+def _unigram_weights(
+    vocab_file: str, unigrams: list[float], distortion: float, num_reserved_ids: int, num_shards: int, shard: int
+) -> np.ndarray:
     """Weights of the classes of one shard: reserved ones that are never drawn, then those given, or the last fields of a file's lines."""
     if vocab_file:
         with open(vocab_file, encoding="utf-8") as file:
@@ -240,22 +252,22 @@ def _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_sha
 
 @fresh("FixedUnigramCandidateSampler", effect=Effect.RANDOM)
 def fixed_unigram_candidate_sampler(
-    true_classes,
+    true_classes: torch.Tensor,
     *,
-    num_true,
-    num_sampled,
-    unique,
-    range_max,
-    vocab_file,
-    distortion,
-    num_reserved_ids,
-    num_shards,
-    shard,
-    unigrams,
-    node,
-    session,
-):
-    def make():
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str,
+    distortion: float,
+    num_reserved_ids: int,
+    num_shards: int,
+    shard: int,
+    unigrams: list[float],
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def make() -> _Fixed:
         if bool(vocab_file) == bool(unigrams):
             raise InvalidArgumentError(None, None, "Must provide exactly one of vocab_file and unigrams")
         weights = _unigram_weights(vocab_file, unigrams, distortion, num_reserved_ids, num_shards, shard)
@@ -267,13 +279,17 @@ def fixed_unigram_candidate_sampler(
 
 
 @fresh("AllCandidateSampler", effect=Effect.PURE)
-def all_candidate_sampler(true_classes, *, num_true, num_sampled):
+def all_candidate_sampler(
+    true_classes: torch.Tensor, *, num_true: int, num_sampled: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_true(true_classes, num_true)
     return torch.arange(num_sampled), torch.ones(true_classes.shape), torch.ones(num_sampled)
 
 
 @fresh("ComputeAccidentalHits")
-def compute_accidental_hits(true_classes, sampled_candidates, *, num_true):
+def compute_accidental_hits(
+    true_classes: torch.Tensor, sampled_candidates: torch.Tensor, *, num_true: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_true(true_classes, num_true)
     if sampled_candidates.dim() != 1:
         raise InvalidArgumentError(None, None, "sampled_candidates must be a vector, which is typically an output from CandidateSampler")

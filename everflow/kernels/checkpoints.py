@@ -3,32 +3,40 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from everflow.formats.bundle import BundleWriter, merge_bundles
+from everflow.formats.bundle import BundleReader, BundleWriter, merge_bundles
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.formats.old_checkpoint import write_old_checkpoint
+from everflow.formats.old_checkpoint import OldCheckpointReader, write_old_checkpoint
 from everflow.formats.slices import TensorSlice
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import from_numpy, to_numpy
+from everflow.kernels.tensors import AnyTensor, Strings, Value, from_numpy, to_numpy
+
+if TYPE_CHECKING:
+    import torch
+
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node
 
 
-def _text(value) -> str:
+def _text(value: Strings) -> str:
     return (value.item() if isinstance(value, np.ndarray) else value).decode()
 
 
-def _texts(values) -> list[str]:
+def _texts(values: Strings) -> list[str]:
     return [v.decode() for v in values.ravel().tolist()]
 
 
-def _scalar_text(value) -> np.ndarray:
+def _scalar_text(value: str) -> np.ndarray:
     return np.array(value.encode(), dtype=object)
 
 
-def parse_shape_and_slice(text: str):
+def parse_shape_and_slice(text: str) -> tuple[list[int] | None, TensorSlice | None]:
     """(full shape, slice) of a text like "4 3 0,2:-"; (None, None) for an empty one."""
     if not text:
         return None, None
@@ -41,7 +49,7 @@ def parse_shape_and_slice(text: str):
 
 
 @kernel("SaveV2")
-def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
+def save_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, tensors: list[Value], *, node: Node) -> None:
     names, parts = _texts(tensor_names), _texts(shape_and_slices)
     if len(names) != len(tensors) or len(parts) != len(tensors):
         raise InvalidArgumentError(None, None, f"Got {len(names)} names, {len(parts)} slices and {len(tensors)} tensors to save")
@@ -50,7 +58,7 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
         for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
             array = to_numpy(tensor, dtype.base_dtype)
             shape, piece = parse_shape_and_slice(part)
-            if shape is None:
+            if shape is None or piece is None:
                 writer.add(name, array, dtype.base_dtype)
             else:
                 writer.add_slice(name, shape, piece, array, dtype.base_dtype)
@@ -61,19 +69,19 @@ def save_v2(prefix, tensor_names, shape_and_slices, tensors, *, node):
 
 
 @kernel("RestoreV2", effect=Effect.READS)
-def restore_v2(prefix, tensor_names, shape_and_slices, *, dtypes):
+def restore_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, *, dtypes: list[DType]) -> list[AnyTensor]:
     reader = open_checkpoint(_text(prefix))
     return [_restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)]
 
 
-def _restored(reader, name, part, dtype):
+def _restored(reader: BundleReader | OldCheckpointReader, name: str, part: str, dtype: DType) -> AnyTensor:
     stored = reader.dtype(name)
     if stored != dtype.base_dtype:
         raise InvalidArgumentError(
             None, None, f"tensor_name = {name}; expected dtype {dtype.name} does not equal original dtype {stored.name}"
         )
     shape, piece = parse_shape_and_slice(part)
-    if shape is None:
+    if shape is None or piece is None:
         return from_numpy(reader.read_mapped(name))
     if shape != reader.shape(name):
         raise InvalidArgumentError(
@@ -85,7 +93,7 @@ def _restored(reader, name, part, dtype):
 
 
 @kernel("MergeV2Checkpoints")
-def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, *, delete_old_dirs):
+def merge_v2_checkpoints(checkpoint_prefixes: Strings, destination_prefix: Strings, *, delete_old_dirs: bool) -> None:
     prefixes = _texts(checkpoint_prefixes)
     merge_bundles(prefixes, _text(destination_prefix))
     if delete_old_dirs:
@@ -96,45 +104,45 @@ def merge_v2_checkpoints(checkpoint_prefixes, destination_prefix, *, delete_old_
 
 
 @fresh("ShardedFilename")
-def sharded_filename(basename, shard, num_shards):
+def sharded_filename(basename: Strings, shard: torch.Tensor, num_shards: torch.Tensor) -> Strings:
     return _scalar_text(f"{_text(basename)}-{int(shard):05d}-of-{int(num_shards):05d}")
 
 
 @fresh("ShardedFilespec")
-def sharded_filespec(basename, num_shards):
+def sharded_filespec(basename: Strings, num_shards: torch.Tensor) -> Strings:
     return _scalar_text(f"{_text(basename)}-?????-of-{int(num_shards):05d}")
 
 
 # --- the first version -----------------------------------------------------------------------
 
 
-def _write_old(path, names, parts, tensors, types):
+def _write_old(path: str, names: list[str], parts: list[str], tensors: list[AnyTensor], types: Sequence[DType]) -> None:
     rows = []
     for name, part, tensor, dtype in zip(names, parts, tensors, types):
         array = to_numpy(tensor, dtype.base_dtype)
         shape, piece = parse_shape_and_slice(part)
-        if shape is None:
+        if shape is None or piece is None:
             shape, piece = list(array.shape), TensorSlice.full(array.ndim)
         rows.append((name, shape, piece, array, dtype.base_dtype))
     write_old_checkpoint(path, rows)
 
 
 @kernel("Save")
-def save(filename, tensor_names, data, *, node):
+def save(filename: Strings, tensor_names: Strings, data: list[Value], *, node: Node) -> None:
     names = _texts(tensor_names)
     _write_old(_text(filename), names, [""] * len(names), data, node.input_dtypes[2:])
 
 
 @kernel("SaveSlices")
-def save_slices(filename, tensor_names, shapes_and_slices, data, *, node):
+def save_slices(filename: Strings, tensor_names: Strings, shapes_and_slices: Strings, data: list[Value], *, node: Node) -> None:
     _write_old(_text(filename), _texts(tensor_names), _texts(shapes_and_slices), data, node.input_dtypes[3:])
 
 
 @kernel("Restore", effect=Effect.READS)
-def restore(file_pattern, tensor_name, *, dt):
+def restore(file_pattern: Strings, tensor_name: Strings, *, dt: DType) -> AnyTensor:
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), "", dt)
 
 
 @kernel("RestoreSlice", effect=Effect.READS)
-def restore_slice(file_pattern, tensor_name, shape_and_slice, *, dt):
+def restore_slice(file_pattern: Strings, tensor_name: Strings, shape_and_slice: Strings, *, dt: DType) -> AnyTensor:
     return _restored(open_checkpoint(_text(file_pattern)), _text(tensor_name), _text(shape_and_slice), dt)

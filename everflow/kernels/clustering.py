@@ -13,7 +13,7 @@ from everflow.kernels.registry import fresh
 class _Numbers:
     """Random numbers one at a time, from the words of a Philox stream."""
 
-    def __init__(self, seed: int):
+    def __init__(self, seed: int) -> None:
         self._place = Philox(seed, 0)
         self._words: list[int] = []
 
@@ -37,7 +37,7 @@ class _Numbers:
 
 
 @fresh("NearestNeighbors")
-def nearest_neighbors(points, centers, k):
+def nearest_neighbors(points: torch.Tensor, centers: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     count = int(k)
     if points.shape[1] != centers.shape[1]:
         raise InvalidArgumentError(None, None, f"Expected point_dimensions == center_dimensions: {points.shape[1]} vs {centers.shape[1]}.")
@@ -50,7 +50,9 @@ def nearest_neighbors(points, centers, k):
 
 
 @fresh("KmeansPlusPlusInitialization")
-def kmeans_plus_plus(points, num_to_sample, seed, num_retries_per_sample):
+def kmeans_plus_plus(
+    points: torch.Tensor, num_to_sample: torch.Tensor, seed: torch.Tensor, num_retries_per_sample: torch.Tensor
+) -> torch.Tensor:
     """Points that are far from each other: each is drawn with the squared distance to those drawn before as its weight."""
     wanted, retries, array = int(num_to_sample), int(num_retries_per_sample), points.numpy()
     if wanted <= 0:
@@ -60,13 +62,13 @@ def kmeans_plus_plus(points, num_to_sample, seed, num_retries_per_sample):
     numbers = _Numbers(int(seed))
     norms = (array * array).sum(1)
 
-    def distances_to(index):
+    def distances_to(index: int) -> np.ndarray:
         return np.maximum(norms - 2 * (array @ array[index]) + norms[index], 0)
 
     chosen, nearest = [], np.full(len(array), np.inf, np.float32)
     for _ in range(wanted):
         cumulative = np.cumsum(nearest, dtype=np.float64) if chosen else None
-        best = None
+        lowest = None
         for _ in range(1 + retries):
             if cumulative is None:
                 index = numbers.below(len(array))
@@ -74,15 +76,15 @@ def kmeans_plus_plus(points, num_to_sample, seed, num_retries_per_sample):
                 index = int(np.searchsorted(cumulative, numbers.float32() * cumulative[-1], side="right"))
             candidate = np.minimum(nearest, distances_to(min(index, len(array) - 1)))
             potential = candidate.sum()
-            if best is None or potential < best[0]:
-                best = potential, index, candidate
-        chosen.append(best[1])
-        nearest = best[2]
+            if lowest is None or potential < lowest:
+                lowest, best, nearest_of_best = potential, index, candidate
+        chosen.append(best)
+        nearest = nearest_of_best
     return points[torch.tensor(chosen)]
 
 
 @fresh("KMC2ChainInitialization")
-def kmc2_chain(distances, seed):
+def kmc2_chain(distances: torch.Tensor, seed: torch.Tensor) -> torch.Tensor:
     """The end of a Markov chain that goes on to a point with the ratio of the distances as its chance."""
     numbers, selected = _Numbers(int(seed)), 0
     values = distances.numpy()

@@ -5,6 +5,9 @@ Each is a closure without the reading and checking of those inputs; where anythi
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
 import torch
 import torch.nn.functional as F
 
@@ -12,30 +15,38 @@ from everflow.framework.slicing import MASKS
 from everflow.kernels import array, indexing, reductions
 from everflow.kernels.registry import specialize
 
+if TYPE_CHECKING:
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Node
+    from everflow.kernels.tensors import AnyTensor
 
-def _known(node, position: int) -> list[int] | None:
+
+def _known(node: Node, position: int) -> list[int] | None:
     """The integers of a constant input."""
     value = node.constant_input(position)
     return None if value is None else value.reshape(-1).tolist()
 
 
-def _rank(node, position: int) -> int | None:
+def _rank(node: Node, position: int) -> int | None:
     source, output = node.inputs[position]
     shape = source.output_shapes[output]
     return None if shape is None else shape.ndims
 
 
-def _is_plain(node, position: int = 0) -> bool:
+def _is_plain(node: Node, position: int = 0) -> bool:
     """Whether an input is of a type for which torch has every function."""
     return node.input_dtypes[position].is_floating
 
 
 # ATen's function, and the one whose bits don't depend on the number of threads where that makes a difference.
-_REDUCTIONS = {"Sum": (torch.sum, reductions.float_sum), "Mean": (torch.mean, reductions.float_mean)}
+_REDUCTIONS: dict[str, tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]] = {
+    "Sum": (torch.sum, reductions.float_sum),
+    "Mean": (torch.mean, reductions.float_mean),
+}
 
 
 @specialize(*_REDUCTIONS)
-def _reduction(node):
+def _reduction(node: Node) -> Callable | None:
     axes, rank = _known(node, 1), _rank(node, 0)
     if axes is None or rank is None or not _is_plain(node) or any(not -rank <= a < rank for a in axes):
         return None
@@ -52,17 +63,18 @@ def _reduction(node):
     return lambda x, axis: plain(x, axes, keep)
 
 
-def _is_small(shape) -> bool:
-    return shape.is_fully_defined() and shape.num_elements() < reductions.DIVIDED
+def _is_small(shape: TensorShape | None) -> bool:
+    count = None if shape is None else shape.num_elements()
+    return count is not None and count < reductions.DIVIDED
 
 
 @specialize("Reshape")
-def _reshape(node):
+def _reshape(node: Node) -> Callable | None:
     dims = _known(node, 1)
     if dims is None or not _is_tensor(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
 
-    def reshaped(x, shape):
+    def reshaped(x: torch.Tensor, shape: torch.Tensor) -> AnyTensor:
         try:
             return x.reshape(dims)
         except RuntimeError:
@@ -72,7 +84,7 @@ def _reshape(node):
 
 
 @specialize("Transpose")
-def _transpose(node):
+def _transpose(node: Node) -> Callable | None:
     order, rank = _known(node, 1), _rank(node, 0)
     if order is None or rank is None or not _is_plain(node) or sorted(order) != list(range(rank)):
         return None
@@ -80,7 +92,7 @@ def _transpose(node):
 
 
 @specialize("ExpandDims")
-def _expand_dims(node):
+def _expand_dims(node: Node) -> Callable | None:
     axis, rank = _known(node, 1), _rank(node, 0)
     if axis is None or rank is None or not _is_plain(node) or len(axis) != 1 or not -1 - rank <= axis[0] <= rank:
         return None
@@ -89,19 +101,19 @@ def _expand_dims(node):
 
 
 @specialize("ConcatV2")
-def _concat(node):
+def _concat(node: Node) -> Callable | None:
     last = len(node.inputs) - 1
     axis, ranks = _known(node, last), {_rank(node, i) for i in range(last)}
-    if axis is None or len(ranks) != 1 or None in ranks or not _is_plain(node):
+    if axis is None or len(ranks) != 1 or not _is_plain(node):
         return None
     rank, at = ranks.pop(), axis[0]
-    if not -rank <= at < rank:
+    if rank is None or not -rank <= at < rank:
         return None
     return lambda values, axis: torch.cat(values, at)
 
 
 @specialize("Fill")
-def _fill(node):
+def _fill(node: Node) -> Callable | None:
     dims = _known(node, 0)
     if dims is None or not node.output_dtypes[0].is_floating or any(d < 0 for d in dims):
         return None
@@ -111,12 +123,12 @@ def _fill(node):
 # Slices, splits and their like: bound to the keys that torch takes
 
 
-def _is_tensor(node, position: int = 0) -> bool:
+def _is_tensor(node: Node, position: int = 0) -> bool:
     """Whether an input is a torch tensor rather than strings or Python objects."""
     return node.input_dtypes[position].name not in ("string", "variant", "resource")
 
 
-def slice_key(node, positions) -> tuple | None:
+def slice_key(node: Node, positions: tuple[int, int, int]) -> tuple | None:
     """What torch's indexing takes for a strided slice, where its bounds are constant and no stride goes backward."""
     bounds = [_known(node, i) for i in positions]
     if None in bounds:
@@ -139,13 +151,13 @@ def slice_key(node, positions) -> tuple | None:
 
 
 @specialize("StridedSlice")
-def _strided_slice(node):
+def _strided_slice(node: Node) -> Callable | None:
     key = slice_key(node, (1, 2, 3))
     if key is None or not _is_tensor(node):
         return None
     masks = {name: node.attrs[name] for name in MASKS}
 
-    def cut(x, begin, end, strides):
+    def cut(x: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor) -> AnyTensor:
         try:
             return x[key]
         except IndexError:
@@ -155,12 +167,12 @@ def _strided_slice(node):
 
 
 @specialize("StridedSliceGrad")
-def _strided_slice_grad(node):
+def _strided_slice_grad(node: Node) -> Callable | None:
     key = slice_key(node, (1, 2, 3))
     if key is None:
         return None
 
-    def spread(shape, begin, end, strides, dy):
+    def spread(shape: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
         out = torch.zeros(shape.tolist(), dtype=dy.dtype, device=dy.device)
         out[key] = dy
         return out
@@ -169,14 +181,14 @@ def _strided_slice_grad(node):
 
 
 @specialize("Slice")
-def _slice(node):
+def _slice(node: Node) -> Callable | None:
     begin, size = _known(node, 1), _known(node, 2)
     if begin is None or size is None or not _is_tensor(node) or any(b < 0 for b in begin) or any(s < 0 for s in size):
         return None
     key = tuple(slice(b, b + s) for b, s in zip(begin, size, strict=True))
     wanted = torch.Size(size)
 
-    def cut(x, begin, size):
+    def cut(x: torch.Tensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
         block = x[key]
         return block if block.shape == wanted else indexing.slice_(x, begin, size)  # which says what does not fit
 
@@ -184,14 +196,14 @@ def _slice(node):
 
 
 @specialize("Split")
-def _split(node):
+def _split(node: Node) -> Callable | None:
     axis, rank = _known(node, 0), _rank(node, 1)
     count = node.attrs["num_split"]
     if axis is None or rank is None or not _is_tensor(node, 1) or not -rank <= axis[0] < rank or count == 1:
         return None
     at = axis[0] % rank
 
-    def parts(split_dim, value):
+    def parts(split_dim: torch.Tensor, value: torch.Tensor) -> Sequence[AnyTensor]:
         width, rest = divmod(value.shape[at], count)
         if rest or not width:
             return array.split(split_dim, value, num_split=count)
@@ -201,7 +213,7 @@ def _split(node):
 
 
 @specialize("Pad")
-def _pad(node):
+def _pad(node: Node) -> Callable | None:
     pairs, rank = _known(node, 1), _rank(node, 0)
     if pairs is None or rank is None or len(pairs) != 2 * rank or not _is_plain(node) or any(p < 0 for p in pairs):
         return None
@@ -210,7 +222,7 @@ def _pad(node):
 
 
 @specialize("Tile")
-def _tile(node):
+def _tile(node: Node) -> Callable | None:
     times, rank = _known(node, 1), _rank(node, 0)
     if times is None or rank != len(times) or not _is_plain(node) or any(m < 1 for m in times):
         return None
@@ -218,7 +230,7 @@ def _tile(node):
 
 
 @specialize("GatherV2")
-def _gather(node):
+def _gather(node: Node) -> Callable | None:
     axis, rank = _known(node, 2), _rank(node, 0)
     if axis is None or node.attrs["batch_dims"]:
         return None

@@ -34,7 +34,14 @@ class Geometry(NamedTuple):
     extra: tuple[int, ...]
 
 
-def geometry(sizes, window, strides, padding, dilations, explicit: Sequence[int] = ()) -> Geometry:
+def geometry(
+    sizes: tuple[int, ...],
+    window: Sequence[int],
+    strides: tuple[int, ...],
+    padding: str,
+    dilations: tuple[int, ...],
+    explicit: Sequence[int] = (),
+) -> Geometry:
     """The Geometry of one convolution; `explicit` holds (before, after) of each spatial dimension."""
     output, both, extra = [], [], []
     for axis, (size, extent, stride, dilation) in enumerate(zip(sizes, window, strides, dilations, strict=True)):
@@ -59,7 +66,7 @@ def as_format(x: torch.Tensor, form: Format) -> torch.Tensor:
     return (x.movedim(1, -1) if form.channels_last else x).contiguous()
 
 
-def _spatial_explicit(explicit_paddings, form: Format) -> list[int]:
+def _spatial_explicit(explicit_paddings: tuple[int, ...], form: Format) -> list[int]:
     return [explicit_paddings[2 * axis + side] for axis in form.spatial_axes for side in (0, 1)] if explicit_paddings else []
 
 
@@ -68,19 +75,37 @@ def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
         raise InvalidArgumentError(None, None, f"{name} must be {form.spatial + 2}-dimensional: {list(tensor.shape)}")
 
 
-def _setup(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
+def _setup(
+    input_shape: Sequence[int],
+    filter_shape: Sequence[int],
+    strides: Sequence[int],
+    padding: str,
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int],
+    form: Format,
+) -> tuple[Geometry, int]:
     """The geometry and the number of groups for an image and a filter shape."""
     return _fitted(tuple(input_shape), tuple(filter_shape), tuple(strides), padding, tuple(dilations), tuple(explicit_paddings), form)
 
 
 @lru_cache(maxsize=4096)
-def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_paddings, form: Format):
+def _fitted(
+    input_shape: tuple[int, ...],
+    filter_shape: tuple[int, ...],
+    strides: tuple[int, ...],
+    padding: str,
+    dilations: tuple[int, ...],
+    explicit_paddings: tuple[int, ...],
+    form: Format,
+) -> tuple[Geometry, int]:
     channels, filter_channels = input_shape[form.channel_axis], filter_shape[-2]
     if filter_channels == 0 or channels % filter_channels:
         raise InvalidArgumentError(None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}")
     for value in (strides[0], strides[form.channel_axis]):
         if value != 1:
-            raise InvalidArgumentError(None, None, "Current implementation does not yet support strides in the batch and depth dimensions.")
+            raise InvalidArgumentError(
+                None, None, f"Convolutions step over space only: the strides of batch and channels must be 1, got strides {list(strides)}"
+            )
     fit = geometry(
         form.spatial_of(input_shape),
         filter_shape[:-2],
@@ -92,7 +117,7 @@ def _fitted(input_shape, filter_shape, strides, padding, dilations, explicit_pad
     return fit, channels // filter_channels
 
 
-def _convolve(x, w, fit: Geometry, groups: int):
+def _convolve(x: torch.Tensor, w: torch.Tensor, fit: Geometry, groups: int) -> torch.Tensor:
     """x: [N, C, ...], w: [O, C / groups, ...]."""
     if 0 in fit.output or x.numel() == 0 or w.numel() == 0:
         return x.new_zeros((x.shape[0], w.shape[0], *fit.output))
@@ -103,7 +128,9 @@ def _convolve(x, w, fit: Geometry, groups: int):
     return _CONV[len(fit.stride)](x, w, None, fit.stride, fit.padding, fit.dilation, groups)
 
 
-def _call_backward(grad, x, w, fit: Geometry, groups: int, mask):
+def _call_backward(
+    grad: torch.Tensor, x: torch.Tensor, w: torch.Tensor, fit: Geometry, groups: int, mask: tuple[bool, bool, bool]
+) -> torch.Tensor:
     dtype = grad.dtype
     if dtype in _NARROW:
         grad, x, w = grad.float(), x.float(), w.float()
@@ -112,7 +139,7 @@ def _call_backward(grad, x, w, fit: Geometry, groups: int, mask):
     return results[0 if mask[0] else 1].to(dtype)
 
 
-def _input_gradient(grad, shape, w, fit: Geometry, groups: int):
+def _input_gradient(grad: torch.Tensor, shape: list[int], w: torch.Tensor, fit: Geometry, groups: int) -> torch.Tensor:
     """The gradient with respect to an image of `shape` ([N, C, ...])."""
     if grad.numel() == 0 or w.numel() == 0:
         return grad.new_zeros(shape)
@@ -128,7 +155,7 @@ def _input_gradient(grad, shape, w, fit: Geometry, groups: int):
     return result
 
 
-def _filter_gradient(grad, x, shape, fit: Geometry, groups: int):
+def _filter_gradient(grad: torch.Tensor, x: torch.Tensor, shape: list[int], fit: Geometry, groups: int) -> torch.Tensor:
     """The gradient with respect to a filter of `shape` ([O, C / groups, ...])."""
     if grad.numel() == 0 or x.numel() == 0:
         return grad.new_zeros(shape)
@@ -137,17 +164,17 @@ def _filter_gradient(grad, x, shape, fit: Geometry, groups: int):
     return _call_backward(grad, x, grad.new_empty(shape), fit, groups, (False, True, False))
 
 
-def _filter_first(w):
+def _filter_first(w: torch.Tensor) -> torch.Tensor:
     """[..., in, out] as a view [out, in, ...]."""
     return w.movedim(-1, 0).movedim(-1, 1)
 
 
-def _filter_last(w):
+def _filter_last(w: torch.Tensor) -> torch.Tensor:
     """[out, in, ...] as [..., in, out]."""
     return w.movedim(1, -1).movedim(0, -1).contiguous()
 
 
-def _check_gradient(grad, fit: Geometry, batch: int, channels: int, form: Format) -> None:
+def _check_gradient(grad: torch.Tensor, fit: Geometry, batch: int, channels: int, form: Format) -> None:
     expected = form.arrange(batch, fit.output, channels)
     if list(grad.shape) != expected:
         raise InvalidArgumentError(
@@ -155,7 +182,7 @@ def _check_gradient(grad, fit: Geometry, batch: int, channels: int, form: Format
         )
 
 
-def _spans_rows(input_shape, filter_shape, fit: Geometry, groups: int, form: Format) -> bool:
+def _spans_rows(input_shape: Sequence[int], filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format) -> bool:
     """Whether a filter covers whole rows, as those over the words of a sentence do.
 
     Then a row is a single place with many channels, and ATen is many times as fast when told so.
@@ -165,23 +192,31 @@ def _spans_rows(input_shape, filter_shape, fit: Geometry, groups: int, form: For
     return fit.output[1] == 1 and fit.dilation[1] == 1 and not fit.padding[1] and not any(fit.extra[:2])
 
 
-def _rows_as_places(shape):
+def _rows_as_places(shape: Sequence[int]) -> tuple[int, ...]:
     """[N, H, W, C] as [N, H, 1, W * C]."""
     return (*shape[:2], 1, shape[2] * shape[3])
 
 
-def _rows_as_channels(filter_shape):
+def _rows_as_channels(filter_shape: Sequence[int]) -> tuple[int, ...]:
     """[h, W, C, O] as [h, 1, W * C, O]."""
     return (filter_shape[0], 1, filter_shape[1] * filter_shape[2], filter_shape[3])
 
 
-def _sizes(tensor) -> list[int]:
+def _sizes(tensor: torch.Tensor) -> list[int]:
     if tensor.dim() != 1:
         raise InvalidArgumentError(None, None, f"sizes must be a vector of integers, not of rank {tensor.dim()}")
     return tensor.tolist()
 
 
-def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format):
+def _forward(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    strides: list[int],
+    padding: str,
+    dilations: Sequence[int],
+    explicit_paddings: Sequence[int],
+    data_format: str,
+) -> torch.Tensor:
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
@@ -194,7 +229,16 @@ def _forward(x, w, strides, padding, dilations, explicit_paddings, data_format):
     return as_format(_convolve(channels_first(x, form), _filter_first(w), fit, groups), form)
 
 
-def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_paddings, data_format):
+def _backprop_input(
+    input_shape: Sequence[int],
+    w: torch.Tensor,
+    grad: torch.Tensor,
+    strides: list[int],
+    padding: str,
+    dilations: list[int],
+    explicit_paddings: Sequence[int],
+    data_format: str,
+) -> torch.Tensor:
     form = parse_format(data_format)
     _check_rank("filter", w, form)
     _check_rank("out_backprop", grad, form)
@@ -214,7 +258,16 @@ def _backprop_input(input_shape, w, grad, strides, padding, dilations, explicit_
     return as_format(_input_gradient(channels_first(grad, form), shape, _filter_first(w), fit, groups), form)
 
 
-def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explicit_paddings, data_format):
+def _backprop_filter(
+    x: torch.Tensor,
+    filter_shape: Sequence[int],
+    grad: torch.Tensor,
+    strides: list[int],
+    padding: str,
+    dilations: list[int],
+    explicit_paddings: Sequence[int],
+    data_format: str,
+) -> torch.Tensor:
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("out_backprop", grad, form)
@@ -233,66 +286,131 @@ def _backprop_filter(x, filter_shape, grad, strides, padding, dilations, explici
 
 
 @library("Conv2D")
-def conv2d(x, w, *, strides, padding, explicit_paddings, data_format, dilations):
+def conv2d(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int],
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format)
 
 
 @library("_Conv2DBias")  # made by plans from a convolution and the addition of a vector
-def conv2d_bias(x, w, bias, *, strides, padding, explicit_paddings, data_format, dilations):
+def conv2d_bias(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    bias: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int],
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     """Keeps bits: the bias comes last, as an op of its own adds it."""
     return _forward(x, w, strides, padding, dilations, explicit_paddings, data_format).add_(bias)
 
 
 @library("Conv2DBackpropInput")
-def conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, explicit_paddings, data_format, dilations):
+def conv2d_backprop_input(
+    input_sizes: torch.Tensor,
+    w: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int],
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, explicit_paddings, data_format)
 
 
 @library("Conv2DBackpropFilter")
-def conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, explicit_paddings, data_format, dilations):
+def conv2d_backprop_filter(
+    x: torch.Tensor,
+    filter_sizes: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    explicit_paddings: list[int],
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, explicit_paddings, data_format)
 
 
 @library("Conv3D")
-def conv3d(x, w, *, strides, padding, data_format, dilations):
+def conv3d(x: torch.Tensor, w: torch.Tensor, *, strides: list[int], padding: str, data_format: str, dilations: list[int]) -> torch.Tensor:
     return _forward(x, w, strides, padding, dilations, (), data_format)
 
 
 @library("Conv3DBackpropInputV2")
-def conv3d_backprop_input_v2(input_sizes, w, grad, *, strides, padding, data_format, dilations):
+def conv3d_backprop_input_v2(
+    input_sizes: torch.Tensor,
+    w: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     return _backprop_input(_sizes(input_sizes), w, grad, strides, padding, dilations, (), data_format)
 
 
 @library("Conv3DBackpropFilterV2")
-def conv3d_backprop_filter_v2(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
+def conv3d_backprop_filter_v2(
+    x: torch.Tensor,
+    filter_sizes: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     return _backprop_filter(x, _sizes(filter_sizes), grad, strides, padding, dilations, (), data_format)
 
 
 # The first forms of the 3-D gradients take a tensor of the wanted shape in place of that shape.
 @library("Conv3DBackpropInput")
-def conv3d_backprop_input(x, w, grad, *, strides, padding, dilations):
+def conv3d_backprop_input(
+    x: torch.Tensor, w: torch.Tensor, grad: torch.Tensor, *, strides: list[int], padding: str, dilations: list[int]
+) -> torch.Tensor:
     return _backprop_input(x.shape, w, grad, strides, padding, dilations, (), "NDHWC")
 
 
 @library("Conv3DBackpropFilter")
-def conv3d_backprop_filter(x, w, grad, *, strides, padding, dilations):
+def conv3d_backprop_filter(
+    x: torch.Tensor, w: torch.Tensor, grad: torch.Tensor, *, strides: list[int], padding: str, dilations: list[int]
+) -> torch.Tensor:
     return _backprop_filter(x, w.shape, grad, strides, padding, dilations, (), "NDHWC")
 
 
-def _depthwise_setup(input_shape, filter_shape, strides, padding, dilations, form: Format):
+def _depthwise_setup(
+    input_shape: Sequence[int], filter_shape: Sequence[int], strides: list[int], padding: str, dilations: list[int], form: Format
+) -> Geometry:
     channels = input_shape[form.channel_axis]
     if channels != filter_shape[2]:
         raise InvalidArgumentError(None, None, f"input and filter must have the same depth: {channels} vs {filter_shape[2]}")
     return geometry(form.spatial_of(input_shape), filter_shape[:2], form.spatial_of(strides), padding, form.spatial_of(dilations))
 
 
-def _depthwise_filter(w):
+def _depthwise_filter(w: torch.Tensor) -> torch.Tensor:
     """[h, w, channels, multiplier] as [channels * multiplier, 1, h, w]: a filter of as many groups as channels."""
     return w.permute(2, 3, 0, 1).reshape(-1, 1, w.shape[0], w.shape[1])
 
 
 @library("DepthwiseConv2dNative")
-def depthwise_conv2d(x, w, *, strides, padding, data_format, dilations):
+def depthwise_conv2d(
+    x: torch.Tensor, w: torch.Tensor, *, strides: list[int], padding: str, data_format: str, dilations: list[int]
+) -> torch.Tensor:
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
@@ -301,7 +419,16 @@ def depthwise_conv2d(x, w, *, strides, padding, data_format, dilations):
 
 
 @library("DepthwiseConv2dNativeBackpropInput")
-def depthwise_conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, data_format, dilations):
+def depthwise_conv2d_backprop_input(
+    input_sizes: torch.Tensor,
+    w: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     form = parse_format(data_format)
     input_shape = _sizes(input_sizes)
     fit = _depthwise_setup(input_shape, w.shape, strides, padding, dilations, form)
@@ -311,7 +438,16 @@ def depthwise_conv2d_backprop_input(input_sizes, w, grad, *, strides, padding, d
 
 
 @library("DepthwiseConv2dNativeBackpropFilter")
-def depthwise_conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding, data_format, dilations):
+def depthwise_conv2d_backprop_filter(
+    x: torch.Tensor,
+    filter_sizes: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    strides: list[int],
+    padding: str,
+    data_format: str,
+    dilations: list[int],
+) -> torch.Tensor:
     form = parse_format(data_format)
     rows, columns, channels, multiplier = filter_shape = _sizes(filter_sizes)
     fit = _depthwise_setup(x.shape, filter_shape, strides, padding, dilations, form)
@@ -321,7 +457,7 @@ def depthwise_conv2d_backprop_filter(x, filter_sizes, grad, *, strides, padding,
     return result.reshape(channels, multiplier, rows, columns).permute(2, 3, 0, 1).contiguous()
 
 
-def _mirror(x, paddings, mode: str):
+def _mirror(x: torch.Tensor, paddings: torch.Tensor, mode: str) -> torch.Tensor:
     """Pad by mirroring: REFLECT leaves the border out, SYMMETRIC repeats it."""
     border = 1 if mode == "REFLECT" else 0
     for axis, (before, after) in enumerate(paddings.tolist()):
@@ -334,7 +470,7 @@ def _mirror(x, paddings, mode: str):
     return x
 
 
-def _bilinear(x, height: int, width: int, align_corners: bool):
+def _bilinear(x: torch.Tensor, height: int, width: int, align_corners: bool) -> torch.Tensor:
     """Resize [N, H, W, C] between neighbouring pixels, sampling from the upper left corner as the older resizers do."""
     for axis, size in ((1, height), (2, width)):
         length = x.shape[axis]
@@ -350,12 +486,24 @@ def _bilinear(x, height: int, width: int, align_corners: bool):
 
 
 @library("FusedPadConv2D")
-def fused_pad_conv2d(x, paddings, w, *, mode, strides, padding):
+def fused_pad_conv2d(
+    x: torch.Tensor, paddings: torch.Tensor, w: torch.Tensor, *, mode: str, strides: list[int], padding: str
+) -> torch.Tensor:
     return _forward(_mirror(x, paddings, mode), w, strides, padding, (1, 1, 1, 1), (), "NHWC")
 
 
 @library("FusedResizeAndPadConv2D")
-def fused_resize_and_pad_conv2d(x, size, paddings, w, *, resize_align_corners, mode, strides, padding):
+def fused_resize_and_pad_conv2d(
+    x: torch.Tensor,
+    size: torch.Tensor,
+    paddings: torch.Tensor,
+    w: torch.Tensor,
+    *,
+    resize_align_corners: bool,
+    mode: str,
+    strides: list[int],
+    padding: str,
+) -> torch.Tensor:
     height, width = size.tolist()
     resized = _bilinear(x, height, width, resize_align_corners)
     return _forward(_mirror(resized, paddings, mode), w, strides, padding, (1, 1, 1, 1), (), "NHWC")

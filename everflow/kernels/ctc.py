@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 
@@ -9,7 +11,7 @@ from everflow.framework.errors import FailedPreconditionError, InvalidArgumentEr
 from everflow.kernels.registry import fresh
 
 
-def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
+def _check_lengths(inputs: torch.Tensor, lengths: torch.Tensor, wrong: type = FailedPreconditionError) -> None:
     if inputs.dim() != 3:
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
@@ -20,7 +22,7 @@ def _check_lengths(inputs, lengths, wrong=FailedPreconditionError) -> None:
             raise wrong(None, None, f"sequence_length({row}) <= {time}")
 
 
-def _rows_of_labels(indices, values, batch: int) -> list[list[int]]:
+def _rows_of_labels(indices: torch.Tensor, values: torch.Tensor, batch: int) -> list[list[int]]:
     """The labels of each sequence, from their sparse form, which must be in order."""
     rows: list[list[int]] = [[] for _ in range(batch)]
     last = (-1, -1)
@@ -52,7 +54,7 @@ def _collapse(labels: list[int]) -> list[int]:
     return [label for place, label in enumerate(labels) if place == 0 or label != labels[place - 1]]
 
 
-def _paths(logs, skip, stay):
+def _paths(logs: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
     """log p of reaching each place of the spelled-out labels at each time, over all paths from the start.
 
     logs: [time, batch, places], the log probability of each place's label.
@@ -71,7 +73,7 @@ def _paths(logs, skip, stay):
     return reached
 
 
-def _remaining(logs, ends, lengths, skip, stay):
+def _remaining(logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
     """log p of finishing from each place, the labels of later times only."""
     time, batch, places = logs.shape
     remaining = np.full((time, batch, places), -np.inf)
@@ -91,38 +93,51 @@ def _remaining(logs, ends, lengths, skip, stay):
     return remaining
 
 
+def _wanted(labels: list[int], blank: int, row: int, collapse: bool) -> list[int]:
+    """The labels of a row that the loss is about."""
+    if not labels:
+        raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
+    labels = _before_padding(labels, blank, row)
+    return _collapse(labels) if collapse else labels
+
+
+def _spelled(rows: list[list[int]], blank: int) -> tuple[np.ndarray, np.ndarray]:
+    """Labels spelled out with blanks around each, places 1, 3, 5, ... being labels; and how many places each row has."""
+    ends = np.array([2 * len(labels) + 1 for labels in rows])
+    spelled = np.full((len(rows), ends.max()), blank)
+    for row, labels in enumerate(rows):
+        spelled[row, 1 : 2 * len(labels) : 2] = labels
+    return spelled, ends
+
+
 @fresh("CTCLoss")
-def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, ctc_merge_repeated, ignore_longer_outputs_than_inputs):
+def ctc_loss(
+    inputs: torch.Tensor,
+    indices: torch.Tensor,
+    values: torch.Tensor,
+    lengths: torch.Tensor,
+    *,
+    preprocess_collapse_repeated: bool,
+    ctc_merge_repeated: bool,
+    ignore_longer_outputs_than_inputs: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
     _check_lengths(inputs, lengths, InvalidArgumentError)
     time, batch, classes = inputs.shape
     if classes == 0:
         raise InvalidArgumentError(None, None, "CTC needs at least one class")
-    rows = _rows_of_labels(indices, values, batch)
     steps = lengths.numpy().astype(np.int64)
     blank = classes - 1
-    used = np.ones(batch, bool)
-    for row, labels in enumerate(rows):
-        if not labels:
-            raise InvalidArgumentError(None, None, f"Labels length is zero in batch {row}")
-        rows[row] = labels = _before_padding(labels, blank, row)
-        if preprocess_collapse_repeated:
-            rows[row] = labels = _collapse(labels)
-        if len(labels) > steps[row]:
-            if not ignore_longer_outputs_than_inputs:
-                raise InvalidArgumentError(
-                    None,
-                    None,
-                    f"Not enough time for target transition sequence (required: {len(labels)}, available: {steps[row]}){row}",
-                )
-            used[row] = False
+    rows = [_wanted(labels, blank, row, preprocess_collapse_repeated) for row, labels in enumerate(_rows_of_labels(indices, values, batch))]
+    used = np.array([len(labels) <= available for labels, available in zip(rows, steps)], bool)
+    if not used.all() and not ignore_longer_outputs_than_inputs:
+        row = int(np.argmin(used))
+        raise InvalidArgumentError(
+            None, None, f"Not enough time for target transition sequence (required: {len(rows[row])}, available: {steps[row]}){row}"
+        )
     if batch == 0:
         return inputs.new_zeros((0,)), torch.zeros_like(inputs)
 
-    # Labels spelled out with blanks around each: places 1, 3, 5, ... are labels.
-    ends = np.array([2 * len(labels) + 1 for labels in rows])
-    spelled = np.full((batch, ends.max()), blank)
-    for row, labels in enumerate(rows):
-        spelled[row, 1 : 2 * len(labels) : 2] = labels
+    spelled, ends = _spelled(rows, blank)
     is_label = np.arange(spelled.shape[1])[None] % 2 == 1
     skip = np.zeros(spelled.shape, bool)
     skip[:, 2:] = is_label[:, 2:] & (True if not ctc_merge_repeated else spelled[:, 2:] != spelled[:, :-2])
@@ -138,7 +153,8 @@ def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, 
     found = np.isfinite(log_p)
     share = np.exp(both - np.where(found, log_p, 0.0)[None, :, None])
     posterior = np.zeros((time, batch, classes))
-    np.add.at(posterior, (slice(None), np.arange(batch)[:, None], spelled), share)
+    where: Any = slice(None), np.arange(batch)[:, None], spelled
+    np.add.at(posterior, where, share)
     gradient = np.exp(log_y) - posterior
     gradient[np.arange(time)[:, None] >= steps[None]] = 0.0
     gradient[:, ~used] = 0.0
@@ -146,7 +162,7 @@ def ctc_loss(inputs, indices, values, lengths, *, preprocess_collapse_repeated, 
     return torch.from_numpy(loss).to(inputs.dtype), torch.from_numpy(gradient).to(inputs.dtype)
 
 
-def _sparse(sequences: list[list[int]]):
+def _sparse(sequences: list[list[int]]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Sequences, one a row, as indices, values and shape."""
     indices = [[row, column] for row, sequence in enumerate(sequences) for column in range(len(sequence))]
     values = [value for sequence in sequences for value in sequence]
@@ -159,7 +175,9 @@ def _sparse(sequences: list[list[int]]):
 
 
 @fresh("CTCGreedyDecoder")
-def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
+def ctc_greedy_decoder(
+    inputs: torch.Tensor, lengths: torch.Tensor, *, merge_repeated: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_lengths(inputs, lengths)
     blank = inputs.shape[2] - 1
     best, where = inputs.max(2)
@@ -177,7 +195,7 @@ def ctc_greedy_decoder(inputs, lengths, *, merge_repeated):
 class _Prefixes:
     """A tree of label sequences: each has a number, its last label and the number of the sequence without that label."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self._parents, self._labels, self._numbers = [-1], [-1], {}
 
     def extended(self, number: int, label: int) -> int:
@@ -238,7 +256,9 @@ def _beam_search(logs: np.ndarray, width: int) -> list[tuple[list[int], float]]:
 
 
 @fresh("CTCBeamSearchDecoder")
-def ctc_beam_search_decoder(inputs, lengths, *, beam_width, top_paths, merge_repeated):
+def ctc_beam_search_decoder(
+    inputs: torch.Tensor, lengths: torch.Tensor, *, beam_width: int, top_paths: int, merge_repeated: bool
+) -> tuple[list[torch.Tensor], list[torch.Tensor], list[torch.Tensor], torch.Tensor]:
     _check_lengths(inputs, lengths)
     if top_paths > beam_width:
         raise InvalidArgumentError(None, None, "Can't have more paths than beams: top_paths must be <= beam_width")

@@ -7,6 +7,8 @@ matrices the biases in the same order.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import torch
 
@@ -17,16 +19,20 @@ from everflow.kernels.random import RESERVED_PER_VALUE, stream_of, uniform
 from everflow.kernels.registry import fresh, kernel, library
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
+
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
-_TORCH = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
+_TORCH: dict[str, Callable] = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
 
 
-def _check(input_mode, input_size, units):
+def _check(input_mode: str, input_size: int, units: int) -> None:
     if input_mode == "skip_input" or (input_mode == "auto_select" and input_size == units):
         raise UnimplementedError(None, None, "input_mode 'skip_input': layers without matrices of the inputs")
 
 
-def _sizes(rnn_mode, direction, layers, units, input_size):
+def _sizes(rnn_mode: str, direction: str, layers: int, units: int, input_size: int) -> list[tuple[int, int]]:
     """The shapes of the matrices, gate by gate, and how many biases there are."""
     gates, directions = _GATES[rnn_mode], 2 if direction == "bidirectional" else 1
     shapes = []
@@ -36,7 +42,9 @@ def _sizes(rnn_mode, direction, layers, units, input_size):
     return shapes
 
 
-def _cut(params, rnn_mode, direction, layers, units, input_size):
+def _cut(
+    params: torch.Tensor, rnn_mode: str, direction: str, layers: int, units: int, input_size: int
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     """(matrices, biases) of the vector, gate by gate."""
     shapes = _sizes(rnn_mode, direction, layers, units, input_size)
     total = sum(rows * columns for rows, columns in shapes) + len(shapes) * units
@@ -46,7 +54,7 @@ def _cut(params, rnn_mode, direction, layers, units, input_size):
     return [p.reshape(s) for p, s in zip(pieces, shapes)], list(pieces[len(shapes) :])
 
 
-def _by_layer(params, rnn_mode, direction, layers, units, input_size):
+def _by_layer(params: torch.Tensor, rnn_mode: str, direction: str, layers: int, units: int, input_size: int) -> list[list[torch.Tensor]]:
     """Torch's parameters of each layer: matrix of the inputs, of the state, and their biases, for each direction."""
     gates, directions = _GATES[rnn_mode], 2 if direction == "bidirectional" else 1
     matrices, biases = _cut(params, rnn_mode, direction, layers, units, input_size)
@@ -56,7 +64,17 @@ def _by_layer(params, rnn_mode, direction, layers, units, input_size):
     return [flat[i : i + 4 * directions] for i in range(0, len(flat), 4 * directions)]
 
 
-def _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction):
+def _forward(
+    x: torch.Tensor,
+    h: torch.Tensor,
+    c: torch.Tensor,
+    params: torch.Tensor,
+    masks: torch.Tensor | None,
+    lengths: torch.Tensor | None,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """(outputs, last h, last c) of time-major inputs; `masks` multiply what goes from layer to layer."""
     both = direction == "bidirectional"
     directions = 2 if both else 1
@@ -87,7 +105,16 @@ def _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction):
     return x, h, c
 
 
-def _masks(x, h, dropout, direction, is_training, lengths, node, session):
+def _masks(
+    x: torch.Tensor,
+    h: torch.Tensor,
+    dropout: float,
+    direction: str,
+    is_training: bool,
+    lengths: torch.Tensor | None,
+    node: Node,
+    session: Session,
+) -> torch.Tensor | None:
     """What dropout leaves of the values between layers, drawn anew: [layers - 1, ...]; None where nothing is dropped."""
     directions = 2 if direction == "bidirectional" else 1
     layers = h.shape[0] // directions
@@ -99,7 +126,20 @@ def _masks(x, h, dropout, direction, is_training, lengths, node, session):
     return (uniform(place, shape, dtypes.float32) >= dropout).to(x.dtype) / (1 - dropout)
 
 
-def _run(x, h, c, params, lengths, rnn_mode, input_mode, direction, dropout, is_training, node, session):
+def _run(
+    x: torch.Tensor,
+    h: torch.Tensor,
+    c: torch.Tensor,
+    params: torch.Tensor,
+    lengths: torch.Tensor | None,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+    dropout: float,
+    is_training: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     masks = _masks(x, h, dropout, direction, is_training, lengths, node, session)
     with torch.no_grad():
         made = _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction)
@@ -108,21 +148,60 @@ def _run(x, h, c, params, lengths, rnn_mode, input_mode, direction, dropout, is_
 
 
 @library("CudnnRNN", effect=Effect.RANDOM)
-def cudnn_rnn(input, input_h, input_c, params, *, rnn_mode, input_mode, direction, dropout, is_training, node, session):
+def cudnn_rnn(
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+    dropout: float,
+    is_training: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     return _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
 
 
 @library("CudnnRNNV2", effect=Effect.RANDOM)
-def cudnn_rnn_v2(input, input_h, input_c, params, *, rnn_mode, input_mode, direction, dropout, is_training, node, session):
+def cudnn_rnn_v2(
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+    dropout: float,
+    is_training: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, ...]:
     made = _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
     return (*made, torch.zeros(0, dtype=torch.int8))
 
 
 @library("CudnnRNNV3", effect=Effect.RANDOM)
 def cudnn_rnn_v3(
-    input, input_h, input_c, params, sequence_lengths,
-    *, rnn_mode, input_mode, direction, dropout, num_proj, is_training, time_major, node, session,
-):  # fmt: skip
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    sequence_lengths: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+    dropout: float,
+    num_proj: int,
+    is_training: bool,
+    time_major: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, ...]:
     if num_proj:
         raise UnimplementedError(None, None, "num_proj: projections of the state")
     x, h, c = _time_first(time_major, input, input_h, input_c)
@@ -130,20 +209,31 @@ def cudnn_rnn_v3(
     return (*_time_first(time_major, x, h, c), reserve, torch.zeros(0, dtype=torch.int8))
 
 
-def _time_first(time_major, *tensors):
+def _time_first(time_major: bool, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Inputs and states with the batch first or second; the exchange is its own inverse."""
     return tensors if time_major else tuple(t.transpose(0, 1) if t.dim() == 3 else t for t in tensors)
 
 
-def _backprop(x, h, c, params, grads, reserve, lengths, rnn_mode, input_mode, direction):
+def _backprop(
+    x: torch.Tensor,
+    h: torch.Tensor,
+    c: torch.Tensor,
+    params: torch.Tensor,
+    grads: tuple[torch.Tensor, ...],
+    reserve: torch.Tensor,
+    lengths: torch.Tensor | None,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+) -> tuple[torch.Tensor, ...]:
     masks = None
     if reserve.numel():
         directions = 2 if direction == "bidirectional" else 1
         rows = (x.shape[0], x.shape[1]) if lengths is None else (int(lengths.sum()),)
         masks = reserve.reshape(-1, *rows, h.shape[2] * directions)
     with torch.enable_grad():
-        leaves = [t.detach().requires_grad_() for t in (x, h, c, params)]
-        made = _forward(*leaves, masks, lengths, rnn_mode, input_mode, direction)
+        x, h, c, params = leaves = [t.detach().requires_grad_() for t in (x, h, c, params)]
+        made = _forward(x, h, c, params, masks, lengths, rnn_mode, input_mode, direction)
         pairs = [(out, grad) for out, grad in zip(made, grads) if out.requires_grad]
         found = torch.autograd.grad([out for out, _ in pairs], leaves, [grad for _, grad in pairs], allow_unused=True)
     return tuple(torch.zeros_like(leaf) if grad is None else grad for grad, leaf in zip(found, leaves))
@@ -151,27 +241,70 @@ def _backprop(x, h, c, params, grads, reserve, lengths, rnn_mode, input_mode, di
 
 @library("CudnnRNNBackprop", effect=Effect.PURE)
 def cudnn_rnn_backprop(
-    input, input_h, input_c, params, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop, reserve_space,
-    *, rnn_mode, input_mode, direction,
-):  # fmt: skip
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    output: torch.Tensor,
+    output_h: torch.Tensor,
+    output_c: torch.Tensor,
+    output_backprop: torch.Tensor,
+    output_h_backprop: torch.Tensor,
+    output_c_backprop: torch.Tensor,
+    reserve_space: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+) -> tuple[torch.Tensor, ...]:
     grads = (output_backprop, output_h_backprop, output_c_backprop)
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
 
 @library("CudnnRNNBackpropV2", effect=Effect.PURE)
 def cudnn_rnn_backprop_v2(
-    input, input_h, input_c, params, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop, reserve_space,
-    host_reserved, *, rnn_mode, input_mode, direction,
-):  # fmt: skip
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    output: torch.Tensor,
+    output_h: torch.Tensor,
+    output_c: torch.Tensor,
+    output_backprop: torch.Tensor,
+    output_h_backprop: torch.Tensor,
+    output_c_backprop: torch.Tensor,
+    reserve_space: torch.Tensor,
+    host_reserved: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+) -> tuple[torch.Tensor, ...]:
     grads = (output_backprop, output_h_backprop, output_c_backprop)
     return _backprop(input, input_h, input_c, params, grads, reserve_space, None, rnn_mode, input_mode, direction)
 
 
 @library("CudnnRNNBackpropV3", effect=Effect.PURE)
 def cudnn_rnn_backprop_v3(
-    input, input_h, input_c, params, sequence_lengths, output, output_h, output_c, output_backprop, output_h_backprop, output_c_backprop,
-    reserve_space, host_reserved, *, rnn_mode, input_mode, direction, time_major,
-):  # fmt: skip
+    input: torch.Tensor,
+    input_h: torch.Tensor,
+    input_c: torch.Tensor,
+    params: torch.Tensor,
+    sequence_lengths: torch.Tensor,
+    output: torch.Tensor,
+    output_h: torch.Tensor,
+    output_c: torch.Tensor,
+    output_backprop: torch.Tensor,
+    output_h_backprop: torch.Tensor,
+    output_c_backprop: torch.Tensor,
+    reserve_space: torch.Tensor,
+    host_reserved: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+    time_major: bool,
+) -> tuple[torch.Tensor, ...]:
     x, h, c = _time_first(time_major, input, input_h, input_c)
     grads = _time_first(time_major, output_backprop, output_h_backprop, output_c_backprop)
     *found, params_grad = _backprop(x, h, c, params, grads, reserve_space, sequence_lengths, rnn_mode, input_mode, direction)
@@ -179,7 +312,9 @@ def cudnn_rnn_backprop_v3(
 
 
 @fresh("CudnnRNNParamsSize")
-def cudnn_rnn_params_size(num_layers, num_units, input_size, *, S, rnn_mode, input_mode, direction):
+def cudnn_rnn_params_size(
+    num_layers: torch.Tensor, num_units: torch.Tensor, input_size: torch.Tensor, *, S: DType, rnn_mode: str, input_mode: str, direction: str
+) -> torch.Tensor:
     _check(input_mode, int(input_size), int(num_units))
     shapes = _sizes(rnn_mode, direction, int(num_layers), int(num_units), int(input_size))
     total = sum(rows * columns for rows, columns in shapes) + len(shapes) * int(num_units)
@@ -187,13 +322,30 @@ def cudnn_rnn_params_size(num_layers, num_units, input_size, *, S, rnn_mode, inp
 
 
 @fresh("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2")
-def cudnn_rnn_canonical_to_params(num_layers, num_units, input_size, weights, biases, *, input_mode):
+def cudnn_rnn_canonical_to_params(
+    num_layers: torch.Tensor,
+    num_units: torch.Tensor,
+    input_size: torch.Tensor,
+    weights: list[torch.Tensor],
+    biases: list[torch.Tensor],
+    *,
+    input_mode: str,
+) -> torch.Tensor:
     _check(input_mode, int(input_size), int(num_units))
     return torch.cat([t.reshape(-1) for t in (*weights, *biases)])
 
 
 @kernel("CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2", result=view(3))
-def cudnn_rnn_params_to_canonical(num_layers, num_units, input_size, params, *, rnn_mode, input_mode, direction):
+def cudnn_rnn_params_to_canonical(
+    num_layers: torch.Tensor,
+    num_units: torch.Tensor,
+    input_size: torch.Tensor,
+    params: torch.Tensor,
+    *,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
+) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
     _check(input_mode, int(input_size), int(num_units))
     matrices, biases = _cut(params, rnn_mode, direction, int(num_layers), int(num_units), int(input_size))
     return matrices, biases

@@ -10,7 +10,8 @@ import functools
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -19,6 +20,16 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import same
 from everflow.kernels.queues import copied, rows_of
 from everflow.kernels.registry import fresh, kernel
+from everflow.kernels.tensors import AnyTensor, Strings, Value
+
+if TYPE_CHECKING:
+    from everflow.framework.graph import Graph
+    from everflow.kernels.context import Session, Step
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
+Element: TypeAlias = tuple[Value, ...]
+Following: TypeAlias = Callable[[], Element]  # gives the next element, or raises `End`
+Start: TypeAlias = "Callable[[Iteration], Following]"
 
 _AT_A_TIME = 256
 
@@ -32,11 +43,11 @@ class End(Exception):
 class Iteration:
     """What all datasets below one iterator share: the run that asks at this moment, and whether passes may be fused."""
 
-    def __init__(self, step=None, fuse=False, noted_seeds=()):
+    def __init__(self, step: Step | None = None, fuse: bool = False, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         self.step = step
         self.fuse = fuse
         self._functions: dict[str, Callable] = {}
-        self._noted = deque(noted_seeds)
+        self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
     def check(self) -> None:
@@ -46,10 +57,10 @@ class Iteration:
 
     def seeds_of(self, draw: Callable[[], tuple[int, int]]) -> tuple[int, int]:
         """Seeds for one of its random streams, which it notes; where it repeats an earlier iteration, that one's."""
-        self.seeds.append(tuple(self._noted.popleft()) if self._noted else draw())
+        self.seeds.append(self._noted.popleft() if self._noted else draw())
         return self.seeds[-1]
 
-    def function(self, session, attr) -> Callable:
+    def function(self, session: Session, attr: NameAttrList) -> Callable:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
         found = self._functions.get(attr.name)
         if found is None:
@@ -57,14 +68,14 @@ class Iteration:
             found = self._functions[attr.name] = session.function(attr, fresh=draws)
         return found
 
-    def stateful_op(self, session) -> str | None:
+    def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
         return next((op.type for name in self._functions for op in _stateful_ops(session.graph, name)), None)
 
 
-def _stateful_ops(graph, name) -> list:
+def _stateful_ops(graph: Graph, name: str) -> list:
     """The ops of a graph's function that keep state from call to call: random ops, Python functions."""
-    function = graph._functions[name]
+    function: Any = graph._functions[name]
     inputs, outputs = function.body_tensors()
     bodies = {t.graph for t in [*inputs, *outputs]}
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
@@ -73,7 +84,7 @@ def _stateful_ops(graph, name) -> list:
 class Dataset:
     """A dataset: `start(iteration)` returns a function that gives its elements one by one."""
 
-    def __init__(self, start: Callable, cardinality: int = -2, fused_repeat: Callable | None = None):
+    def __init__(self, start: Start, cardinality: int = -2, fused_repeat: Callable | None = None) -> None:
         self.start = start
         self.cardinality = cardinality  # -1 infinite, -2 unknown
         # Shuffles have a form of their own for being repeated: count → dataset.
@@ -85,11 +96,11 @@ class Source(Dataset):
     """A dataset that has its elements from no other one. However datasets are nested, looking for the next element comes by here:
     this is where a run that asks for an element that never comes sees that it should stop."""
 
-    def __init__(self, start: Callable, cardinality: int = -2):
-        def checking(iteration):
+    def __init__(self, start: Start, cardinality: int = -2) -> None:
+        def checking(iteration: Iteration) -> Following:
             following = start(iteration)
 
-            def checked():
+            def checked() -> Element:
                 if iteration.step is not None:
                     iteration.step.check()
                 return following()
@@ -102,14 +113,14 @@ class Source(Dataset):
 class Restarting:
     """Iterates what `make()` does. Ctrl-C may come in the midst of a generator, which is over then: it begins anew, where it was."""
 
-    def __init__(self, make: Callable):
+    def __init__(self, make: Callable) -> None:
         self._make, self._given = make, 0
         self._advance = iter(make()).__next__
 
-    def __iter__(self):
+    def __iter__(self) -> Restarting:
         return self
 
-    def __next__(self):
+    def __next__(self) -> Any:
         try:
             element = self._advance()
         except Exception:
@@ -124,10 +135,10 @@ class Restarting:
 def from_iterable(make: Callable, cardinality: int = -2) -> Dataset:
     """A dataset over what `make()` iterates: a source, which checks by itself since most elements come from here."""
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         advance = Restarting(make).__next__
 
-        def following():
+        def following() -> Element:
             if iteration.step is not None:
                 iteration.step.check()
             try:
@@ -140,7 +151,7 @@ def from_iterable(make: Callable, cardinality: int = -2) -> Dataset:
     return Dataset(start, cardinality)
 
 
-def text(value) -> str:
+def text(value: Strings) -> str:
     """A scalar string as Python text."""
     return value.item().decode() if isinstance(value, np.ndarray) else str(value)
 
@@ -149,13 +160,13 @@ def text(value) -> str:
 
 
 @dataset("TensorDataset")
-def tensor_dataset(components):
+def tensor_dataset(components: list[Value]) -> Dataset:
     element = tuple(copied(c) for c in components)
     return from_iterable(lambda: [element], 1)
 
 
 @dataset("TensorSliceDataset")
-def tensor_slice_dataset(components):
+def tensor_slice_dataset(components: list[Value]) -> Dataset:
     sizes = {len(c) if c.ndim else -1 for c in components}
     if -1 in sizes:
         raise InvalidArgumentError(None, None, "All components must be at least 1-dimensional")
@@ -165,21 +176,21 @@ def tensor_slice_dataset(components):
     return from_iterable(lambda: zip(*map(_rows, columns)), size)
 
 
-def _rows(column):
+def _rows(column: AnyTensor) -> Iterator[AnyTensor]:
     """The rows of a tensor one by one; some at a time are cut off together, which takes less time than each alone."""
     for begin in range(0, len(column), _AT_A_TIME):
         yield from rows_of(column[begin : begin + _AT_A_TIME])
 
 
 @dataset("SparseTensorSliceDataset")
-def sparse_tensor_slice_dataset(indices, values, dense_shape):
+def sparse_tensor_slice_dataset(indices: torch.Tensor, values: torch.Tensor, dense_shape: torch.Tensor) -> Dataset:
     rows, row_shape = int(dense_shape[0]), dense_shape[1:].clone()
     indices, values = copied(indices), copied(values)
     owners = indices[:, 0].numpy()
     if (np.diff(owners) < 0).any():
         raise InvalidArgumentError(None, None, "indices must be in order of their rows")
 
-    def elements():
+    def elements() -> Iterator[Element]:
         for row in range(rows):
             begin, end = np.searchsorted(owners, row), np.searchsorted(owners, row, side="right")
             yield indices[begin:end, 1:], values[begin:end], row_shape
@@ -188,12 +199,12 @@ def sparse_tensor_slice_dataset(indices, values, dense_shape):
 
 
 @dataset("RangeDataset")
-def range_dataset(start, stop, step):
+def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -> Dataset:
     if int(step) == 0:
         raise InvalidArgumentError(None, None, "step must be a non-zero integer.")
     numbers = range(int(start), int(stop), int(step))
 
-    def elements():
+    def elements() -> Iterator[Element]:
         for begin in range(0, len(numbers), _AT_A_TIME):
             some = numbers[begin : begin + _AT_A_TIME]
             yield from zip(rows_of(torch.arange(some.start, some.stop, some.step)))
@@ -205,7 +216,7 @@ def range_dataset(start, stop, step):
 
 
 @dataset("PrefetchDataset")
-def prefetch_dataset(input_dataset, buffer_size):
+def prefetch_dataset(input_dataset: Dataset, buffer_size: torch.Tensor) -> Dataset:
     if int(buffer_size) < -1:
         raise InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
     return input_dataset
@@ -218,18 +229,18 @@ def prefetch_dataset(input_dataset, buffer_size):
     "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
     "ExperimentalSetStatsAggregatorDataset",
 )  # fmt: skip
-def passing_on(input_dataset, *settings):
+def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
     return input_dataset
 
 
 @dataset("SleepDataset", "ExperimentalSleepDataset")
-def sleep_dataset(input_dataset, sleep_microseconds):
+def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> Dataset:
     seconds = int(sleep_microseconds) * 1e-6
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
 
-        def slept():
+        def slept() -> Element:
             if iteration.step is None:
                 time.sleep(seconds)
             else:
@@ -242,10 +253,10 @@ def sleep_dataset(input_dataset, sleep_microseconds):
 
 
 @dataset("OptimizeDataset")
-def optimize_dataset(input_dataset, optimizations):
+def optimize_dataset(input_dataset: Dataset, optimizations: Strings) -> Dataset:
     fuse = b"shuffle_and_repeat_fusion" in optimizations.tolist()
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         iteration.fuse = iteration.fuse or fuse
         return input_dataset.start(iteration)
 
@@ -253,5 +264,5 @@ def optimize_dataset(input_dataset, optimizations):
 
 
 @fresh("DatasetCardinality", "ExperimentalDatasetCardinality")
-def dataset_cardinality(input_dataset):
+def dataset_cardinality(input_dataset: Dataset) -> torch.Tensor:
     return torch.tensor(input_dataset.cardinality)

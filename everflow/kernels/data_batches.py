@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.data import Dataset, End, dataset
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
 from everflow.kernels.queues import rows_of, shape_text
-from everflow.kernels.tensors import to_numpy
+from everflow.kernels.tensors import AnyTensor, Value, to_numpy
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 
-def stack(values: list, component: int = 0):
+def stack(values: list, component: int = 0) -> AnyTensor:
     """Elements of one component as one tensor along a new first axis."""
     first = values[0]
     if not isinstance(first, (torch.Tensor, np.ndarray)):
@@ -50,15 +54,15 @@ def batched(elements: list) -> tuple:
     return tuple(stack(list(column), i) for i, column in enumerate(zip(*elements, strict=True)))
 
 
-def grouped(input_dataset, size: int, drop_remainder: bool, join: Callable) -> Dataset:
+def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Callable) -> Dataset:
     """`size` elements at a time, made one by `join(elements)`."""
     if size <= 0:
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
 
-        def batch():
+        def batch() -> Element:
             elements = []
             while len(elements) < size:
                 try:
@@ -76,19 +80,25 @@ def grouped(input_dataset, size: int, drop_remainder: bool, join: Callable) -> D
 
 
 @dataset("BatchDataset")
-def batch_dataset(input_dataset, batch_size):
+def batch_dataset(input_dataset: Dataset, batch_size: torch.Tensor) -> Dataset:
     return grouped(input_dataset, int(batch_size), False, batched)
 
 
 @dataset("BatchDatasetV2")
-def batch_dataset_v2(input_dataset, batch_size, drop_remainder):
+def batch_dataset_v2(input_dataset: Dataset, batch_size: torch.Tensor, drop_remainder: torch.Tensor) -> Dataset:
     return grouped(input_dataset, int(batch_size), bool(drop_remainder), batched)
 
 
-def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+def _padded(
+    input_dataset: Dataset,
+    batch_size: torch.Tensor,
+    padded_shapes: list[torch.Tensor],
+    padding_values: list[AnyTensor],
+    drop_remainder: bool,
+) -> Dataset:
     shapes = [s.tolist() for s in padded_shapes]
 
-    def pad_column(values, wanted, filler, component):
+    def pad_column(values: tuple[AnyTensor, ...], wanted: list[int], filler: AnyTensor, component: int) -> AnyTensor:
         rank = len(wanted)
         for value in values:
             if value.ndim != rank:
@@ -107,14 +117,15 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
                     f"Attempted to pad to a smaller size than the input element. ({shape_text(value.shape)} into {shape_text(size)})",
                 )
         if isinstance(values[0], torch.Tensor):
-            out = torch.full((len(values), *size), filler.item(), dtype=values[0].dtype)
+            out: Value = torch.full((len(values), *size), filler.item(), dtype=values[0].dtype)
         else:
             out = np.full((len(values), *size), filler.item(), object)
         for i, value in enumerate(values):
-            out[(i, *(slice(0, n) for n in value.shape))] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
+            place: Any = (i, *map(slice, value.shape))
+            out[place] = value[()] if isinstance(value, np.ndarray) and value.ndim == 0 else value
         return out
 
-    def join(elements):
+    def join(elements: list[Element]) -> Element:
         columns = zip(*elements, strict=True)
         return tuple(pad_column(c, s, f, i) for i, (c, s, f) in enumerate(zip(columns, shapes, padding_values, strict=True)))
 
@@ -122,21 +133,30 @@ def _padded(input_dataset, batch_size, padded_shapes, padding_values, drop_remai
 
 
 @dataset("PaddedBatchDataset")
-def padded_batch_dataset(input_dataset, batch_size, padded_shapes, padding_values):
+def padded_batch_dataset(
+    input_dataset: Dataset, batch_size: torch.Tensor, padded_shapes: list[torch.Tensor], padding_values: list[Value]
+) -> Dataset:
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, False)
 
 
 @dataset("PaddedBatchDatasetV2")
-def padded_batch_dataset_v2(input_dataset, batch_size, padded_shapes, padding_values, drop_remainder):
+def padded_batch_dataset_v2(
+    input_dataset: Dataset,
+    batch_size: torch.Tensor,
+    padded_shapes: list[torch.Tensor],
+    padding_values: list[Value],
+    drop_remainder: torch.Tensor,
+) -> Dataset:
     return _padded(input_dataset, batch_size, padded_shapes, padding_values, bool(drop_remainder))
 
 
 @dataset("UnbatchDataset", "ExperimentalUnbatchDataset")
-def unbatch_dataset(input_dataset):
-    def start(iteration):
-        following, rows = input_dataset.start(iteration), iter(())
+def unbatch_dataset(input_dataset: Dataset) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+        rows: Iterator[Element] = iter(())
 
-        def unbatch():
+        def unbatch() -> Element:
             nonlocal rows
             while True:
                 for row in rows:
@@ -152,12 +172,14 @@ def unbatch_dataset(input_dataset):
 
 
 @dataset("DenseToSparseBatchDataset", "ExperimentalDenseToSparseBatchDataset")
-def dense_to_sparse_batch_dataset(input_dataset, batch_size, row_shape, *, output_types):
+def dense_to_sparse_batch_dataset(
+    input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
+) -> Dataset:
     from everflow.kernels.sparse_serialize import serialize_sparse
 
     wanted = row_shape.tolist()
 
-    def join(elements):
+    def join(elements: list[Element]) -> Element:
         values = [e[0] for e in elements]
         for value in values:
             if value.ndim != len(wanted):

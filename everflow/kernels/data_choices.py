@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End, dataset
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
+
+if TYPE_CHECKING:
+    import torch
 
 # --- choosing elements -----------------------------------------------------------------------
 
 
 @dataset("TakeDataset")
-def take_dataset(input_dataset, count):
-    count = int(count)
+def take_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
+    wanted = int(count)
 
-    def start(iteration):
-        following, left = input_dataset.start(iteration), count
+    def start(iteration: Iteration) -> Following:
+        following, left = input_dataset.start(iteration), wanted
 
-        def take():
+        def take() -> Element:
             nonlocal left
             if left == 0:
                 raise End
@@ -25,17 +30,17 @@ def take_dataset(input_dataset, count):
 
         return take
 
-    return Dataset(start, _limited(input_dataset.cardinality, count))
+    return Dataset(start, _limited(input_dataset.cardinality, wanted))
 
 
 @dataset("SkipDataset")
-def skip_dataset(input_dataset, count):
-    count = int(count)
+def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
+    wanted = int(count)
 
-    def start(iteration):
-        following, left = input_dataset.start(iteration), count
+    def start(iteration: Iteration) -> Following:
+        following, left = input_dataset.start(iteration), wanted
 
-        def skip():
+        def skip() -> Element:
             nonlocal left
             if left < 0:
                 raise End
@@ -47,27 +52,27 @@ def skip_dataset(input_dataset, count):
         return skip
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if count < 0 else known if known < 0 else max(0, known - count))
+    return Dataset(start, 0 if wanted < 0 else known if known < 0 else max(0, known - wanted))
 
 
 @dataset("ShardDataset")
-def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
+def shard_dataset(input_dataset: Dataset, num_shards: torch.Tensor, index: torch.Tensor, *, require_non_empty: bool) -> Dataset:
     shards, mine = int(num_shards), int(index)
     if shards <= 0:
         raise InvalidArgumentError(None, None, f"Number of shards must be greater than zero (currently num_shards = {shards}).")
     if not 0 <= mine < shards:
         raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following, position = input_dataset.start(iteration), 0
 
-        def read():
+        def read() -> Element:
             nonlocal position
             element = following()
             position += 1
             return element
 
-        def shard():
+        def shard() -> Element:
             while True:
                 element = read()
                 if (position - 1) % shards == mine:
@@ -92,11 +97,11 @@ def shard_dataset(input_dataset, num_shards, index, *, require_non_empty):
 
 
 @dataset("UniqueDataset", "ExperimentalUniqueDataset")
-def unique_dataset(input_dataset):
-    def start(iteration):
+def unique_dataset(input_dataset: Dataset) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, seen = input_dataset.start(iteration), set()
 
-        def unique():
+        def unique() -> Element:
             while True:
                 element = following()
                 key = element[0].item() if element[0].ndim == 0 else tuple(element[0].reshape(-1).tolist())
@@ -110,11 +115,11 @@ def unique_dataset(input_dataset):
 
 
 @dataset("IgnoreErrorsDataset", "ExperimentalIgnoreErrorsDataset")
-def ignore_errors_dataset(input_dataset):
-    def start(iteration):
+def ignore_errors_dataset(input_dataset: Dataset) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
 
-        def ignore():
+        def ignore() -> Element:
             while True:
                 try:
                     return following()
@@ -132,45 +137,46 @@ def ignore_errors_dataset(input_dataset):
 
 
 @dataset("RepeatDataset")
-def repeat_dataset(input_dataset, count):
-    count = int(count)
+def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
+    wanted = int(count)
 
-    def start(iteration):
-        if count == 1:  # nothing to fuse: it is taken away first
+    def start(iteration: Iteration) -> Following:
+        if wanted == 1:  # nothing to fuse: it is taken away first
             return input_dataset.start(iteration)
         if iteration.fuse and input_dataset.fused_repeat is not None:
-            return input_dataset.fused_repeat(count).start(iteration)
-        following, done, empty = None, 0, False
+            return input_dataset.fused_repeat(wanted).start(iteration)
+        following: Following | None = None
+        done, empty = 0, False
 
-        def repeat():
+        def repeat() -> Element:
             nonlocal following, done, empty
-            while not empty and (count < 0 or done < count):
+            while not empty and (wanted < 0 or done < wanted):
                 fresh = following is None
-                if fresh:
+                if following is None:
                     following = input_dataset.start(iteration)
                 try:
                     return following()
                 except End:
                     following = None
                     done += 1
-                    empty = fresh and count < 0  # else it would look for a first element for ever
+                    empty = fresh and wanted < 0  # else it would look for a first element for ever
             raise End
 
         return repeat
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if count == 0 or known == 0 else -1 if count < 0 or known == -1 else known * count if known >= 0 else -2)
+    return Dataset(start, 0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2)
 
 
 @dataset("ConcatenateDataset")
-def concatenate_dataset(input_dataset, another_dataset):
+def concatenate_dataset(input_dataset: Dataset, another_dataset: Dataset) -> Dataset:
     # Programs join datasets in loops: all parts side by side, since calls through thousands of pairs would be too deep for Python.
     parts = [part for dataset in (input_dataset, another_dataset) for part in dataset.parts or [dataset]]
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following, at = parts[0].start(iteration), 0
 
-        def concatenate():
+        def concatenate() -> Element:
             nonlocal following, at
             while True:
                 try:
@@ -190,8 +196,8 @@ def concatenate_dataset(input_dataset, another_dataset):
 
 
 @dataset("ZipDataset")
-def zip_dataset(input_datasets):
-    def start(iteration):
+def zip_dataset(input_datasets: list[Dataset]) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         parts = [d.start(iteration) for d in input_datasets]
         return lambda: tuple(value for part in [following() for following in parts] for value in part)
 
@@ -201,13 +207,13 @@ def zip_dataset(input_datasets):
 
 
 @dataset("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")
-def directed_interleave_dataset(selector_input_dataset, data_input_datasets):
-    def start(iteration):
+def directed_interleave_dataset(selector_input_dataset: Dataset, data_input_datasets: list[Dataset]) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         select = selector_input_dataset.start(iteration)
         parts = [d.start(iteration) for d in data_input_datasets]
         open_parts = set(range(len(parts)))
 
-        def choose():
+        def choose() -> Element:
             while open_parts:
                 index = int(select()[0])
                 if not 0 <= index < len(parts):
@@ -225,5 +231,5 @@ def directed_interleave_dataset(selector_input_dataset, data_input_datasets):
     return Dataset(start)
 
 
-def _limited(cardinality, count):
+def _limited(cardinality: int, count: int) -> int:
     return cardinality if count < 0 else count if cardinality == -1 else min(cardinality, count) if cardinality >= 0 else -2

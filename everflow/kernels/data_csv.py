@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
 import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import End, Restarting, Source, dataset, text
+from everflow.kernels.data import Element, End, Following, Iteration, Restarting, Source, dataset, text
 from everflow.kernels.data_files import checked_compression, opened
 from everflow.kernels.parsing import decode_csv
 
+if TYPE_CHECKING:
+    import torch
 
-def _rows(file, use_quotes: bool):
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.tensors import AnyTensor, Strings
+
+
+def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
     """The records of a CSV file as bytes: a line each, or more where a quoted field goes over several."""
     rest, row = b"", b""
     while True:
@@ -33,8 +42,18 @@ def _rows(file, use_quotes: bool):
 
 @dataset("CSVDataset", "ExperimentalCSVDataset")
 def csv_dataset(
-    filenames, compression_type, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols, record_defaults, *, output_types
-):
+    filenames: Strings,
+    compression_type: Strings,
+    buffer_size: torch.Tensor,
+    header: torch.Tensor,
+    field_delim: Strings,
+    use_quote_delim: torch.Tensor,
+    na_value: Strings,
+    select_cols: torch.Tensor,
+    record_defaults: list[AnyTensor],
+    *,
+    output_types: list[DType],
+) -> Source:
     compression = checked_compression(compression_type)
     delimiter, quotes, missing = text(field_delim), bool(use_quote_delim), text(na_value)
     columns, skip_header = select_cols.tolist(), bool(header)
@@ -44,17 +63,17 @@ def csv_dataset(
         raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
     names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
 
-    def rows_of_all():
+    def rows_of_all() -> Iterator[bytes]:
         for name in names:
             with opened(name) as file:
                 for number, row in enumerate(_rows(records.decoded(file, compression), quotes)):
                     if number or not skip_header:
                         yield row
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         rows = Restarting(rows_of_all)
 
-        def following():
+        def following() -> Element:
             for row in rows:
                 return tuple(
                     decode_csv(

@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.data import Dataset, End, Iteration, Source, dataset, from_iterable
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Source, dataset, from_iterable
 from everflow.kernels.data_batches import batched, grouped
 from everflow.kernels.registry import kernel
 
+if TYPE_CHECKING:
+    from everflow.kernels.context import Session, Step
+    from everflow.kernels.tensors import AnyTensor, Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
 
-def _caller(session, function, captured, iteration, at_end=True):
+
+def _caller(
+    session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
+) -> Callable[..., tuple[Value, ...]]:
     """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
     call = iteration.function(session, function)
 
-    def run(*values):
+    def run(*values: Value) -> Element:
         try:
             return tuple(call(*values, *captured, step=iteration.step))
         except OutOfRangeError as e:
@@ -26,8 +36,8 @@ def _caller(session, function, captured, iteration, at_end=True):
     return run
 
 
-def _mapped(input_dataset, other_arguments, f, session, preserve_cardinality):
-    def start(iteration):
+def _mapped(input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 
@@ -35,12 +45,22 @@ def _mapped(input_dataset, other_arguments, f, session, preserve_cardinality):
 
 
 @dataset("MapDataset", "ExperimentalMapDataset")
-def map_dataset(input_dataset, other_arguments, *, f, preserve_cardinality, session):
+def map_dataset(
+    input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, preserve_cardinality: bool, session: Session
+) -> Dataset:
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
 
 
 @dataset("ParallelMapDataset")
-def parallel_map_dataset(input_dataset, other_arguments, num_parallel_calls, *, f, preserve_cardinality, session):
+def parallel_map_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    num_parallel_calls: torch.Tensor,
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
     if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
@@ -48,8 +68,16 @@ def parallel_map_dataset(input_dataset, other_arguments, num_parallel_calls, *, 
 
 @dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
 def map_and_batch_dataset(
-    input_dataset, other_arguments, batch_size, num_parallel_calls, drop_remainder, *, f, preserve_cardinality, session
-):
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    batch_size: torch.Tensor,
+    num_parallel_calls: torch.Tensor,
+    drop_remainder: torch.Tensor,
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
     if int(batch_size) <= 0:
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
     mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
@@ -57,11 +85,11 @@ def map_and_batch_dataset(
 
 
 @dataset("FilterDataset")
-def filter_dataset(input_dataset, other_arguments, *, predicate, session):
-    def start(iteration):
+def filter_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration)
 
-        def filtered():
+        def filtered() -> Element:
             while True:
                 element = following()
                 if bool(run(*element)[0]):
@@ -73,11 +101,11 @@ def filter_dataset(input_dataset, other_arguments, *, predicate, session):
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
-def take_while_dataset(input_dataset, other_arguments, *, predicate, session):
-    def start(iteration):
+def take_while_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, run, over = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration), False
 
-        def taken():
+        def taken() -> Element:
             nonlocal over
             if not over:
                 element = following()
@@ -91,17 +119,17 @@ def take_while_dataset(input_dataset, other_arguments, *, predicate, session):
     return Dataset(start)
 
 
-def _dataset(values) -> Dataset:
+def _dataset(values: tuple[Dataset]) -> Dataset:
     value = values[0]
     return value.item() if isinstance(value, np.ndarray) else value
 
 
 @dataset("FlatMapDataset")
-def flat_map_dataset(input_dataset, other_arguments, *, f, session):
-    def start(iteration):
+def flat_map_dataset(input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
 
-        def flat():
+        def flat() -> Element:
             nonlocal inner
             while True:
                 if inner is None:
@@ -116,7 +144,14 @@ def flat_map_dataset(input_dataset, other_arguments, *, f, session):
     return Dataset(start)
 
 
-def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session):
+def _interleaved(
+    input_dataset: Dataset,
+    other_arguments: list[AnyTensor],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
     """Blocks of elements from several inner datasets in turn.
 
     A dataset that ends leaves its place to the next one, which begins when that place's turn comes again.
@@ -129,16 +164,16 @@ def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, 
     if block <= 0:
         raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
         parts: list = [None] * cycle
         at, given, ended = 0, 0, False
 
-        def advance():
+        def advance() -> None:
             nonlocal at, given
             at, given = (at + 1) % cycle, 0
 
-        def interleaved():
+        def interleaved() -> Element:
             nonlocal given, ended
             while not ended or any(parts):
                 if parts[at] is None and not ended:
@@ -169,29 +204,63 @@ def _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, 
 
 
 @dataset("InterleaveDataset")
-def interleave_dataset(input_dataset, other_arguments, cycle_length, block_length, *, f, session):
+def interleave_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @dataset("ParallelInterleaveDatasetV2")
-def parallel_interleave_dataset_v2(input_dataset, other_arguments, cycle_length, block_length, num_parallel_calls, *, f, session):
+def parallel_interleave_dataset_v2(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    num_parallel_calls: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
 def parallel_interleave_dataset(
-    input_dataset, other_arguments, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements, *, f, session
-):
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    sloppy: torch.Tensor,
+    buffer_output_elements: torch.Tensor,
+    prefetch_input_elements: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
     return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
 
 
 @dataset("ScanDataset", "ExperimentalScanDataset")
-def scan_dataset(input_dataset, initial_state, other_arguments, *, f, preserve_cardinality, session):
-    def start(iteration):
+def scan_dataset(
+    input_dataset: Dataset,
+    initial_state: list[Value],
+    other_arguments: list[Value],
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         state = tuple(initial_state)
 
-        def scan():
+        def scan() -> Element:
             nonlocal state
             results = run(*state, *following())
             state = results[: len(state)]
@@ -203,7 +272,9 @@ def scan_dataset(input_dataset, initial_state, other_arguments, *, f, preserve_c
 
 
 @kernel("ReduceDataset")
-def reduce_dataset(input_dataset, initial_state, other_arguments, *, f, session, step):
+def reduce_dataset(
+    input_dataset: Dataset, initial_state: list[Value], other_arguments: list[Value], *, f: NameAttrList, session: Session, step: Step
+) -> list[Value]:
     iteration = Iteration(step)
     following, run, state = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), tuple(initial_state)
     while True:
@@ -214,7 +285,7 @@ def reduce_dataset(input_dataset, initial_state, other_arguments, *, f, session,
 
 
 @kernel("DatasetToSingleElement")
-def dataset_to_single_element(dataset, *, step):
+def dataset_to_single_element(dataset: Dataset, *, step: Step) -> list[Value]:
     following = dataset.start(Iteration(step))
     try:
         element = following()
@@ -232,10 +303,17 @@ def dataset_to_single_element(dataset, *, step):
 
 @dataset("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")
 def group_by_window_dataset(
-    input_dataset, key_func_other_arguments, reduce_func_other_arguments, window_size_func_other_arguments, *, key_func, reduce_func,
-    window_size_func, session,
-):  # fmt: skip
-    def start(iteration):
+    input_dataset: Dataset,
+    key_func_other_arguments: list[Value],
+    reduce_func_other_arguments: list[Value],
+    window_size_func_other_arguments: list[Value],
+    *,
+    key_func: NameAttrList,
+    reduce_func: NameAttrList,
+    window_size_func: NameAttrList,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
         key_of = _caller(session, key_func, key_func_other_arguments, iteration)
         reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
@@ -244,11 +322,11 @@ def group_by_window_dataset(
         sizes: dict[int, int] = {}
         current = None
 
-        def window(key):
+        def window(key: int) -> Callable:
             elements = groups.pop(key)
             return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements)))).start(iteration)
 
-        def next_window():
+        def next_window() -> Callable:
             while True:
                 try:
                     element = following()
@@ -265,7 +343,7 @@ def group_by_window_dataset(
                 if len(groups[key]) == sizes[key]:
                     return window(key)
 
-        def following_element():
+        def following_element() -> Element:
             nonlocal current
             while True:
                 if current is None:
@@ -282,10 +360,19 @@ def group_by_window_dataset(
 
 @dataset("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")
 def group_by_reducer_dataset(
-    input_dataset, key_func_other_arguments, init_func_other_arguments, reduce_func_other_arguments, finalize_func_other_arguments, *,
-    key_func, init_func, reduce_func, finalize_func, session,
-):  # fmt: skip
-    def start(iteration):
+    input_dataset: Dataset,
+    key_func_other_arguments: list[Value],
+    init_func_other_arguments: list[Value],
+    reduce_func_other_arguments: list[Value],
+    finalize_func_other_arguments: list[Value],
+    *,
+    key_func: NameAttrList,
+    init_func: NameAttrList,
+    reduce_func: NameAttrList,
+    finalize_func: NameAttrList,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
         key_of = _caller(session, key_func, key_func_other_arguments, iteration)
         initial = _caller(session, init_func, init_func_other_arguments, iteration)
@@ -294,7 +381,7 @@ def group_by_reducer_dataset(
         states: dict[int, tuple] = {}
         order = None
 
-        def collect():
+        def collect() -> None:
             while True:
                 try:
                     element = following()
@@ -305,7 +392,7 @@ def group_by_reducer_dataset(
                     states[key] = initial(torch.tensor(key))
                 states[key] = reduced(*states[key], *element)
 
-        def group():
+        def group() -> Element:
             nonlocal order
             if order is None:
                 collect()
@@ -324,14 +411,21 @@ def group_by_reducer_dataset(
 
 @dataset("GeneratorDataset")
 def generator_dataset(
-    init_func_other_args, next_func_other_args, finalize_func_other_args, *, init_func, next_func, finalize_func, session
-):
-    def start(iteration):
+    init_func_other_args: list[Value],
+    next_func_other_args: list[Value],
+    finalize_func_other_args: list[Value],
+    *,
+    init_func: NameAttrList,
+    next_func: NameAttrList,
+    finalize_func: NameAttrList,
+    session: Session,
+) -> Source:
+    def start(iteration: Iteration) -> Following:
         advance = _caller(session, next_func, next_func_other_args, iteration)
         finish = _caller(session, finalize_func, finalize_func_other_args, iteration)
         state, over = None, False
 
-        def generated():
+        def generated() -> Element:
             nonlocal state, over
             if over:
                 raise End

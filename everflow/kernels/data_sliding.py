@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import collections
+from typing import TYPE_CHECKING
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data import Dataset, End, dataset, from_iterable
+from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset, from_iterable
 from everflow.kernels.data_batches import batched
+
+if TYPE_CHECKING:
+    import torch
 
 
 @dataset("SlidingWindowDataset", "ExperimentalSlidingWindowDataset")
-def sliding_window_dataset(input_dataset, window_size, window_shift, window_stride):
+def sliding_window_dataset(
+    input_dataset: Dataset, window_size: torch.Tensor, window_shift: torch.Tensor, window_stride: torch.Tensor
+) -> Dataset:
     size, shift, stride = int(window_size), int(window_shift), int(window_stride)
     for what, number in (("Window size", size), ("Window shift", shift), ("Window stride", stride)):
         if number <= 0:
             raise InvalidArgumentError(None, None, f"{what} must be greater than zero.")
     span = (size - 1) * stride + 1
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following, held, to_drop = input_dataset.start(iteration), collections.deque(), 0
 
-        def slide():
+        def slide() -> Element:
             nonlocal to_drop
             while to_drop:
                 # Where windows leave gaps, elements are dropped that no window holds.
@@ -37,17 +43,19 @@ def sliding_window_dataset(input_dataset, window_size, window_shift, window_stri
 
 
 @dataset("WindowDataset")
-def window_dataset(input_dataset, size, shift, stride, drop_remainder):
-    size, shift, stride, whole = int(size), int(shift), int(stride), bool(drop_remainder)
+def window_dataset(
+    input_dataset: Dataset, size: torch.Tensor, shift: torch.Tensor, stride: torch.Tensor, drop_remainder: torch.Tensor
+) -> Dataset:
+    step_between, step_within, whole = int(shift), int(stride), bool(drop_remainder)
     for name, value in (("size", size), ("shift", shift), ("stride", stride)):
-        if value <= 0:
+        if int(value) <= 0:
             raise InvalidArgumentError(None, None, f"Window {name} must be greater than zero.")
-    span = (size - 1) * stride + 1
+    span = (int(size) - 1) * step_within + 1
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         following, buffer, to_skip, ended = input_dataset.start(iteration), [], 0, False
 
-        def window():
+        def window() -> Element:
             nonlocal to_skip, ended
             while not ended and len(buffer) < span:
                 try:
@@ -62,12 +70,12 @@ def window_dataset(input_dataset, size, shift, stride, drop_remainder):
             if not buffer or (whole and len(buffer) < span):
                 buffer.clear()
                 raise End
-            chosen = buffer[:span:stride]
-            if shift >= len(buffer):
-                to_skip = shift - len(buffer)
+            chosen = buffer[:span:step_within]
+            if step_between >= len(buffer):
+                to_skip = step_between - len(buffer)
                 buffer.clear()
             else:
-                del buffer[:shift]
+                del buffer[:step_between]
             return tuple(_components(list(column)) for column in zip(*chosen, strict=True))
 
         return window
@@ -75,5 +83,5 @@ def window_dataset(input_dataset, size, shift, stride, drop_remainder):
     return Dataset(start)
 
 
-def _components(values) -> Dataset:
+def _components(values: list[torch.Tensor]) -> Dataset:
     return from_iterable(lambda: [(v,) for v in values], len(values))

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError, UnknownError
-from everflow.kernels.data import End, Source, dataset, text
-from everflow.kernels.tensors import from_numpy
+from everflow.kernels.data import Element, End, Following, Iteration, Source, dataset, text
+from everflow.kernels.tensors import AnyTensor, Strings, from_numpy
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 _TYPES = (
     dtypes.string, dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.bool, dtypes.float64,
@@ -18,7 +22,7 @@ _TYPES = (
 _LEADING_NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def _number(value) -> float:
+def _number(value: bytes | float | None) -> float:
     """A field as SQLite reads it where a number is asked for: text by how it begins, NULL as zero."""
     if isinstance(value, (int, float)):
         return value
@@ -26,7 +30,7 @@ def _number(value) -> float:
     return 0 if found is None else float(found[0])
 
 
-def _field(value, dtype):
+def _field(value: bytes | float | None, dtype: DType) -> AnyTensor:
     if dtype is dtypes.string:
         spelled = b"" if value is None else value if isinstance(value, bytes) else str(value).encode()
         return np.array(spelled, object)
@@ -38,7 +42,7 @@ def _field(value, dtype):
 
 
 @dataset("SqlDataset", "ExperimentalSqlDataset")
-def sql_dataset(driver_name, data_source_name, query, *, output_types):
+def sql_dataset(driver_name: Strings, data_source_name: Strings, query: Strings, *, output_types: list[DType]) -> Source:
     if text(driver_name) != "sqlite":
         raise InvalidArgumentError(
             None,
@@ -49,10 +53,10 @@ def sql_dataset(driver_name, data_source_name, query, *, output_types):
         names = ", ".join(t.enum_name for t in _TYPES)
         raise InvalidArgumentError(None, None, f"Each element of `output_types_` must be one of: {names}")
 
-    def start(iteration):
+    def start(iteration: Iteration) -> Following:
         rows = None
 
-        def following():
+        def following() -> Element:
             nonlocal rows
             try:
                 if rows is None:

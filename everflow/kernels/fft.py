@@ -2,31 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import library
 
 
-def _check_rank(x, rank):
+def _check_rank(x: torch.Tensor, rank: int) -> None:
     if x.dim() < rank:
         shape = ",".join(map(str, x.shape))
         raise InvalidArgumentError(None, None, f"Input must have rank of at least {rank} but got: [{shape}]")
 
 
-def _complex(transform, rank):
-    def fft(x):
+def _complex(transform: Callable, rank: int) -> Callable[..., torch.Tensor]:
+    def fft(x: torch.Tensor) -> torch.Tensor:
         _check_rank(x, rank)
         return transform(x, dim=_last(rank)) if x.numel() else x
 
     return fft
 
 
-def _last(rank):
+def _last(rank: int) -> tuple[int, ...]:
     return tuple(range(-rank, 0))
 
 
-def _crop(x, lengths):
+def _crop(x: torch.Tensor, lengths: list[int]) -> torch.Tensor:
     """The leading `lengths` of the last dimensions; shorter inputs are refused, as the build functions pad them."""
     for i, length in enumerate(lengths):
         axis = i - len(lengths)
@@ -34,11 +37,12 @@ def _crop(x, lengths):
             raise InvalidArgumentError(
                 None, None, f"Input dimension {x.dim() + axis} must have length of at least {length % 2**64} but got: {x.shape[axis]}"
             )
-    return x[(..., *(slice(0, n) for n in lengths))]
+    leading: Any = (..., *map(slice, lengths))
+    return x[leading]
 
 
-def _real(rank):
-    def rfft(x, fft_length):
+def _real(rank: int) -> Callable[..., torch.Tensor]:
+    def rfft(x: torch.Tensor, fft_length: torch.Tensor) -> torch.Tensor:
         _check_rank(x, rank)
         lengths = fft_length.tolist()
         x = _crop(x, lengths)
@@ -49,12 +53,12 @@ def _real(rank):
     return rfft
 
 
-def _complex_type(x):
+def _complex_type(x: torch.Tensor) -> torch.dtype:
     return torch.complex128 if x.dtype is torch.float64 else torch.complex64
 
 
-def _inverse_real(rank):
-    def irfft(x, fft_length):
+def _inverse_real(rank: int) -> Callable[..., torch.Tensor]:
+    def irfft(x: torch.Tensor, fft_length: torch.Tensor) -> torch.Tensor:
         _check_rank(x, rank)
         lengths = fft_length.tolist()
         x = _crop(x, [*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0])

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
-from everflow.kernels.registry import lookup, specialize
+from everflow.kernels.registry import function_of, specialize
 from everflow.kernels.scaled import add_scaled_
 
-_FLOAT_FORMS = {
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
+    from everflow.kernels.state import Ref, ResourceVariable
+
+_FLOAT_FORMS: dict[str, Callable[..., torch.Tensor]] = {
     "Add": torch.add,
     "Sub": torch.sub,
     "Neg": torch.neg,
@@ -21,7 +28,7 @@ _FLOAT_FORMS = {
 
 
 @specialize(*_FLOAT_FORMS)
-def _float_form(node):
+def _float_form(node: Node) -> Callable | None:
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
 
 
@@ -35,18 +42,18 @@ def square_root(x: torch.Tensor) -> torch.Tensor:
 
 
 @specialize("Sqrt")
-def _square_root_of(node):
+def _square_root_of(node: Node) -> Callable | None:
     return square_root if node.output_dtypes[0].is_floating else None
 
 
 @specialize("AddN")
-def _sum_of_two(node):
+def _sum_of_two(node: Node) -> Callable | None:
     """The sum of two tensors, which is what most sums of gradients are."""
     if len(node.inputs) != 2 or not all(dtype.is_floating for dtype in node.input_dtypes):
         return None
-    general = lookup(node.type).function
+    general = function_of(node.type)
 
-    def add(inputs):
+    def add(inputs: list[torch.Tensor]) -> torch.Tensor:
         first, second = inputs
         return torch.add(first, second) if first.shape == second.shape else general(inputs)
 
@@ -54,14 +61,14 @@ def _sum_of_two(node):
 
 
 @specialize("ApplyGradientDescent", "ResourceApplyGradientDescent")
-def _gradient_descent(node):
+def _gradient_descent(node: Node) -> Callable | None:
     """The update by a constant rate, without reading the rate each time."""
     rate = node.constant_input(1)
     if rate is None or rate.dim():
         return None
-    alpha, general = rate.item(), lookup(node.type).function
+    alpha, general = rate.item(), function_of(node.type)
 
-    def update(variable, rate, delta):
+    def update(variable: Ref | ResourceVariable, rate: torch.Tensor, delta: torch.Tensor) -> Ref | ResourceVariable:
         buffer = variable.value
         if buffer is None or buffer.shape != delta.shape:
             return general(variable, rate, delta)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -11,20 +12,28 @@ from everflow.framework import dtypes, errors
 from everflow.framework.functions import GraphFunction
 from everflow.kernels.registry import fresh, kernel
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.operation import Tensor
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Node, Session, Step
+    from everflow.kernels.tensors import Strings, Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
 _calling = functools.partial(kernel, threads_matter_from=0)  # whatever the function has in it
 
 
 @_calling("PartitionedCall", "StatefulPartitionedCall")
-def partitioned_call(args, *, f, session, step):
+def partitioned_call(args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     return session.function(f)(*args, step=step)
 
 
 @_calling("RemoteCall")
-def remote_call(target, args, *, f, session, step):
+def remote_call(target: Strings, args: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     return session.function(f)(*args, step=step)
 
 
-def is_true(condition) -> bool:
+def is_true(condition: torch.Tensor) -> bool:
     """A condition as `If` and `While` take it: a bool, a non-zero number, a non-empty string or tensor."""
     if isinstance(condition, np.ndarray):
         return bool(condition.item()) if condition.ndim == 0 else condition.size > 0
@@ -33,7 +42,7 @@ def is_true(condition) -> bool:
     return condition.numel() > 0
 
 
-def _decides(condition, node) -> bool:
+def _decides(condition: torch.Tensor, node: Node) -> bool:
     """The condition of a branch or loop: what `tf.cond` and `tf.while_loop` drew stands for a Switch, which takes one bool only."""
     if not node.attrs.get("_lower_using_switch_merge"):
         return is_true(condition)
@@ -43,19 +52,28 @@ def _decides(condition, node) -> bool:
 
 
 @_calling("If", "StatelessIf")
-def if_(cond, input, *, then_branch, else_branch, session, step, node):
+def if_(
+    cond: torch.Tensor,
+    input: list[Value],
+    *,
+    then_branch: NameAttrList,
+    else_branch: NameAttrList,
+    session: Session,
+    step: Step,
+    node: Node,
+) -> list[Value]:
     return session.function(then_branch if _decides(cond, node) else else_branch)(*input, step=step)
 
 
 @_calling("Case")
-def case(branch_index, input, *, branches, session, step):
+def case(branch_index: torch.Tensor, input: list[Value], *, branches: list[NameAttrList], session: Session, step: Step) -> list[Value]:
     index = int(branch_index)
     chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
     return session.function(chosen)(*input, step=step)
 
 
 @_calling("While", "StatelessWhile")
-def while_(input, *, cond, body, session, step, node):
+def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, session: Session, step: Step, node: Node) -> list[Value]:
     test, again = session.function(cond), session.function(body)
     values = list(input)
     while _decides(test(*values, step=step)[0], node):
@@ -65,7 +83,9 @@ def while_(input, *, cond, body, session, step, node):
 
 
 @_calling("For")
-def for_(start, limit, delta, input, *, body, session, step):
+def for_(
+    start: torch.Tensor, limit: torch.Tensor, delta: torch.Tensor, input: list[Value], *, body: NameAttrList, session: Session, step: Step
+) -> list[Value]:
     again = session.function(body)
     values = list(input)
     stride = int(delta)
@@ -77,7 +97,7 @@ def for_(start, limit, delta, input, *, body, session, step):
 
 
 @fresh("FakeParam")
-def fake_param(*, dtype, shape):
+def fake_param(*, dtype: DType, shape: TensorShape) -> Value:
     from everflow.kernels.tensor_lists import TensorList
     from everflow.kernels.tensors import torch_dtype
 
@@ -89,9 +109,9 @@ def fake_param(*, dtype, shape):
 
 
 @_calling("SymbolicGradient")
-def symbolic_gradient(input, *, f, session, step):
+def symbolic_gradient(input: list[Value], *, f: NameAttrList, session: Session, step: Step) -> list[Value]:
     """Gradients of a function: its own gradient function where it has one, else differentiated like a graph, once."""
-    function = session.graph._get_function(f.name)
+    function: Any = session.graph._get_function(f.name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {f.name} is not defined.")
     if function.gradient_name:
@@ -106,14 +126,14 @@ def symbolic_gradient(input, *, f, session, step):
 class _Differentiated:
     """The gradient of a function, as the plan compiler takes functions: (inputs, outputs) of a graph."""
 
-    def __init__(self, function: GraphFunction):
+    def __init__(self, function: GraphFunction) -> None:
         self._function = function
-        self._tensors = None
+        self._tensors: tuple[list[Tensor], list[Tensor]] | None = None
 
-    def body_controls(self):
+    def body_controls(self) -> list[Any]:
         return []
 
-    def body_tensors(self):
+    def body_tensors(self) -> tuple[list[Tensor], list[Tensor]]:
         if self._tensors is None:
             from everflow.ops import array, constants
             from everflow.ops.gradients import gradients
@@ -127,7 +147,7 @@ class _Differentiated:
         return self._tensors
 
 
-def _dense(gradient):
+def _dense(gradient: Tensor) -> Tensor:
     from everflow.framework.conversion import convert_to_tensor
 
     return convert_to_tensor(gradient)

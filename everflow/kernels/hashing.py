@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from typing import Any, TypeVar
+
+import numpy as np
 
 _M = (1 << 64) - 1
 _K0 = 0xC3A5C85C97CB3127
@@ -11,6 +15,8 @@ _K1 = 0xB492B66FBE98F273
 _K2 = 0x9AE16A3B2F90404F
 _MURMUR_SEED = 0xDECAFCAFFE
 _MURMUR = 0xC6A4A7935BD1E995
+
+_Word = TypeVar("_Word", int, np.ndarray)  # 64 bits, or an array of them
 
 
 def _u64(s: bytes, at: int) -> int:
@@ -21,8 +27,8 @@ def _u32(s: bytes, at: int) -> int:
     return int.from_bytes(s[at : at + 4], "little")
 
 
-def _rotate(x: int, right: int) -> int:
-    x &= _M
+def _rotate(x: _Word, right: int) -> _Word:
+    x = x & _M
     return x >> right | x << 64 - right & _M
 
 
@@ -99,7 +105,7 @@ def _fingerprint_long(s: bytes) -> int:
     x = x * _K2 + _u64(s, 0) & _M
     end = (n - 1) // 64 * 64
 
-    def step(at, k, nine):
+    def step(at: int, k: int, nine: int) -> None:
         nonlocal x, y, z, v, w
         x = _rotate(x + y + v[0] + _u64(s, at + 8), 37) * k & _M
         y = _rotate(y + v[1] + _u64(s, at + 48), 42) * k & _M
@@ -136,12 +142,46 @@ def murmur64(s: bytes) -> int:
     return _shift_mix(h)
 
 
-def siphash(s: bytes, key: tuple[int, int]) -> int:
+def siphash(s: bytes, key: Sequence[int]) -> int:
     """SipHash-2-4 under a 128-bit key."""
-    k0, k1 = (k & _M for k in key)
-    v0, v1, v2, v3 = k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573
+    return _siphash(struct.unpack(f"<{len(s) // 8 + 1}Q", _sip_blocks(s)), key)
 
-    def rounds(count):
+
+def siphashes(strings: Sequence[bytes], key: Sequence[int]) -> np.ndarray:
+    """SipHash-2-4 of each string, as uint64. Strings of equally many blocks go through the rounds together."""
+    groups: dict[int, list[int]] = {}
+    for at, s in enumerate(strings):
+        groups.setdefault(len(s) // 8, []).append(at)
+    hashes = np.empty(len(strings), np.uint64)
+    for whole, positions in groups.items():
+        members = [strings[at] for at in positions]
+        if len(members) < _WORTH_A_BATCH:
+            hashes[positions] = np.array([siphash(s, key) for s in members], np.uint64)
+        else:
+            words = np.frombuffer(b"".join(map(_sip_blocks, members)), "<u8").astype(np.uint64).reshape(-1, whole + 1)
+            hashes[positions] = _siphash(words.T.copy(), key)
+    return hashes
+
+
+# A numpy operation on few values takes about as long as one of Python's on so many numbers.
+_WORTH_A_BATCH = 24
+
+
+def _sip_blocks(s: bytes) -> bytes:
+    """The string filled up to whole blocks of 8 bytes, the last of which ends with its length."""
+    return s.ljust(len(s) // 8 * 8 + 7, b"\0") + bytes([len(s) & 0xFF])
+
+
+def _siphash(blocks: Iterable[_Word], key: Sequence[int]) -> _Word:
+    """A string's blocks as numbers, or those of many strings as arrays: all steps are the same for both."""
+    k0, k1 = (k & _M for k in key)
+    # Arrays from the first block on, where the blocks are.
+    v0: Any = k0 ^ 0x736F6D6570736575
+    v1: Any = k1 ^ 0x646F72616E646F6D
+    v2: Any = k0 ^ 0x6C7967656E657261
+    v3: Any = k1 ^ 0x7465646279746573
+
+    def rounds(count: int) -> None:
         nonlocal v0, v1, v2, v3
         for _ in range(count):
             v0 = v0 + v1 & _M
@@ -155,12 +195,10 @@ def siphash(s: bytes, key: tuple[int, int]) -> int:
             v1 = _rotate(v1, 47) ^ v2
             v2 = _rotate(v2, 32)
 
-    whole = len(s) // 8 * 8
-    last = int.from_bytes(s[whole:], "little") | (len(s) & 0xFF) << 56
-    for k in [word for (word,) in struct.iter_unpack("<Q", s[:whole])] + [last]:
-        v3 ^= k
+    for block in blocks:
+        v3 = v3 ^ block
         rounds(2)
-        v0 ^= k
-    v2 ^= 0xFF
+        v0 = v0 ^ block
+    v2 = v2 ^ 0xFF
     rounds(4)
     return v0 ^ v1 ^ v2 ^ v3

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,25 +14,29 @@ from everflow.kernels.facts import Effect
 from everflow.kernels.random import stream_of
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node, Session
+    from everflow.kernels.philox import Philox, Stream
 
-def _invalid(message):
+
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
 # --- non-maximum suppression
 
 
-def _corners(boxes):
+def _corners(boxes: np.ndarray) -> np.ndarray:
     """(y low, x low, y high, x high, area) of boxes whose corners may come in any order."""
     low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
     return np.concatenate([low, high, np.prod(high - low, axis=1, keepdims=True)], axis=1)
 
 
-def _overlaps(one, others):
+def _overlaps(one: np.ndarray, others: np.ndarray) -> np.ndarray:
     """Intersection over union [ones, others] of boxes that `_corners` gave."""
     one = one[:, None]
     sides = np.minimum(one[..., 2:4], others[:, 2:4]) - np.maximum(one[..., :2], others[:, :2])
@@ -41,7 +47,7 @@ def _overlaps(one, others):
     return np.where((others[:, 4] <= 0) | (one[..., 4] <= 0), 0, ratio)
 
 
-def _greedy(corners, order, limit, too_much):
+def _greedy(corners: np.ndarray, order: np.ndarray, limit: int, too_much: Callable) -> list[int]:
     """Indices of the boxes, taken in an order, that overlap no kept box before them too much. By blocks, to spare calls."""
     kept: list[int] = []
     for start in range(0, len(order), 128):
@@ -62,14 +68,14 @@ def _greedy(corners, order, limit, too_much):
 class _Queue:
     """A binary max-heap of (score, index, begin) that takes equal scores in the order C++'s priority_queue does."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.entries: list[tuple[float, int, int]] = []
 
-    def push(self, entry):
+    def push(self, entry: tuple[float, int, int]) -> None:
         self.entries.append(entry)
         self._rise(len(self.entries) - 1, entry)
 
-    def pop(self):
+    def pop(self) -> tuple[float, int, int]:
         entries = self.entries
         best, entry = entries[0], entries.pop()
         size = len(entries)
@@ -84,7 +90,7 @@ class _Queue:
             self._rise(hole, entry)
         return best
 
-    def _rise(self, hole, entry):
+    def _rise(self, hole: int, entry: tuple[float, int, int]) -> None:
         entries = self.entries
         while hole > 0 and entries[(hole - 1) // 2][0] < entry[0]:
             entries[hole] = entries[(hole - 1) // 2]
@@ -92,7 +98,9 @@ class _Queue:
         entries[hole] = entry
 
 
-def _suppress(overlap, scores, limit, threshold, score_threshold, sigma=0.0):
+def _suppress(
+    overlap: Callable, scores: np.ndarray, limit: int, threshold: float, score_threshold: float, sigma: float = 0.0
+) -> tuple[list[int], list[float]]:
     """Indices and scores of the kept boxes, best first; with sigma, scores are lowered by overlap too.
 
     As in TensorFlow a kept box goes back into the queue and is usually suppressed by itself; an empty box, which overlaps
@@ -121,7 +129,7 @@ def _suppress(overlap, scores, limit, threshold, score_threshold, sigma=0.0):
     return kept, kept_scores
 
 
-def _lowered(overlaps, score, score_threshold, sigma):
+def _lowered(overlaps: np.ndarray, score: float, score_threshold: float, sigma: float) -> float:
     weights = np.exp(-0.5 / sigma * overlaps * overlaps)[::-1].astype(np.float32)
     for weight in weights:
         score = float(np.float32(score) * weight)
@@ -130,25 +138,32 @@ def _lowered(overlaps, score, score_threshold, sigma):
     return score
 
 
-def _scalar(value, name):
+def _scalar(value: torch.Tensor, name: str) -> Any:
     if value.dim() != 0:
         raise _invalid(f"{name} must be 0-D, got shape {_show(value.shape)}")
     return value.item()
 
 
-def _limit(max_output_size, count):
+def _limit(max_output_size: torch.Tensor, count: int) -> int:
     """How many boxes may be kept; TensorFlow reads a negative number as no limit."""
     size = _scalar(max_output_size, "max_output_size")
     return count if size < 0 else size
 
 
-def _check_threshold(value):
+def _check_threshold(value: float) -> float:
     if not 0 <= value <= 1:
         raise _invalid("iou_threshold must be in [0, 1]")
     return value
 
 
-def _select(boxes, scores, max_output_size, iou_threshold, score_threshold=-math.inf, sigma=0.0):
+def _select(
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size: torch.Tensor,
+    iou_threshold: float,
+    score_threshold: float = -math.inf,
+    sigma: float = 0.0,
+) -> tuple[list[int], list[float]]:
     if boxes.dim() != 2:
         raise _invalid("boxes must be 2-D" + _show(boxes.shape))
     if boxes.shape[1] != 4:
@@ -156,60 +171,87 @@ def _select(boxes, scores, max_output_size, iou_threshold, score_threshold=-math
     if scores.shape != boxes.shape[:1]:
         raise _invalid("scores has incompatible shape" if scores.dim() == 1 else "scores must be 1-D" + _show(scores.shape))
     _check_threshold(iou_threshold)
-    corners, scores = _corners(boxes.float().numpy()), scores.float().numpy()
+    corners, values = _corners(boxes.float().numpy()), scores.float().numpy()
     limit, threshold = _limit(max_output_size, len(boxes)), np.float32(iou_threshold)
-    order = np.argsort(-scores)
-    best_first = scores[order]
+    order = np.argsort(-values)
+    best_first = values[order]
     # Ties go by the queue's order, and empty boxes come again: all else is a walk from the best score down.
     if sigma == 0 and (np.diff(best_first) < 0).all() and (corners[:, 4] > 0).all():
         kept = _greedy(corners, order[best_first > score_threshold], limit, lambda overlap: overlap >= threshold)
-        return kept, scores[kept].tolist()
-    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], scores, limit, threshold, score_threshold, sigma)
+        return kept, values[kept].tolist()
+    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], values, limit, threshold, score_threshold, sigma)
 
 
-def _indices(kept, size=None):
+def _indices(kept: list[int], size: int | None = None) -> torch.Tensor:
     kept = kept if size is None else kept + [0] * (size - len(kept))
     return torch.tensor(kept, dtype=torch.int32)
 
 
 @fresh("NonMaxSuppression")
-def non_max_suppression(boxes, scores, max_output_size, *, iou_threshold):
+def non_max_suppression(boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, *, iou_threshold: float) -> torch.Tensor:
     return _indices(_select(boxes, scores, max_output_size, iou_threshold)[0])
 
 
 @fresh("NonMaxSuppressionV2")
-def non_max_suppression_v2(boxes, scores, max_output_size, iou_threshold):
+def non_max_suppression_v2(
+    boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, iou_threshold: torch.Tensor
+) -> torch.Tensor:
     return _indices(_select(boxes, scores, max_output_size, _scalar(iou_threshold, "iou_threshold"))[0])
 
 
 @fresh("NonMaxSuppressionV3")
-def non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold):
+def non_max_suppression_v3(
+    boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, iou_threshold: torch.Tensor, score_threshold: torch.Tensor
+) -> torch.Tensor:
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     return _indices(_select(boxes, scores, max_output_size, *thresholds)[0])
 
 
 @fresh("NonMaxSuppressionV4")
-def non_max_suppression_v4(boxes, scores, max_output_size, iou_threshold, score_threshold, *, pad_to_max_output_size):
+def non_max_suppression_v4(
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size: torch.Tensor,
+    iou_threshold: torch.Tensor,
+    score_threshold: torch.Tensor,
+    *,
+    pad_to_max_output_size: bool,
+) -> tuple[torch.Tensor, torch.Tensor]:
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     kept, _ = _select(boxes, scores, max_output_size, *thresholds)
-    padded = _indices(kept, max_output_size.item() if pad_to_max_output_size else None)
+    padded = _indices(kept, int(max_output_size) if pad_to_max_output_size else None)
     return padded, torch.tensor(len(kept), dtype=torch.int32)
 
 
 @fresh("NonMaxSuppressionV5")
-def non_max_suppression_v5(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma, *, pad_to_max_output_size):
+def non_max_suppression_v5(
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size: torch.Tensor,
+    iou_threshold: torch.Tensor,
+    score_threshold: torch.Tensor,
+    soft_nms_sigma: torch.Tensor,
+    *,
+    pad_to_max_output_size: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     sigma = _scalar(soft_nms_sigma, "soft_nms_sigma")
     if sigma < 0:
         raise _invalid("soft_nms_sigma_val must be >= 0")
     kept, kept_scores = _select(boxes, scores, max_output_size, *thresholds, sigma)
-    size = max_output_size.item() if pad_to_max_output_size else len(kept)
-    kept_scores = torch.tensor(kept_scores + [0.0] * (size - len(kept)), dtype=scores.dtype)
-    return _indices(kept, size), kept_scores, torch.tensor(len(kept), dtype=torch.int32)
+    size = int(max_output_size) if pad_to_max_output_size else len(kept)
+    padded_scores = torch.tensor(kept_scores + [0.0] * (size - len(kept)), dtype=scores.dtype)
+    return _indices(kept, size), padded_scores, torch.tensor(len(kept), dtype=torch.int32)
 
 
 @fresh("NonMaxSuppressionWithOverlaps")
-def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap_threshold, score_threshold):
+def non_max_suppression_with_overlaps(
+    overlaps: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size: torch.Tensor,
+    overlap_threshold: torch.Tensor,
+    score_threshold: torch.Tensor,
+) -> torch.Tensor:
     if overlaps.dim() != 2:
         raise _invalid("overlaps must be 2-D" + _show(overlaps.shape))
     if overlaps.shape[0] != overlaps.shape[1]:
@@ -225,8 +267,16 @@ def non_max_suppression_with_overlaps(overlaps, scores, max_output_size, overlap
 
 @fresh("CombinedNonMaxSuppression")
 def combined_non_max_suppression(
-    boxes, scores, max_output_size_per_class, max_total_size, iou_threshold, score_threshold, *, pad_per_class, clip_boxes
-):
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size_per_class: torch.Tensor,
+    max_total_size: torch.Tensor,
+    iou_threshold: torch.Tensor,
+    score_threshold: torch.Tensor,
+    *,
+    pad_per_class: bool,
+    clip_boxes: bool,
+) -> tuple[torch.Tensor, ...]:
     """Suppression in each class alone, then the best over all classes, padded to one size for the batch."""
     if boxes.dim() != 4:
         raise _invalid("boxes must be 4-D" + _show(boxes.shape))
@@ -287,12 +337,12 @@ _COLORS = [
 
 
 @fresh("DrawBoundingBoxes")
-def draw_bounding_boxes(images, boxes):
+def draw_bounding_boxes(images: torch.Tensor, boxes: torch.Tensor) -> torch.Tensor:
     return draw_bounding_boxes_v2(images, boxes, torch.zeros((0, 0)))
 
 
 @fresh("DrawBoundingBoxesV2")
-def draw_bounding_boxes_v2(images, boxes, colors):
+def draw_bounding_boxes_v2(images: torch.Tensor, boxes: torch.Tensor, colors: torch.Tensor) -> torch.Tensor:
     """Outlines one pixel wide; no colours given: a table of ten."""
     if images.dim() != 4:
         raise _invalid("The rank of the images should be 4")
@@ -333,18 +383,18 @@ def draw_bounding_boxes_v2(images, boxes, colors):
 class _Words:
     """32-bit words of a random stream one after another."""
 
-    def __init__(self, place):
+    def __init__(self, place: Philox) -> None:
         self._place = place
         self._block = 0
         self._words: list[int] = []
 
-    def next(self):
+    def next(self) -> int:
         if not self._words:
             self._words = self._place.words(16, self._block).reshape(-1).tolist()[::-1]
             self._block += 16
         return self._words.pop()
 
-    def uniform(self, n):
+    def uniform(self, n: int) -> int:
         """An integer in [0, n) without bias."""
         if n & (n - 1) == 0:
             return self.next() & (n - 1)
@@ -354,15 +404,15 @@ class _Words:
             word = self.next()
         return word % n
 
-    def fraction(self):
+    def fraction(self) -> float:
         return np.float32((self.next() & 0x7FFFFF) * 2.0**-23)
 
 
-def _round(x):
+def _round(x: float) -> int:
     return int(np.rint(np.float32(x)))
 
 
-def _random_crop(width, height, area_range, ratio, words):
+def _random_crop(width: int, height: int, area_range: list[float], ratio: float, words: _Words) -> tuple[int, int, int, int] | None:
     """(left, top, right, bottom) of a random rectangle with this aspect ratio, or None where none fits."""
     low, high = (np.float32(a) * np.float32(width) * np.float32(height) for a in area_range)
     if area_range[1] <= 0 or ratio <= 0 or width <= 0 or height <= 0 or area_range[0] > area_range[1]:
@@ -390,7 +440,7 @@ def _random_crop(width, height, area_range, ratio, words):
     return left, top, left + crop_width, top + crop_height
 
 
-def _covers(crop, boxes, least):
+def _covers(crop: tuple[int, int, int, int], boxes: list[tuple[int, int, int, int]], least: float) -> bool:
     for left, top, right, bottom in boxes:
         area = (right - left) * (bottom - top)
         if area < 1:
@@ -402,7 +452,16 @@ def _covers(crop, boxes, least):
     return False
 
 
-def _sample(image_size, boxes, least, stream, aspect_ratio_range, area_range, max_attempts, use_image):
+def _sample(
+    image_size: torch.Tensor,
+    boxes: torch.Tensor,
+    least: float,
+    stream: Stream,
+    aspect_ratio_range: list[float],
+    area_range: list[float],
+    max_attempts: int,
+    use_image: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if image_size.dim() != 1:
         raise _invalid("image_size must be 1-dimensional" + _show(image_size.shape))
     if image_size.numel() != 3:
@@ -450,15 +509,33 @@ def _sample(image_size, boxes, least, stream, aspect_ratio_range, area_range, ma
 
 @fresh("SampleDistortedBoundingBox", effect=Effect.RANDOM)
 def sample_distorted_bounding_box(
-    image_size, boxes, *, min_object_covered, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, node, session
-):
+    image_size: torch.Tensor,
+    boxes: torch.Tensor,
+    *,
+    min_object_covered: float,
+    aspect_ratio_range: list[float],
+    area_range: list[float],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     stream, image = stream_of(node, session), use_image_if_no_bounding_boxes
     return _sample(image_size, boxes, min_object_covered, stream, aspect_ratio_range, area_range, max_attempts, image)
 
 
 @fresh("SampleDistortedBoundingBoxV2", effect=Effect.RANDOM)
 def sample_distorted_bounding_box_v2(
-    image_size, boxes, min_object_covered, *, aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes, node, session
-):
+    image_size: torch.Tensor,
+    boxes: torch.Tensor,
+    min_object_covered: torch.Tensor,
+    *,
+    aspect_ratio_range: list[float],
+    area_range: list[float],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+    node: Node,
+    session: Session,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     least, image = _scalar(min_object_covered, "min_object_covered"), use_image_if_no_bounding_boxes
     return _sample(image_size, boxes, least, stream_of(node, session), aspect_ratio_range, area_range, max_attempts, image)

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import io
 import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,31 +18,34 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels import image_png
 from everflow.kernels.registry import fresh
-from everflow.kernels.tensors import from_numpy, torch_dtype
+from everflow.kernels.tensors import Strings, from_numpy, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 _JPEG, _PNG, _GIF = "JPEG", "PNG", "GIF"
 _SIGNATURES = ((b"\xff\xd8\xff", _JPEG), (b"\x89PNG\r\n\x1a\n", _PNG), (b"GIF8", _GIF))
 
 
-def _invalid(message):
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _bytes(contents):
+def _bytes(contents: Strings) -> bytes:
     if contents.ndim != 0:
         raise _invalid("contents must be scalar, got shape " + _show(contents.shape))
     return contents.item()
 
 
-def _escaped(data):
+def _escaped(data: bytes) -> str:
     return "".join(chr(c) if 32 <= c < 127 else f"\\{c:03o}" for c in data)
 
 
-def _format(data):
+def _format(data: bytes) -> str:
     for signature, name in _SIGNATURES:
         if data.startswith(signature):
             return name
@@ -51,7 +56,7 @@ def _format(data):
 # --- decoding
 
 
-def _decode_jpeg(data, channels, options, window=None):
+def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: list[int] | None = None) -> np.ndarray:
     import simplejpeg
 
     problem = _invalid(f"Invalid JPEG data or crop window, data size {len(data)}")
@@ -82,16 +87,16 @@ def _decode_jpeg(data, channels, options, window=None):
     return np.ascontiguousarray(image)
 
 
-def _decode_cmyk(data, channels, ratio):
+def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
     from PIL import Image
 
     image = Image.open(io.BytesIO(data))
-    image.draft("CMYK", (image.width / ratio, image.height / ratio))
+    image.draft("CMYK", (image.width / ratio, image.height / ratio))  # type: ignore[arg-type]  # it only divides by them
     array = np.asarray(image.convert("L" if channels == 1 else "RGB"))
     return array[..., None] if array.ndim == 2 else array
 
 
-def _decode_gif(data):
+def _decode_gif(data: bytes) -> np.ndarray:
     """All frames as [frames, height, width, 3]."""
     from PIL import Image, ImageSequence, UnidentifiedImageError
 
@@ -106,7 +111,14 @@ def _decode_gif(data):
     return np.stack(frames)
 
 
-def _decode(contents, channels, dtype=dtypes.uint8, options=None, window=None, frames=False):
+def _decode(
+    contents: Strings,
+    channels: int,
+    dtype: DType = dtypes.uint8,
+    options: dict[str, Any] | None = None,
+    window: list[int] | None = None,
+    frames: bool = False,
+) -> torch.Tensor:
     data = _bytes(contents)
     if channels not in (0, 1, 3, 4):
         raise _invalid(f"channels must be 0, 1, 3, or 4, got {channels}")
@@ -134,7 +146,7 @@ def _decode(contents, channels, dtype=dtypes.uint8, options=None, window=None, f
 _PLAIN = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
 
 
-def _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method):
+def _jpeg_options(ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str) -> dict[str, int | str]:
     if ratio not in (1, 2, 4, 8):
         raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
@@ -143,12 +155,23 @@ def _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method):
 
 
 @fresh("DecodeJpeg")
-def decode_jpeg(contents, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
+def decode_jpeg(
+    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+) -> torch.Tensor:
     return _decode(contents, channels, options=_jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
 
 
 @fresh("DecodeAndCropJpeg")
-def decode_and_crop_jpeg(contents, crop_window, *, channels, ratio, fancy_upscaling, try_recover_truncated, dct_method):
+def decode_and_crop_jpeg(
+    contents: Strings,
+    crop_window: torch.Tensor,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    dct_method: str,
+) -> torch.Tensor:
     """`crop_window` is [top, left, height, width]; other formats are not cropped."""
     if crop_window.dim() != 1:
         raise _invalid("crop_window must be 1-D, got shape " + _show(crop_window.shape))
@@ -159,17 +182,17 @@ def decode_and_crop_jpeg(contents, crop_window, *, channels, ratio, fancy_upscal
 
 
 @fresh("DecodePng")
-def decode_png(contents, *, channels, dtype):
+def decode_png(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
     return _decode(contents, channels, dtype)
 
 
 @fresh("DecodeGif")
-def decode_gif(contents):
+def decode_gif(contents: Strings) -> torch.Tensor:
     return _decode(contents, 0, frames=True)
 
 
 @fresh("ExtractJpegShape")
-def extract_jpeg_shape(contents, *, output_type):
+def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor:
     import simplejpeg
 
     data = _bytes(contents)
@@ -182,7 +205,7 @@ def extract_jpeg_shape(contents, *, output_type):
 
 
 @fresh("DecodeBmp")
-def decode_bmp(contents, *, channels):
+def decode_bmp(contents: Strings, *, channels: int) -> torch.Tensor:
     """Uncompressed BMP of 8 (grey), 24 or 32 bits a pixel, rows from the bottom up unless the height is negative."""
     data = _bytes(contents)
     if len(data) < 32:
@@ -214,11 +237,11 @@ def decode_bmp(contents, *, channels):
 # --- encoding
 
 
-def _string(data):
+def _string(data: bytes) -> Strings:
     return np.array(data, dtype=object)
 
 
-def _to_jpeg(image, format, options):
+def _to_jpeg(image: torch.Tensor, format: str, options: dict[str, Any]) -> bytes:
     """`options` are Pillow's."""
     from PIL import Image
 
@@ -240,11 +263,21 @@ def _to_jpeg(image, format, options):
 
 @fresh("EncodeJpeg")
 def encode_jpeg(
-    image, *, format, quality, progressive, optimize_size, chroma_downsampling, density_unit, x_density, y_density, xmp_metadata
-):
+    image: torch.Tensor,
+    *,
+    format: str,
+    quality: int,
+    progressive: bool,
+    optimize_size: bool,
+    chroma_downsampling: bool,
+    density_unit: str,
+    x_density: int,
+    y_density: int,
+    xmp_metadata: str,
+) -> Strings:
     if not 0 <= quality <= 100:
         raise _invalid(f"quality must be in [0,100], got {quality}")
-    options = {
+    options: dict[str, Any] = {
         "quality": quality or 1,  # Pillow reads 0 as its default, libjpeg as 1
         "progressive": progressive,
         "optimize": optimize_size,
@@ -260,17 +293,17 @@ def encode_jpeg(
 
 
 @fresh("EncodeJpegVariableQuality")
-def encode_jpeg_variable_quality(images, quality):
+def encode_jpeg_variable_quality(images: torch.Tensor, quality: torch.Tensor) -> Strings:
     if quality.dim() != 0:
         raise _invalid("quality must be scalar: " + _show(quality.shape))
-    value = quality.item()
+    value = int(quality)
     if not 0 <= value <= 100:
         raise _invalid(f"quality must be in [0,100], got {value}")
     return _string(_to_jpeg(images, "", {"quality": value or 1, "subsampling": 2, "dpi": (300, 300)}))
 
 
 @fresh("EncodePng")
-def encode_png(image, *, compression):
+def encode_png(image: torch.Tensor, *, compression: int) -> Strings:
     if image.dim() != 3:
         raise _invalid("image must be 3-dimensional" + _show(image.shape))
     if not 1 <= image.shape[2] <= 4:

@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import torch
 
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 from everflow.kernels.registry import fresh
 
 
-def _invalid(message):
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _check_colors(images):
+def _check_colors(images: torch.Tensor) -> None:
     if images.dim() < 1:
         raise _invalid("input must be at least 1D" + _show(images.shape))
     if images.shape[-1] != 3:
         raise FailedPreconditionError(None, None, f"input must have 3 channels but input only has {images.shape[-1]} channels.")
 
 
-def _check_adjustment(images, amount, name):
+def _check_adjustment(images: torch.Tensor, amount: torch.Tensor, name: str) -> None:
     if images.dim() < 3:
         raise _invalid("input must be at least 3-D, got shape" + _show(images.shape))
     if amount.dim() != 0:
@@ -32,19 +34,19 @@ def _check_adjustment(images, amount, name):
         raise _invalid(f"input must have 3 channels but instead has {images.shape[-1]} channels.")
 
 
-def _planes(images):
+def _planes(images: torch.Tensor) -> tuple[torch.Tensor, ...]:
     """Red, green and blue, each contiguous: much faster than strides of three."""
     return images.movedim(-1, 0).contiguous().unbind(0)
 
 
-def _extremes(red, green, blue):
+def _extremes(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Each pixel's largest and smallest channel, and how far they are apart."""
     high = torch.maximum(torch.maximum(red, green), blue)
     low = torch.minimum(torch.minimum(red, green), blue)
     return high, low, high - low
 
 
-def _to_hsv(red, green, blue):
+def _to_hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     value, _, spread = _extremes(red, green, blue)
     saturation = torch.where(value > 0, spread / value, 0)
     norm = 1 / (6 * spread)
@@ -58,29 +60,29 @@ def _to_hsv(red, green, blue):
     return torch.where(hue < 0, hue + 1, hue), saturation, value
 
 
-def _ramps(sixths):
+def _ramps(sixths: torch.Tensor) -> list[torch.Tensor]:
     """How much of red, green and blue a hue has, by its angle in sixths of the circle."""
     return [part.clamp_(0, 1) for part in ((sixths - 3).abs_().sub_(1), 2 - (sixths - 2).abs_(), 2 - (sixths - 4).abs_())]
 
 
-def _to_rgb(hue, saturation, value):
+def _to_rgb(hue: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> torch.Tensor:
     return torch.stack([(1 - saturation + saturation * ramp) * value for ramp in _ramps(hue * 6)], dim=-1)
 
 
 @fresh("RGBToHSV")
-def rgb_to_hsv(images):
+def rgb_to_hsv(images: torch.Tensor) -> torch.Tensor:
     _check_colors(images)
     return torch.stack(_to_hsv(*_planes(images)), dim=-1).to(images.dtype)
 
 
 @fresh("HSVToRGB")
-def hsv_to_rgb(images):
+def hsv_to_rgb(images: torch.Tensor) -> torch.Tensor:
     _check_colors(images)
     return _to_rgb(*_planes(images))
 
 
 @fresh("AdjustContrastv2")
-def adjust_contrast(images, contrast_factor):
+def adjust_contrast(images: torch.Tensor, contrast_factor: torch.Tensor) -> torch.Tensor:
     """Scale the distance of each channel from its mean over one image."""
     _check_adjustment(images, contrast_factor, "contrast_factor")
     x = images.float()
@@ -89,14 +91,16 @@ def adjust_contrast(images, contrast_factor):
 
 
 @fresh("AdjustContrast")
-def adjust_contrast_v1(images, contrast_factor, min_value, max_value):
+def adjust_contrast_v1(
+    images: torch.Tensor, contrast_factor: torch.Tensor, min_value: torch.Tensor, max_value: torch.Tensor
+) -> torch.Tensor:
     """The first version of the op: floats out, cut to a range."""
     _check_adjustment(images, contrast_factor, "contrast_factor")
     return adjust_contrast(images.float(), contrast_factor).clamp(min_value.item(), max_value.item())
 
 
 @fresh("AdjustHue")
-def adjust_hue(images, delta):
+def adjust_hue(images: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     """Turn the hue, leaving each pixel's largest and smallest channel as they are."""
     _check_adjustment(images, delta, "delta")
     red, green, blue = _planes(images.float())
@@ -112,7 +116,7 @@ def adjust_hue(images, delta):
 
 
 @fresh("AdjustSaturation")
-def adjust_saturation(images, scale):
+def adjust_saturation(images: torch.Tensor, scale: torch.Tensor) -> torch.Tensor:
     _check_adjustment(images, scale, "scale")
     hue, saturation, value = _to_hsv(*_planes(images.float()))
     return _to_rgb(hue, (saturation * scale).clamp(0, 1), value).to(images.dtype)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
@@ -10,16 +13,19 @@ from everflow.kernels.indexing import add_at
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
-def _invalid(message):
+
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _check_boxes(boxes, box_ind, batch):
+def _check_boxes(boxes: torch.Tensor, box_ind: torch.Tensor, batch: int) -> None:
     if boxes.dim() != 2:
         raise _invalid("boxes must be 2-D" + _show(boxes.shape))
     if boxes.shape[1] != 4:
@@ -30,7 +36,7 @@ def _check_boxes(boxes, box_ind, batch):
         raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
 
 
-def _positions(low, high, image_size, crop_size):
+def _positions(low: torch.Tensor, high: torch.Tensor, image_size: int, crop_size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """[boxes, crop_size] positions along one axis of the image, and which of them lie inside."""
     edge = image_size - 1
     if crop_size > 1:
@@ -44,7 +50,7 @@ def _positions(low, high, image_size, crop_size):
 class _Grid:
     """Where each pixel of each crop lies in the image."""
 
-    def __init__(self, boxes, image_height, image_width, crop_height, crop_width):
+    def __init__(self, boxes: torch.Tensor, image_height: int, image_width: int, crop_height: int, crop_width: int) -> None:
         top, left, bottom, right = boxes.unbind(1)
         self.rows, rows_inside = _positions(top, bottom, image_height, crop_height)
         self.columns, columns_inside = _positions(left, right, image_width, crop_width)
@@ -53,7 +59,7 @@ class _Grid:
         self.rows = torch.where(rows_inside, self.rows, 0)
         self.columns = torch.where(columns_inside, self.columns, 0)
 
-    def neighbours(self):
+    def neighbours(self) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor], torch.Tensor, torch.Tensor]:
         """Floor and ceiling rows and columns, and how far the position is from the floor."""
         low_row, low_column = self.rows.floor(), self.columns.floor()
         row_part, column_part = self.rows - low_row, self.columns - low_column
@@ -61,16 +67,18 @@ class _Grid:
         columns = low_column.long(), self.columns.ceil().long()
         return rows, columns, row_part[:, :, None, None], column_part[:, None, :, None]
 
-    def nearest(self):
+    def nearest(self) -> tuple[torch.Tensor, torch.Tensor]:
         return (self.rows + 0.5).floor().long(), (self.columns + 0.5).floor().long()
 
 
-def _pick(image, box_ind, rows, columns):
+def _pick(image: torch.Tensor, box_ind: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     return image[box_ind.long()[:, None, None], rows[:, :, None], columns[:, None, :]].float()
 
 
 @fresh("CropAndResize")
-def crop_and_resize(image, boxes, box_ind, crop_size, *, method, extrapolation_value):
+def crop_and_resize(
+    image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor, crop_size: torch.Tensor, *, method: str, extrapolation_value: float
+) -> torch.Tensor:
     if image.dim() != 4:
         raise _invalid("input image must be 4-D" + _show(image.shape))
     if crop_size.dim() != 1:
@@ -97,7 +105,9 @@ def crop_and_resize(image, boxes, box_ind, crop_size, *, method, extrapolation_v
 
 
 @fresh("CropAndResizeGradImage")
-def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
+def crop_and_resize_grad_image(
+    grads: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor, image_size: torch.Tensor, *, method: str, T: DType
+) -> torch.Tensor:
     if image_size.dim() != 1 or image_size.numel() != 4:
         raise _invalid("image_size must have 4 elements" + _show(image_size.shape))
     batch, height, width, depth = image_size.tolist()
@@ -107,7 +117,7 @@ def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
     result = torch.zeros((batch, height, width, depth))
     which = box_ind.long()[:, None, None]
 
-    def add(rows, columns, part):
+    def add(rows: torch.Tensor, columns: torch.Tensor, part: torch.Tensor) -> None:
         add_at(result, (which, rows[:, :, None], columns[:, None, :]), part)
 
     if method == "nearest":
@@ -123,7 +133,7 @@ def crop_and_resize_grad_image(grads, boxes, box_ind, image_size, *, method, T):
 
 
 @fresh("CropAndResizeGradBoxes")
-def crop_and_resize_grad_boxes(grads, image, boxes, box_ind):
+def crop_and_resize_grad_boxes(grads: torch.Tensor, image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor) -> torch.Tensor:
     _check_boxes(boxes, box_ind, image.shape[0])
     crop_height, crop_width = grads.shape[1:3]
     grid = _Grid(boxes, image.shape[1], image.shape[2], crop_height, crop_width)
@@ -138,7 +148,7 @@ def crop_and_resize_grad_boxes(grads, image, boxes, box_ind):
     return torch.stack([low_row, low_column, high_row, high_column], dim=1)
 
 
-def _corner_grads(grads, image_size, crop_size):
+def _corner_grads(grads: torch.Tensor, image_size: int, crop_size: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Gradients of both ends of an axis from those of the positions between them."""
     edge = image_size - 1
     if crop_size == 1:
@@ -149,7 +159,9 @@ def _corner_grads(grads, image_size, crop_size):
 
 
 @fresh("ExtractGlimpse", effect=Effect.RANDOM)
-def extract_glimpse(images, size, offsets, *, centered, normalized, uniform_noise, noise):
+def extract_glimpse(
+    images: torch.Tensor, size: torch.Tensor, offsets: torch.Tensor, *, centered: bool, normalized: bool, uniform_noise: bool, noise: str
+) -> torch.Tensor:
     """A window of each image around (or from) its offset; what lies beyond the image is noise, or zero."""
     if images.dim() != 4:
         raise _invalid("input must be 4-dimensional (batch_size, height, width, depth)" + _show(images.shape))
@@ -180,7 +192,7 @@ def extract_glimpse(images, size, offsets, *, centered, normalized, uniform_nois
     return result
 
 
-def _noise(images, rows, columns, kind):
+def _noise(images: torch.Tensor, rows: int, columns: int, kind: str) -> torch.Tensor:
     """What fills a glimpse beyond the image: noise within the range of the image's values."""
     batch, _, _, depth = images.shape
     shape = (batch, rows, columns, depth)

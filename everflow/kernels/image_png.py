@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import struct
 import zlib
+from collections.abc import Iterator
 
 import numpy as np
 
@@ -17,7 +18,7 @@ _COLOR_TYPE = {1: 0, 2: 4, 3: 2, 4: 6}
 _GRAY = (9797, 19234, 3737)
 
 
-def decode(data: bytes, channels: int, dtype) -> np.ndarray:
+def decode(data: bytes, channels: int, dtype: type) -> np.ndarray:
     """The [height, width, channels] image of a PNG file; 0 channels: as many as it has."""
     try:
         image = _read(data)
@@ -29,7 +30,7 @@ def decode(data: bytes, channels: int, dtype) -> np.ndarray:
     return (image >> 8).astype(np.uint8) if dtype == np.uint8 else image.astype(np.uint16) * np.uint16(257)
 
 
-def _with_channels(image, channels):
+def _with_channels(image: np.ndarray, channels: int) -> np.ndarray:
     have = image.shape[2]
     alpha = image[..., -1:] if have in (2, 4) else np.full_like(image[..., :1], np.iinfo(image.dtype).max)
     color = image[..., : have - 1] if have in (2, 4) else image
@@ -42,7 +43,7 @@ def _with_channels(image, channels):
     return np.concatenate([color, alpha], axis=2) if channels in (2, 4) else color
 
 
-def _to_gray(color):
+def _to_gray(color: np.ndarray) -> np.ndarray:
     red, green, blue = (color[..., i].astype(np.uint32) for i in range(3))
     gray = (red * _GRAY[0] + green * _GRAY[1] + blue * _GRAY[2]) >> 15
     # Pixels that are grey already stay exactly as they are.
@@ -50,7 +51,7 @@ def _to_gray(color):
     return gray.astype(color.dtype)[..., None]
 
 
-def _read(data):
+def _read(data: bytes) -> np.ndarray:
     from PIL import Image
 
     depth, color_type = data[24], data[25]
@@ -71,7 +72,7 @@ def _read(data):
 # --- 16 bits
 
 
-def _chunks(data):
+def _chunks(data: bytes) -> Iterator[tuple[bytes, bytes]]:
     at = len(_SIGNATURE)
     while at < len(data):
         (size,) = struct.unpack_from(">I", data, at)
@@ -86,7 +87,7 @@ def _chunks(data):
     raise ValueError("no end")
 
 
-def _read_16(data):
+def _read_16(data: bytes) -> np.ndarray:
     body = b""
     for kind, content in _chunks(data):
         if kind == b"IHDR":
@@ -113,7 +114,7 @@ def _read_16(data):
 _ADAM7 = [(0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1)]
 
 
-def _unfiltered(part, size):
+def _unfiltered(part: np.ndarray, size: int) -> np.ndarray:
     """Undo the row filters; `size` is bytes a pixel."""
     rows = part[:, 1:].astype(np.int64)
     above = np.zeros(rows.shape[1], np.int64)
@@ -132,7 +133,7 @@ def _unfiltered(part, size):
     return rows.astype(np.uint8)
 
 
-def _unfilter_by_neighbours(row, above, size, kind):
+def _unfilter_by_neighbours(row: np.ndarray, above: np.ndarray, size: int, kind: int) -> None:
     left, corner = np.zeros(size, np.int64), np.zeros(size, np.int64)
     for x in range(0, len(row), size):
         up = above[x : x + size]
@@ -166,5 +167,5 @@ def encode(image: np.ndarray, compression: int) -> bytes:
     return _SIGNATURE + b"".join(_chunk(k, b) for k, b in ((b"IHDR", header), (b"IDAT", body), (b"IEND", b"")))
 
 
-def _chunk(kind, body):
+def _chunk(kind: bytes, body: bytes) -> bytes:
     return struct.pack(">I", len(body)) + kind + body + struct.pack(">I", zlib.crc32(kind + body))

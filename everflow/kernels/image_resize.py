@@ -6,7 +6,8 @@ The tables hold what differs between the methods; applying one, and its transpos
 from __future__ import annotations
 
 import functools
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import torch
@@ -16,18 +17,23 @@ from everflow.kernels.facts import SHARE, view
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+
 _F = np.float32
 
 
-def _invalid(message):
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
-def _sizes(images, size, align_corners=False, half_pixel_centers=False):
+def _sizes(
+    images: torch.Tensor, size: torch.Tensor, align_corners: bool = False, half_pixel_centers: bool = False
+) -> tuple[tuple[int, int], tuple[int, int]]:
     """((in height, out height), (in width, out width)) after the checks all resizing ops share."""
     if images.dim() != 4:
         raise _invalid("input must be 4-dimensional" + _show(images.shape))
@@ -45,13 +51,13 @@ def _sizes(images, size, align_corners=False, half_pixel_centers=False):
     return (images.shape[1], height), (images.shape[2], width)
 
 
-def _scale(in_size, out_size, align_corners):
+def _scale(in_size: int, out_size: int, align_corners: bool) -> float:
     if align_corners and out_size > 1:
         return _F(in_size - 1) / _F(out_size - 1)
     return _F(in_size) / _F(out_size)
 
 
-def _source(in_size, out_size, align_corners, half_pixel_centers):
+def _source(in_size: int, out_size: int, align_corners: bool, half_pixel_centers: bool) -> np.ndarray:
     """Where each output pixel looks in the input, in float32 as the reference computes it."""
     scale = _scale(in_size, out_size, align_corners)
     out = np.arange(out_size, dtype=_F)
@@ -66,13 +72,13 @@ class Table(NamedTuple):
     linear: bool  # two taps whose weights sum to one
 
 
-def _table(indices, weights, linear=False):
+def _table(indices: np.ndarray, weights: np.ndarray, linear: bool = False) -> Table:
     indices, weights = np.ascontiguousarray(indices, np.int64), np.ascontiguousarray(weights, _F)
     return Table(torch.from_numpy(indices), torch.from_numpy(weights), linear)
 
 
 @functools.lru_cache(maxsize=256)
-def nearest_indices(in_size, out_size, align_corners, half_pixel_centers):
+def nearest_indices(in_size: int, out_size: int, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
     scale = _scale(in_size, out_size, align_corners)
     out = np.arange(out_size, dtype=_F)
     if align_corners:
@@ -84,7 +90,7 @@ def nearest_indices(in_size, out_size, align_corners, half_pixel_centers):
 
 
 @functools.lru_cache(maxsize=256)
-def _linear_table(in_size, out_size, align_corners, half_pixel_centers):
+def _linear_table(in_size: int, out_size: int, align_corners: bool, half_pixel_centers: bool) -> Table:
     at = _source(in_size, out_size, align_corners, half_pixel_centers)
     low = np.floor(at)
     fraction = at - low
@@ -96,7 +102,7 @@ _CUBIC_STEPS = 1024
 
 
 @functools.cache
-def _cubic_coefficients(a):
+def _cubic_coefficients(a: float) -> tuple[np.ndarray, np.ndarray]:
     """Keys' cubic sampled at 1/1024 steps: within one pixel, and between one and two pixels."""
     x = np.arange(_CUBIC_STEPS + 1, dtype=_F) / _F(_CUBIC_STEPS)
     near = ((a + 2) * x - (a + 3)) * x * x + 1
@@ -106,7 +112,7 @@ def _cubic_coefficients(a):
 
 
 @functools.lru_cache(maxsize=256)
-def _cubic_table(in_size, out_size, align_corners, half_pixel_centers):
+def _cubic_table(in_size: int, out_size: int, align_corners: bool, half_pixel_centers: bool) -> Table:
     near, far = _cubic_coefficients(-0.5 if half_pixel_centers else -0.75)
     at = _source(in_size, out_size, align_corners, half_pixel_centers)
     low = np.floor(at)
@@ -123,7 +129,7 @@ def _cubic_table(in_size, out_size, align_corners, half_pixel_centers):
 
 
 @functools.lru_cache(maxsize=256)
-def _area_table(in_size, out_size, align_corners):
+def _area_table(in_size: int, out_size: int, align_corners: bool) -> Table:
     """Each output pixel is the mean over the span it covers; partly covered pixels count in part."""
     scale = _scale(in_size, out_size, align_corners)
     start = np.arange(out_size, dtype=_F) * scale
@@ -137,7 +143,7 @@ def _area_table(in_size, out_size, align_corners):
     return _table(np.clip(indices, 0, in_size - 1), weights)
 
 
-def _apply(x, axis, table):
+def _apply(x: torch.Tensor, axis: int, table: Table) -> torch.Tensor:
     """Resize along one axis: the weighted sum of the taps."""
     indices, weights, linear = table
     if indices.shape[1] > 4:
@@ -147,10 +153,10 @@ def _apply(x, axis, table):
     taps = [x.index_select(axis, indices[:, k]) for k in range(indices.shape[1])]
     if linear:
         return torch.lerp(taps[0], taps[1], weights[:, 1].view(shape))
-    return sum(tap * weights[:, k].view(shape) for k, tap in enumerate(taps))
+    return sum((tap * weights[:, k].view(shape) for k, tap in enumerate(taps)), torch.zeros(()))
 
 
-def _apply_transposed(grad, axis, in_size, table):
+def _apply_transposed(grad: torch.Tensor, axis: int, in_size: int, table: Table) -> torch.Tensor:
     indices, weights, _ = table
     if indices.shape[1] > 4:
         return torch.tensordot(_dense(table, in_size).mT, grad, dims=([1], [axis])).movedim(0, axis)
@@ -162,12 +168,12 @@ def _apply_transposed(grad, axis, in_size, table):
     return result
 
 
-def _dense(table, in_size):
+def _dense(table: Table, in_size: int) -> torch.Tensor:
     indices, weights, _ = table
     return torch.zeros(indices.shape[0], in_size).scatter_add_(1, indices, weights)
 
 
-def _resize(images, tables):
+def _resize(images: torch.Tensor, tables: list[Table]) -> torch.Tensor:
     rows, columns = tables
     x = images.float()
     if len(rows.indices) < images.shape[1]:  # the cheaper order: shrink first
@@ -175,21 +181,21 @@ def _resize(images, tables):
     return _apply(_apply(x, 2, columns), 1, rows)
 
 
-def _resize_grad(grads, original, tables):
+def _resize_grad(grads: torch.Tensor, original: torch.Tensor, tables: list[Table]) -> torch.Tensor:
     rows, columns = tables
     grads = _apply_transposed(grads.float(), 1, original.shape[1], rows)
     return _apply_transposed(grads, 2, original.shape[2], columns).to(original.dtype)
 
 
 @fresh("ResizeNearestNeighbor")
-def resize_nearest_neighbor(images, size, *, align_corners, half_pixel_centers):
+def resize_nearest_neighbor(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
     height, width = _sizes(images, size, align_corners, half_pixel_centers)
     rows, columns = (nearest_indices(*pair, align_corners, half_pixel_centers) for pair in (height, width))
     return images.index_select(1, rows).index_select(2, columns)
 
 
 @fresh("ResizeNearestNeighborGrad")
-def resize_nearest_neighbor_grad(grads, size, *, align_corners, half_pixel_centers):
+def resize_nearest_neighbor_grad(grads: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
     """`size` is that of the image the gradient is for."""
     (out_height, height), (out_width, width) = _sizes(grads, size, align_corners, half_pixel_centers)
     rows = nearest_indices(height, out_height, align_corners, half_pixel_centers)
@@ -199,14 +205,14 @@ def resize_nearest_neighbor_grad(grads, size, *, align_corners, half_pixel_cente
     return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
 
 
-def _interpolating(name, table):
+def _interpolating(name: str, table: Callable[..., Table]) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
     @fresh("Resize" + name, threads_matter_from=SHARE)
-    def resize(images, size, *, align_corners, half_pixel_centers):
+    def resize(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
         pairs = _sizes(images, size, align_corners, half_pixel_centers)
         return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
 
     @fresh(f"Resize{name}Grad", threads_matter_from=SHARE)
-    def resize_grad(grads, original, *, align_corners, half_pixel_centers):
+    def resize_grad(grads: torch.Tensor, original: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
         pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
         return _resize_grad(grads, original, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
 
@@ -218,12 +224,21 @@ resize_bicubic, resize_bicubic_grad = _interpolating("Bicubic", _cubic_table)
 
 
 @fresh("ResizeArea")
-def resize_area(images, size, *, align_corners):
+def resize_area(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool) -> torch.Tensor:
     return _resize(images, [_area_table(*pair, align_corners) for pair in _sizes(images, size)])
 
 
 @kernel("QuantizedResizeBilinear", result=view(2, 3))
-def quantized_resize_bilinear(images, size, low, high, *, T, align_corners, half_pixel_centers):
+def quantized_resize_bilinear(
+    images: torch.Tensor,
+    size: torch.Tensor,
+    low: torch.Tensor,
+    high: torch.Tensor,
+    *,
+    T: DType,
+    align_corners: bool,
+    half_pixel_centers: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Resizes the integers themselves: bilinear weights keep the range."""
     resized = resize_bilinear(images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers)
     if images.is_floating_point():
@@ -235,8 +250,8 @@ def quantized_resize_bilinear(images, size, low, high, *, T, align_corners, half
 # Kernels of ScaleAndTranslate: the radius a kernel reaches, and its value at a distance.
 
 
-def _lanczos(radius):
-    def value(x):
+def _lanczos(radius: float) -> tuple[float, Callable[..., np.ndarray]]:
+    def value(x: np.ndarray) -> np.ndarray:
         x = np.abs(x)
         safe = np.where(x <= 1e-3, 1, x)
         result = radius * np.sin(np.pi * safe) * np.sin(np.pi * safe / radius) / (np.pi * np.pi * safe * safe)
@@ -245,26 +260,26 @@ def _lanczos(radius):
     return radius, value
 
 
-def _gaussian(x):
+def _gaussian(x: np.ndarray) -> np.ndarray:
     sigma = 0.5
     return np.where(np.abs(x) >= 1.5, 0, np.exp(-x * x / (2 * sigma * sigma)))
 
 
-def _box(x):
+def _box(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     return np.where(x < 0.5, 1.0, np.where(x == 0.5, 0.5, 0.0))
 
 
-def _triangle(x):
+def _triangle(x: np.ndarray) -> np.ndarray:
     return np.maximum(1 - np.abs(x), 0)
 
 
-def _keys_cubic(x):
+def _keys_cubic(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     return np.where(x >= 2, 0, np.where(x >= 1, ((-0.5 * x + 2.5) * x - 4) * x + 2, (1.5 * x - 2.5) * x * x + 1))
 
 
-def _mitchell_cubic(x):
+def _mitchell_cubic(x: np.ndarray) -> np.ndarray:
     x = np.abs(x)
     far = (((-7 / 18) * x + 2) * x - 10 / 3) * x + 16 / 9
     return np.where(x >= 2, 0, np.where(x >= 1, far, ((7 / 6) * x - 2) * x * x + 8 / 9))
@@ -283,7 +298,7 @@ _SAMPLING = {
 
 
 @functools.lru_cache(maxsize=256)
-def _sampling_table(in_size, out_size, scale, translation, kernel_type, antialias):
+def _sampling_table(in_size: int, out_size: int, scale: float, translation: float, kernel_type: str, antialias: bool) -> Table:
     radius, value = _SAMPLING[kernel_type]
     inverse = _F(1) / _F(scale)
     kernel_scale = max(inverse, _F(1)) if antialias else _F(1)
@@ -300,7 +315,9 @@ def _sampling_table(in_size, out_size, scale, translation, kernel_type, antialia
     return _table(np.minimum(indices, in_size - 1), weights)
 
 
-def _sampling_tables(pairs, scale, translation, kernel_type, antialias):
+def _sampling_tables(
+    pairs: Sequence[tuple[int, int]], scale: torch.Tensor, translation: torch.Tensor, kernel_type: str, antialias: bool
+) -> list[Table]:
     if kernel_type not in _SAMPLING:
         raise _invalid(f"Unrecognized kernel type: {kernel_type}")
     scales = scale.tolist()
@@ -310,11 +327,15 @@ def _sampling_tables(pairs, scale, translation, kernel_type, antialias):
 
 
 @fresh("ScaleAndTranslate")
-def scale_and_translate(images, size, scale, translation, *, kernel_type, antialias):
+def scale_and_translate(
+    images: torch.Tensor, size: torch.Tensor, scale: torch.Tensor, translation: torch.Tensor, *, kernel_type: str, antialias: bool
+) -> torch.Tensor:
     return _resize(images, _sampling_tables(_sizes(images, size), scale, translation, kernel_type, antialias))
 
 
 @fresh("ScaleAndTranslateGrad")
-def scale_and_translate_grad(grads, original, scale, translation, *, kernel_type, antialias):
+def scale_and_translate_grad(
+    grads: torch.Tensor, original: torch.Tensor, scale: torch.Tensor, translation: torch.Tensor, *, kernel_type: str, antialias: bool
+) -> torch.Tensor:
     pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
     return _resize_grad(grads, original, _sampling_tables(pairs, scale, translation, kernel_type, antialias))

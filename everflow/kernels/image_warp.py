@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
@@ -10,22 +13,27 @@ from everflow.kernels.facts import Effect
 from everflow.kernels.indexing import add_at
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor
 
-def _invalid(message):
+
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _show(shape):
+def _show(shape: Sequence[int]) -> str:
     return "[" + ",".join(map(str, shape)) + "]"
 
 
 @fresh("ImageProjectiveTransform")
-def image_projective_transform(images, transforms, *, interpolation):
+def image_projective_transform(images: torch.Tensor, transforms: torch.Tensor, *, interpolation: str) -> torch.Tensor:
     return image_projective_transform_v2(images, transforms, torch.tensor(images.shape[1:3]), interpolation=interpolation)
 
 
 @fresh("ImageProjectiveTransformV2")
-def image_projective_transform_v2(images, transforms, output_shape, *, interpolation):
+def image_projective_transform_v2(
+    images: torch.Tensor, transforms: torch.Tensor, output_shape: torch.Tensor, *, interpolation: str
+) -> torch.Tensor:
     """Each output pixel (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), k = c0 x + c1 y + 1."""
     if images.dim() != 4:
         raise _invalid("Images must have rank 4")
@@ -48,12 +56,12 @@ def image_projective_transform_v2(images, transforms, output_shape, *, interpola
     return torch.where(inside_infinity.unsqueeze(-1), result, torch.zeros((), dtype=images.dtype))
 
 
-def _round(x):
+def _round(x: torch.Tensor) -> torch.Tensor:
     """Halves away from zero, as C rounds."""
     return torch.sign(x) * torch.floor(x.abs() + 0.5)
 
 
-def _read(images, batch, y, x):
+def _read(images: torch.Tensor, batch: torch.Tensor, y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """Pixels at whole coordinates, zero outside."""
     height, width = images.shape[1:3]
     inside = (y >= 0) & (y < height) & (x >= 0) & (x < width)
@@ -61,7 +69,7 @@ def _read(images, batch, y, x):
     return torch.where(inside.unsqueeze(-1), images[batch, rows, columns], torch.zeros((), dtype=images.dtype))
 
 
-def _bilinear(images, batch, y, x):
+def _bilinear(images: torch.Tensor, batch: torch.Tensor, y: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     top, left = y.floor(), x.floor()
     down, right = (y - top).unsqueeze(-1), (x - left).unsqueeze(-1)
     corners = [_read(images, batch, top + dy, left + dx).double() for dy in (0, 1) for dx in (0, 1)]
@@ -73,7 +81,7 @@ def _bilinear(images, batch, y, x):
 # --- resampling at points
 
 
-def _check_resampler(data, warp):
+def _check_resampler(data: torch.Tensor, warp: torch.Tensor) -> None:
     if data.dim() != 4:
         raise UnimplementedError(
             None,
@@ -97,7 +105,7 @@ def _check_resampler(data, warp):
 class _Points:
     """Where points lie between pixels; those beyond a border of one pixel count nothing."""
 
-    def __init__(self, data, warp):
+    def __init__(self, data: torch.Tensor, warp: torch.Tensor) -> None:
         self.height, self.width = data.shape[1:3]
         points = warp.reshape(warp.shape[0], -1, 2)
         x, y = points[..., 0], points[..., 1]
@@ -107,24 +115,24 @@ class _Points:
         self.wx, self.wy = self.left + 1 - x, self.top + 1 - y
         self.batch = torch.arange(data.shape[0])[:, None]
 
-    def corner(self, dy, dx):
+    def corner(self, dy: int, dx: int) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
         """(rows, columns, weight, valid) of one of the four pixels around."""
         y, x = self.top + dy, self.left + dx
         valid = self.near & (y >= 0) & (y < self.height) & (x >= 0) & (x < self.width)
         weight = (self.wy if dy == 0 else 1 - self.wy) * (self.wx if dx == 0 else 1 - self.wx)
         return torch.where(valid, y, 0).long(), torch.where(valid, x, 0).long(), weight, valid
 
-    def value(self, data, dy, dx):
+    def value(self, data: torch.Tensor, dy: int, dx: int) -> torch.Tensor:
         rows, columns, _, valid = self.corner(dy, dx)
         return torch.where(valid.unsqueeze(-1), data[self.batch, rows, columns], torch.zeros((), dtype=data.dtype))
 
 
 @fresh("Resampler")
-def resampler(data, warp):
+def resampler(data: torch.Tensor, warp: torch.Tensor) -> torch.Tensor:
     """Data [batch, height, width, channels] at points [batch, ..., 2] given as (x, y)."""
     _check_resampler(data, warp)
     points = _Points(data, warp)
-    total = 0
+    total = torch.zeros(())
     for dy in (0, 1):
         for dx in (0, 1):
             total = total + points.corner(dy, dx)[2].unsqueeze(-1) * points.value(data, dy, dx)
@@ -132,7 +140,7 @@ def resampler(data, warp):
 
 
 @fresh("ResamplerGrad")
-def resampler_grad(data, warp, grad_output):
+def resampler_grad(data: torch.Tensor, warp: torch.Tensor, grad_output: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     _check_resampler(data, warp)
     points = _Points(data, warp)
     grads = grad_output.reshape(data.shape[0], -1, data.shape[3])
@@ -155,14 +163,14 @@ def resampler_grad(data, warp, grad_output):
 
 
 @fresh("ImageConnectedComponents")
-def image_connected_components(images):
+def image_connected_components(images: AnyTensor) -> torch.Tensor:
     """Each nonzero pixel's region of equal neighbours, named by its first pixel in the whole batch plus one; zero pixels are 0."""
     array = images if isinstance(images, np.ndarray) else images.numpy()
     count, height, width = array.shape
     empty = (array == b"") if array.dtype == object else (array == 0)
     parent = list(range(array.size))
 
-    def root(i):
+    def root(i: int) -> int:
         while parent[i] != i:
             parent[i] = parent[parent[i]]
             i = parent[i]
@@ -182,7 +190,7 @@ def image_connected_components(images):
 
 
 @fresh("BipartiteMatch", effect=Effect.PURE)
-def bipartite_match(distances, num_valid_rows, *, top_k):
+def bipartite_match(distances: torch.Tensor, num_valid_rows: torch.Tensor, *, top_k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Pairs of rows and columns, nearest first, each used once; -1 for those without a partner."""
     rows, columns = distances.shape
     valid = num_valid_rows.reshape(-1)[0].item()

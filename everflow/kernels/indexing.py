@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import torch
@@ -12,13 +14,17 @@ from everflow.kernels.array import bracketed, copied, dims_of, flip, invalid, is
 from everflow.kernels.facts import same, view
 from everflow.kernels.masks import chosen
 from everflow.kernels.registry import fresh, kernel, safe
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.slicing import Axis
 
 # Slices
 
 
 @kernel("Slice", result=view(0))
-def slice_(input, begin, size):
+def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
     starts, sizes = dims_of(begin), dims_of(size)
     if len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
@@ -37,7 +43,13 @@ def slice_(input, begin, size):
     return input[tuple(keys)]
 
 
-def _resolved(shape, begin, end, strides, masks):
+def _resolved(
+    shape: Sequence[int],
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    masks: tuple[int, int, int, int, int],
+) -> list[Axis]:
     if begin.shape != end.shape or begin.shape != strides.shape or begin.ndim != 1:
         raise invalid("Expected begin, end, and strides to be 1D equal size tensors")
     try:
@@ -46,10 +58,12 @@ def _resolved(shape, begin, end, strides, masks):
         raise invalid(str(e)) from None
 
 
-def _keys(axes):
+def _keys(axes: list[Axis]) -> tuple[tuple[slice | int | None, ...], list[int]]:
     """The index that torch and numpy both take, and the result's axes to turn around (torch has no negative strides)."""
-    keys, backward, place = [], [], 0
+    keys: list[slice | int | None] = []
+    backward, place = [], 0
     for kind, begin, stride, size in axes:
+        assert begin is not None and size is not None, "kernels know all sizes"
         if kind == "new":
             keys.append(None)
         elif kind == "shrink":
@@ -65,12 +79,23 @@ def _keys(axes):
     return tuple(keys), backward
 
 
-def _turn(value, axes):
+def _turn(value: Value, axes: list[int]) -> Value:
     return flip(value, axes) if axes else value
 
 
 @kernel("StridedSlice", result=view(0))
-def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice(
+    input: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> AnyTensor:
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
     if is_text(input):
@@ -78,24 +103,40 @@ def strided_slice(input, begin, end, strides, *, begin_mask, end_mask, ellipsis_
     return _turn(input[keys], backward)
 
 
-def assign_slice(target, begin, end, strides, value, masks):
+def assign_slice(
+    target: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: Value,
+    masks: tuple[int, int, int, int, int],
+) -> None:
     """Write `value` into a slice of `target`, in place."""
     axes = _resolved(target.shape, begin, end, strides, masks)
     keys, backward = _keys(axes)
-    dims = slicing.output_dims(axes)
+    dims: list[Any] = slicing.output_dims(axes)
     if tuple(value.shape) != tuple(dims) and math.prod(dims) != 1:
         try:
             value = np.broadcast_to(value, dims) if is_text(value) else value.expand(dims)
         except (RuntimeError, ValueError):
             raise invalid(f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}") from None
-    if is_text(target):
-        target[keys] = _turn(value.reshape(dims), backward)
-    else:
-        target[keys] = _turn(value.reshape(dims), backward)
+    target[keys] = _turn(value.reshape(dims), backward)
 
 
 @fresh("StridedSliceGrad")
-def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice_grad(
+    shape: torch.Tensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    dy: torch.Tensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> torch.Tensor:
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     axes = _resolved(dims_of(shape), begin, end, strides, masks)
     if tuple(slicing.output_dims(axes)) != tuple(dy.shape):
@@ -107,7 +148,19 @@ def strided_slice_grad(shape, begin, end, strides, dy, *, begin_mask, end_mask, 
 
 
 @fresh("TensorStridedSliceUpdate")
-def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def tensor_strided_slice_update(
+    input: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: AnyTensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> AnyTensor:
     out = input.copy() if is_text(input) else input.clone()
     assign_slice(out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
     return out
@@ -116,7 +169,7 @@ def tensor_strided_slice_update(input, begin, end, strides, value, *, begin_mask
 # Gathering
 
 
-def check_indices(indices, limit, name="indices"):
+def check_indices(indices: torch.Tensor, limit: int, name: str = "indices") -> None:
     """Raise for the first index outside [0, limit)."""
     if not indices.numel():
         return
@@ -127,7 +180,7 @@ def check_indices(indices, limit, name="indices"):
         raise invalid(f"{name}{at} = {indices[tuple(where)].item()} is not in [0, {limit})")
 
 
-def take(params, indices, axis):
+def take(params: AnyTensor, indices: torch.Tensor, axis: int) -> AnyTensor:
     """The elements of an axis at checked indices of any shape."""
     check_indices(indices, params.shape[axis])
     if is_text(params):
@@ -138,9 +191,9 @@ def take(params, indices, axis):
     return on_bits(_take)(params, indices, axis)
 
 
-def _take(params, indices, axis):
+def _take(params: torch.Tensor, indices: torch.Tensor, axis: int) -> torch.Tensor:
     if indices.ndim == 0:
-        return params.select(axis, indices.item()).clone()  # plans count on fresh memory here
+        return params.select(axis, int(indices)).clone()  # plans count on fresh memory here
     if indices.ndim == 1:
         return params.index_select(axis, indices)
     picked = params.index_select(axis, indices.reshape(-1))
@@ -148,37 +201,37 @@ def _take(params, indices, axis):
 
 
 @fresh("Gather")
-def gather(params, indices):
+def gather(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
     if params.ndim < 1:
         raise invalid("params must be at least 1 dimensional")
     return take(params, indices, 0)
 
 
 @fresh("GatherV2")
-def gather_v2(params, indices, axis, *, batch_dims):
-    axis = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
+def gather_v2(params: AnyTensor, indices: torch.Tensor, axis: torch.Tensor, *, batch_dims: int) -> AnyTensor:
+    at = wrap_axis(int(axis.reshape(())), params.ndim, "Expected axis in the range [{low}, {rank}), but got {axis}")
     if not batch_dims:
-        return take(params, indices, axis)
+        return take(params, indices, at)
     if batch_dims < 0:
         batch_dims += indices.ndim
-    if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or axis < batch_dims:
-        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({axis})")
+    if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or at < batch_dims:
+        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({at})")
     if params.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise invalid("params and indices must have the same batch dimensions")
-    check_indices(indices, params.shape[axis])
+    check_indices(indices, params.shape[at])
     batch = params.shape[:batch_dims]
     rows = math.prod(batch)
-    flat = params.reshape(rows, *params.shape[batch_dims:])
+    flat: Value = params.reshape(rows, *params.shape[batch_dims:])
     local = indices.reshape(rows, -1)
     lead = np.arange(rows)[:, None] if is_text(params) else torch.arange(rows, device=indices.device)[:, None]
-    inner = axis - batch_dims
+    inner = at - batch_dims
     moved = np.moveaxis(flat, inner + 1, 1) if is_text(params) else flat.movedim(inner + 1, 1)
     picked = moved[lead, local.numpy() if is_text(params) else local.long()]  # rows x picks x rest
     back = np.moveaxis(picked, 1, inner + 1) if is_text(params) else picked.movedim(1, inner + 1)
-    return back.reshape(*batch, *params.shape[batch_dims:axis], *indices.shape[batch_dims:], *params.shape[axis + 1 :])
+    return back.reshape(*batch, *params.shape[batch_dims:at], *indices.shape[batch_dims:], *params.shape[at + 1 :])
 
 
-def _nd_keys(indices, shape, depth, what="shape"):
+def _nd_keys(indices: torch.Tensor, shape: tuple[int, ...], depth: int, what: str = "shape") -> tuple[torch.Tensor, ...]:
     """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
     if not indices.numel() or not depth:
         return tuple(indices.long().unbind(-1))
@@ -193,7 +246,7 @@ def _nd_keys(indices, shape, depth, what="shape"):
 
 
 @fresh("GatherNd")
-def gather_nd(params, indices):
+def gather_nd(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
     if params.ndim < 1 or indices.ndim < 1:
         raise invalid(("params" if params.ndim < 1 else "indices") + " must be at least a vector")
     depth = indices.shape[-1]
@@ -215,7 +268,7 @@ def gather_nd(params, indices):
 # Scattering
 
 
-def scatter_into(out, indices, updates, combine):
+def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine: str) -> AnyTensor:
     """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add or sub."""
     depth = indices.shape[-1] if indices.ndim else 1
     if indices.ndim < 1 or updates.ndim < 1:
@@ -227,7 +280,7 @@ def scatter_into(out, indices, updates, combine):
             f"got updates.shape: {bracketed(updates.shape)}, "
             f"indices.shape: {bracketed(indices.shape)}, params_shape: {bracketed(out.shape)}"
         )
-    if not math.prod(out.shape) and math.prod(indices.shape):
+    if not math.prod(out.shape) and indices.numel():
         raise invalid("Indices and updates specified for empty output tensor")
     keys = _nd_keys(indices, tuple(out.shape), depth)
     if is_text(out):
@@ -255,7 +308,7 @@ def scatter_into(out, indices, updates, combine):
     return out
 
 
-def add_at(out, keys, updates):
+def add_at(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Tensor) -> None:
     """out[keys] += updates (in place), where positions repeat one after another: ATen's own way lets threads add in any order."""
     flat, span = _flat_positions(keys, out.shape), math.prod(out.shape[: len(keys)])
     size = math.prod(out.shape[len(keys) :])
@@ -265,7 +318,7 @@ def add_at(out, keys, updates):
         out.copy_(target)
 
 
-def _repeats(keys, shape):
+def _repeats(keys: tuple[torch.Tensor, ...], shape: Sequence[int]) -> bool:
     """Whether a position comes twice: by counting where positions are few, by sorting where they are scattered."""
     flat = _flat_positions(keys, shape)
     count, span = flat.numel(), math.prod(shape[: len(keys)])
@@ -276,14 +329,14 @@ def _repeats(keys, shape):
     return torch.unique(flat).numel() != count
 
 
-def _flat_positions(keys, shape):
+def _flat_positions(keys: tuple[torch.Tensor, ...], shape: Sequence[int]) -> torch.Tensor:
     flat = torch.zeros_like(keys[0])
     for key, dim in zip(keys, shape, strict=False):
         flat = flat * dim + key
     return flat.reshape(-1)
 
 
-def _place_in_order(out, keys, updates):
+def _place_in_order(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Tensor) -> torch.Tensor:
     """With repeated positions the last write stays; torch promises no order, so drop the earlier ones first."""
     flat = _flat_positions(keys, out.shape)
     last = torch.full((int(flat.max()) + 1,), -1, dtype=torch.int64, device=flat.device)
@@ -295,7 +348,7 @@ def _place_in_order(out, keys, updates):
 
 
 @fresh("ScatterNd")
-def scatter_nd(indices, updates, shape):
+def scatter_nd(indices: torch.Tensor, updates: AnyTensor, shape: torch.Tensor) -> AnyTensor:
     dims = dims_of(shape)
     if any(d < 0 for d in dims):
         raise invalid(f"Shape {bracketed(dims)} must be non-negative")
@@ -304,8 +357,8 @@ def scatter_nd(indices, updates, shape):
     return scatter_into(torch.zeros(dims, dtype=updates.dtype, device=updates.device), indices, updates, "add")
 
 
-def _on_a_copy(combine):
-    def scatter(tensor, indices, updates):
+def _on_a_copy(combine: str) -> Callable:
+    def scatter(tensor: AnyTensor, indices: torch.Tensor, updates: AnyTensor) -> AnyTensor:
         return scatter_into(tensor.copy() if is_text(tensor) else tensor.clone(), indices, updates, combine)
 
     return scatter
@@ -320,10 +373,10 @@ for _name, _combine in {
     fresh(_name)(_on_a_copy(_combine))
 
 
-def _inplace(combine):
+def _inplace(combine: str) -> Callable[..., AnyTensor]:
     """Old row updates; despite the name the result is a new tensor, since the input may be used elsewhere."""
 
-    def update(x, i, v):
+    def update(x: torch.Tensor, i: torch.Tensor, v: torch.Tensor) -> AnyTensor:
         if i.ndim != 1:
             raise invalid(f"i must be a vector. {bracketed(i.shape)}")
         return scatter_into(x.clone(), i.reshape(-1, 1) % x.shape[0], v.reshape(-1, *x.shape[1:]), combine)
@@ -339,14 +392,14 @@ for _name, _combine in {"InplaceUpdate": "update", "InplaceAdd": "add", "Inplace
 
 
 @fresh("Where")
-def where(input):
+def where(input: torch.Tensor) -> torch.Tensor:
     if is_text(input):
         return torch.from_numpy(np.argwhere(input != b""))
     return signed(input).nonzero()
 
 
 @safe("Select")
-def select(condition, t, e):
+def select(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     if t.shape != e.shape:
         raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
     if condition.shape != t.shape:
@@ -365,7 +418,7 @@ def select(condition, t, e):
 
 
 @safe("SelectV2")
-def select_v2(condition, t, e):
+def select_v2(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     try:
         dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
     except ValueError:
@@ -377,7 +430,7 @@ def select_v2(condition, t, e):
     return chosen(condition, t, e)
 
 
-def _set_hot(target, axis, at, on, off):
+def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
     """Put `on` at an index of each line along an axis, in place; an index that is not there sets nothing."""
     if not target.numel():
         return target
@@ -387,7 +440,7 @@ def _set_hot(target, axis, at, on, off):
 
 
 @safe("OneHot")
-def one_hot(indices, depth, on_value, off_value, *, axis):
+def one_hot(indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: Value, *, axis: int) -> AnyTensor:
     size = int(depth)
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}")
@@ -404,7 +457,7 @@ def one_hot(indices, depth, on_value, off_value, *, axis):
 
 
 @fresh("DynamicPartition")
-def dynamic_partition(data, partitions, *, num_partitions):
+def dynamic_partition(data: AnyTensor, partitions: torch.Tensor, *, num_partitions: int) -> list[AnyTensor]:
     if tuple(data.shape[: partitions.ndim]) != tuple(partitions.shape):
         raise invalid(
             f"data.shape must start with partitions.shape, got data.shape = {bracketed(data.shape)}, "
@@ -422,7 +475,7 @@ def dynamic_partition(data, partitions, *, num_partitions):
 
 
 @fresh("DynamicStitch", "ParallelDynamicStitch")
-def dynamic_stitch(indices, data):
+def dynamic_stitch(indices: list[torch.Tensor], data: list[Value]) -> AnyTensor:
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
             raise invalid(f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}")
@@ -439,10 +492,10 @@ def dynamic_stitch(indices, data):
     if flat.numel() and flat.min().item() < 0:
         raise invalid(f"indices[{int((flat < 0).nonzero()[0])}] is out of range")
     if is_text(data[0]):
-        out = np.full((size, *inner), b"", object)
+        text = np.full((size, *inner), b"", object)
         for index, value in zip(indices, data, strict=True):
-            out[index.reshape(-1).numpy()] = value.reshape(-1, *inner)
-        return out
+            text[index.reshape(-1).numpy()] = value.reshape(-1, *inner)
+        return text
     out = torch.zeros((size, *inner), dtype=data[0].dtype, device=data[0].device)
     rows = torch.cat([v.reshape(i.numel(), *inner) for i, v in zip(indices, data, strict=True)])
     if not flat.numel():
@@ -455,7 +508,7 @@ def dynamic_stitch(indices, data):
 
 
 @fresh("UnravelIndex")
-def unravel_index(indices, dims):
+def unravel_index(indices: torch.Tensor, dims: torch.Tensor) -> torch.Tensor:
     shape, flat = dims_of(dims), indices
     if flat.ndim > 1:
         raise invalid(f'The indices can only be scalar or vector, got "{bracketed(flat.shape)}"')
@@ -469,16 +522,16 @@ def unravel_index(indices, dims):
 
 
 @fresh("LowerBound")
-def lower_bound(sorted_inputs, values, *, out_type):
+def lower_bound(sorted_inputs: AnyTensor, values: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return _search(sorted_inputs, values, out_type, "left")
 
 
 @fresh("UpperBound")
-def upper_bound(sorted_inputs, values, *, out_type):
+def upper_bound(sorted_inputs: AnyTensor, values: AnyTensor, *, out_type: DType) -> torch.Tensor:
     return _search(sorted_inputs, values, out_type, "right")
 
 
-def _search(sorted_inputs, values, out_type, side):
+def _search(sorted_inputs: Value, values: AnyTensor, out_type: DType, side: Literal["left", "right"]) -> torch.Tensor:
     if sorted_inputs.shape[0] != values.shape[0]:
         raise invalid("Leading dim_size of both tensors must match.")
     if is_text(values):
@@ -490,7 +543,7 @@ def _search(sorted_inputs, values, out_type, side):
 
 
 @kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))
-def matrix_band_part(input, num_lower, num_upper):
+def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch.Tensor) -> AnyTensor:
     rows, columns = input.shape[-2:]
     lower, upper = int(num_lower), int(num_upper)
     if not lower <= rows:

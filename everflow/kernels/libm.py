@@ -8,6 +8,7 @@ routines); rounded to single precision, the order of their terms does not show. 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -92,7 +93,7 @@ def sine_and_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return sine, cosine
 
 
-def _by_library(function):
+def _by_library(function: Callable) -> Callable[..., np.ndarray]:
     """A function of the library, called for each value: of double precision nothing else has the same bits."""
 
     def run(*arguments: np.ndarray) -> np.ndarray:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,25 +13,27 @@ import torch
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
 from everflow.kernels import linalg_signs
 from everflow.kernels.registry import fresh, library
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 _NOT_INVERTIBLE = "Input is not invertible."
 _MATRIX_NOT_INVERTIBLE = "Input matrix is not invertible."
 
 
-def _invalid(message):
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _in_float32(function):
+def _in_float32(function: Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]) -> Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]:
     """LAPACK has no half precision: compute in float32 and come back."""
 
     @functools.wraps(function)
-    def wrapped(*inputs, **attributes):
+    def wrapped(*inputs: torch.Tensor, **attributes: bool) -> torch.Tensor | tuple[torch.Tensor, ...]:
         if inputs[0].dtype is not torch.float16:
             return function(*inputs, **attributes)
-        inputs = [x.float() if x.dtype is torch.float16 else x for x in inputs]
-        result = function(*inputs, **attributes)
+        result = function(*[x.float() if x.dtype is torch.float16 else x for x in inputs], **attributes)
         if isinstance(result, tuple):
             return tuple(x.half() if x.is_floating_point() else x for x in result)
         return result.half()
@@ -37,7 +41,7 @@ def _in_float32(function):
     return wrapped
 
 
-def _check_rank(*inputs):
+def _check_rank(*inputs: torch.Tensor) -> None:
     for i, x in enumerate(inputs):
         if x.dim() < 2:
             raise _invalid(f"Input tensor {i} must have rank >= 2, got {x.dim()}")
@@ -47,13 +51,13 @@ def _check_rank(*inputs):
             raise _invalid("All input tensors must have the same outer dimensions.")
 
 
-def _check_square(x):
+def _check_square(x: torch.Tensor) -> None:
     _check_rank(x)
     if x.shape[-1] != x.shape[-2]:
         raise _invalid("Input matrix must be square.")
 
 
-def _check_solve(matrix, rhs, square=True):
+def _check_solve(matrix: torch.Tensor, rhs: torch.Tensor, square: bool = True) -> None:
     _check_rank(matrix, rhs)
     if square and matrix.shape[-1] != matrix.shape[-2]:
         raise _invalid("First input (lhs) must be a square matrix.")
@@ -63,7 +67,7 @@ def _check_solve(matrix, rhs, square=True):
 
 @library("Cholesky", "BatchCholesky")
 @_in_float32
-def cholesky(x):
+def cholesky(x: torch.Tensor) -> torch.Tensor:
     _check_square(x)
     factor, info = torch.linalg.cholesky_ex(x)
     # LAPACK reports NaN as a failure too; TensorFlow hands NaN on.
@@ -74,7 +78,7 @@ def cholesky(x):
 
 @library("CholeskyGrad", "BatchCholeskyGrad")
 @_in_float32
-def cholesky_grad(factor, grad):
+def cholesky_grad(factor: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
     """The gradient of a Cholesky factor, symmetrised, as the dedicated op gives it."""
     _check_square(factor)
     middle = torch.tril(factor.mH @ torch.tril(grad))
@@ -86,7 +90,7 @@ def cholesky_grad(factor, grad):
 
 @library("MatrixInverse", "BatchMatrixInverse")
 @_in_float32
-def matrix_inverse(x, *, adjoint):
+def matrix_inverse(x: torch.Tensor, *, adjoint: bool) -> torch.Tensor:
     _check_square(x)
     inverse, info = torch.linalg.inv_ex(x.mH if adjoint else x)
     if info.any():
@@ -96,20 +100,20 @@ def matrix_inverse(x, *, adjoint):
 
 @library("MatrixDeterminant", "BatchMatrixDeterminant")
 @_in_float32
-def matrix_determinant(x):
+def matrix_determinant(x: torch.Tensor) -> torch.Tensor:
     _check_square(x)
     return torch.linalg.det(x)
 
 
 @library("LogMatrixDeterminant")
 @_in_float32
-def log_matrix_determinant(x):
+def log_matrix_determinant(x: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     _check_square(x)
     sign, log_abs = torch.linalg.slogdet(x)
     return sign, log_abs.to(x.dtype)
 
 
-def _complex_lu(x):
+def _complex_lu(x: torch.Tensor) -> tuple[np.ndarray, np.ndarray]:
     """LU with partial pivoting by absolute value; LAPACK compares |re| + |im| instead and picks other rows."""
     lu = x.numpy().copy()
     size = lu.shape[-1]
@@ -127,7 +131,7 @@ def _complex_lu(x):
 
 @library("Lu")
 @_in_float32
-def lu(x, *, output_idx_type):
+def lu(x: torch.Tensor, *, output_idx_type: DType) -> tuple[torch.Tensor, torch.Tensor]:
     _check_square(x)
     index_type = torch_dtype(output_idx_type)
     size = x.shape[-1]
@@ -150,14 +154,14 @@ def lu(x, *, output_idx_type):
 
 @library("Qr")
 @_in_float32
-def qr(x, *, full_matrices):
+def qr(x: torch.Tensor, *, full_matrices: bool) -> tuple[torch.Tensor, torch.Tensor]:
     _check_rank(x)
     return tuple(torch.linalg.qr(x, mode="complete" if full_matrices else "reduced"))
 
 
 @library("Svd", "BatchSvd")
 @_in_float32
-def svd(x, *, compute_uv, full_matrices):
+def svd(x: torch.Tensor, *, compute_uv: bool, full_matrices: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_rank(x)
     if not torch.isfinite(torch.view_as_real(x.resolve_conj()) if x.is_complex() else x).all():
         return _svd_of_nan(x, compute_uv, full_matrices)
@@ -174,19 +178,19 @@ def svd(x, *, compute_uv, full_matrices):
     return s.to(x.dtype), u, v
 
 
-def _few_and_small(x, largest):
+def _few_and_small(x: torch.Tensor, largest: int) -> bool:
     """Whether it is worth to find the signs of TensorFlow's vectors: those of real matrices, few and small."""
     return not x.is_complex() and x.shape[-1] <= largest and 0 < x.numel() <= linalg_signs.MOST_ELEMENTS
 
 
-def _signs(function, *matrices):
+def _signs(function: Callable[..., np.ndarray], *matrices: torch.Tensor) -> torch.Tensor:
     """[..., 1, n] of 1 and -1 for the columns of vectors, by a function of one matrix and its vectors."""
     flat = [m.reshape(-1, *m.shape[-2:]).numpy() for m in matrices]
     found = np.stack([function(*each) for each in zip(*flat)])
     return torch.from_numpy(found).to(matrices[0].dtype).view(*matrices[0].shape[:-2], 1, -1)
 
 
-def _svd_of_nan(x, compute_uv, full_matrices):
+def _svd_of_nan(x: torch.Tensor, compute_uv: bool, full_matrices: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """TensorFlow gives NaN values and unit vectors where the input holds NaN or infinity; LAPACK refuses."""
     rows, columns = x.shape[-2:]
     rank = min(rows, columns)
@@ -204,7 +208,7 @@ def _svd_of_nan(x, compute_uv, full_matrices):
 
 @library("SelfAdjointEigV2", "BatchSelfAdjointEigV2")
 @_in_float32
-def self_adjoint_eig(x, *, compute_v):
+def self_adjoint_eig(x: torch.Tensor, *, compute_v: bool) -> tuple[torch.Tensor, torch.Tensor]:
     _check_square(x)
     if torch.isnan(x).any():
         raise _invalid("Self-adjoint eigen decomposition was not successful. The input might not be valid.")
@@ -217,7 +221,7 @@ def self_adjoint_eig(x, *, compute_v):
 
 
 @library("SelfAdjointEig", "BatchSelfAdjointEig")
-def self_adjoint_eig_packed(x):
+def self_adjoint_eig_packed(x: torch.Tensor) -> torch.Tensor:
     """The first version of the op: one output with the values as its first row, the vectors below."""
     values, vectors = self_adjoint_eig(x, compute_v=True)
     return torch.cat([values.unsqueeze(-2), vectors], dim=-2)
@@ -225,7 +229,7 @@ def self_adjoint_eig_packed(x):
 
 @library("MatrixSolve", "BatchMatrixSolve")
 @_in_float32
-def matrix_solve(matrix, rhs, *, adjoint):
+def matrix_solve(matrix: torch.Tensor, rhs: torch.Tensor, *, adjoint: bool) -> torch.Tensor:
     _check_solve(matrix, rhs)
     result, info = torch.linalg.solve_ex(matrix.mH if adjoint else matrix, rhs)
     if info.any():
@@ -235,7 +239,7 @@ def matrix_solve(matrix, rhs, *, adjoint):
 
 @library("MatrixTriangularSolve", "BatchMatrixTriangularSolve")
 @_in_float32
-def matrix_triangular_solve(matrix, rhs, *, lower, adjoint):
+def matrix_triangular_solve(matrix: torch.Tensor, rhs: torch.Tensor, *, lower: bool, adjoint: bool) -> torch.Tensor:
     _check_solve(matrix, rhs)
     if (matrix.diagonal(dim1=-2, dim2=-1) == 0).any():
         raise _invalid(_MATRIX_NOT_INVERTIBLE)
@@ -245,7 +249,7 @@ def matrix_triangular_solve(matrix, rhs, *, lower, adjoint):
 
 @library("MatrixSolveLs", "BatchMatrixSolveLs")
 @_in_float32
-def matrix_solve_ls(matrix, rhs, l2_regularizer, *, fast):
+def matrix_solve_ls(matrix: torch.Tensor, rhs: torch.Tensor, l2_regularizer: torch.Tensor, *, fast: bool) -> torch.Tensor:
     _check_solve(matrix, rhs, square=False)
     rows, columns = matrix.shape[-2:]
     if not matrix.numel() or not rhs.numel():
@@ -264,11 +268,11 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer, *, fast):
     return matrix.mH @ torch.cholesky_solve(rhs, factor)
 
 
-def _by_matrix(function):
+def _by_matrix(function: Callable[..., np.ndarray]) -> Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]:
     """A kernel that applies a function of one numpy matrix to each matrix of a batch."""
 
     @_in_float32
-    def apply(x):
+    def apply(x: torch.Tensor) -> torch.Tensor:
         _check_square(x)
         size = x.shape[-1]
         array = x.resolve_conj().numpy()
@@ -280,7 +284,7 @@ def _by_matrix(function):
     return apply
 
 
-def _cast_like(result, dtype):
+def _cast_like(result: np.ndarray, dtype: Value) -> np.ndarray:
     """A real matrix whose function is complex has no real answer: NaN, as TensorFlow gives."""
     if np.iscomplexobj(result) and not np.issubdtype(dtype, np.complexfloating):
         if np.abs(result.imag).max(initial=0) > 1e-6 * max(1.0, np.abs(result).max(initial=0)):
@@ -289,13 +293,13 @@ def _cast_like(result, dtype):
     return result.astype(dtype)
 
 
-def _square_root(matrix):
+def _square_root(matrix: np.ndarray) -> np.ndarray:
     from scipy import linalg
 
     return linalg.sqrtm(matrix)
 
 
-def _logarithm(matrix):
+def _logarithm(matrix: np.ndarray) -> np.ndarray:
     from scipy import linalg
 
     if not matrix.any():
@@ -312,13 +316,13 @@ library("MatrixLogarithm")(_by_matrix(_logarithm))
 
 @library("MatrixExponential")
 @_in_float32
-def matrix_exponential(x):
+def matrix_exponential(x: torch.Tensor) -> torch.Tensor:
     _check_square(x)
     return torch.linalg.matrix_exp(x)
 
 
 @fresh("Cross")
-def cross(a, b):
+def cross(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if a.shape != b.shape:
         raise _invalid(f"Both inputs must be of same shape: {list(a.shape)} vs. {list(b.shape)}".replace(", ", ","))
     if a.dim() < 1:
@@ -334,7 +338,7 @@ def cross(a, b):
 
 
 @library("TridiagonalMatMul")
-def tridiagonal_matmul(superdiag, maindiag, subdiag, rhs):
+def tridiagonal_matmul(superdiag: torch.Tensor, maindiag: torch.Tensor, subdiag: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
     """Each diagonal is [..., 1, M]; the last of the upper and the first of the lower one are not used."""
     upper, middle, lower = (d.mT for d in (superdiag, maindiag, subdiag))
     result = middle * rhs
@@ -344,7 +348,7 @@ def tridiagonal_matmul(superdiag, maindiag, subdiag, rhs):
 
 
 @fresh("TridiagonalSolve")
-def tridiagonal_solve(diagonals, rhs, *, partial_pivoting):
+def tridiagonal_solve(diagonals: torch.Tensor, rhs: torch.Tensor, *, partial_pivoting: bool) -> torch.Tensor:
     """Diagonals are [..., 3, M] (upper, main, lower), the right-hand side [..., M, K]."""
     _check_rank(diagonals, rhs)
     size = diagonals.shape[-1]
@@ -368,7 +372,7 @@ def tridiagonal_solve(diagonals, rhs, *, partial_pivoting):
     return torch.from_numpy(np.ascontiguousarray(right.transpose(1, 0, 2)).reshape(rhs.shape))
 
 
-def _eliminate(upper, middle, lower, right):
+def _eliminate(upper: np.ndarray, middle: np.ndarray, lower: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Thomas' algorithm, in place, for a whole batch."""
     for i in range(len(middle)):
         if (middle[i] == 0).any():
@@ -380,7 +384,7 @@ def _eliminate(upper, middle, lower, right):
     return np.zeros_like(upper)
 
 
-def _eliminate_with_pivoting(upper, middle, lower, right):
+def _eliminate_with_pivoting(upper: np.ndarray, middle: np.ndarray, lower: np.ndarray, right: np.ndarray) -> np.ndarray:
     """Elimination that may exchange neighbouring rows, in place, for a whole batch; returns the second upper diagonal."""
     second = np.zeros_like(upper)
     upper[-1] = 0

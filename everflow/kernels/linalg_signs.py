@@ -16,12 +16,12 @@ LARGEST_SINGULAR = 15
 MOST_ELEMENTS = 1024
 
 
-def _generic(size):
+def _generic(size: int) -> np.ndarray:
     """A vector that is orthogonal to no vector anyone would come across."""
     return np.random.default_rng(1).normal(size=size)
 
 
-def _reflect(x):
+def _reflect(x: np.ndarray) -> tuple[np.ndarray, float, float]:
     """(v, tau, beta) such that (I - tau v vᵀ) x = (beta, 0, …); nothing to do where x has no tail."""
     tail = float(x[1:] @ x[1:])
     if tail <= np.finfo(x.dtype).tiny:
@@ -35,7 +35,7 @@ def _reflect(x):
     return v, (beta - float(x[0])) / beta, beta
 
 
-def _tridiagonal(matrix, row):
+def _tridiagonal(matrix: np.ndarray, row: np.ndarray) -> tuple[list[float], list[float], list[float]]:
     """The diagonal and subdiagonal of QᵀAQ, and row Q for a row vector."""
     a, row = matrix.copy(), row.copy()
     size = len(a)
@@ -51,7 +51,7 @@ def _tridiagonal(matrix, row):
     return a.diagonal().tolist(), below, row.tolist()
 
 
-def _givens(p, q):
+def _givens(p: float, q: float) -> tuple[float, float]:
     """(c, s) that rotate (p, q) onto the first axis."""
     if q == 0:
         return (-1.0 if p < 0 else 1.0), 0.0
@@ -66,7 +66,7 @@ def _givens(p, q):
     return -t * s, s
 
 
-def _qr_step(diag, below, row, start, end):
+def _qr_step(diag: list[float], below: list[float], row: list[float], start: int, end: int) -> None:
     """One implicit step with Wilkinson's shift on diag[start : end + 1]."""
     half, e = (diag[end - 1] - diag[end]) / 2, below[end - 1]
     shift = diag[end] - (abs(e) if half == 0 else e * e / (half + math.copysign(math.hypot(half, e), half)))
@@ -86,7 +86,7 @@ def _qr_step(diag, below, row, start, end):
         row[k], row[k + 1] = c * row[k] - s * row[k + 1], s * row[k] + c * row[k + 1]
 
 
-def eigen_signs(matrix, vectors):
+def eigen_signs(matrix: np.ndarray, vectors: np.ndarray) -> np.ndarray:
     """1 or -1 for each column of `vectors`, the eigenvectors of a symmetric matrix by ascending values."""
     size, kind = len(matrix), matrix.dtype
     if size == 1:
@@ -115,7 +115,7 @@ def eigen_signs(matrix, vectors):
     return np.where(found * (generic @ vectors) < 0, -1, 1)
 
 
-def _jacobi(x, y, z):
+def _jacobi(x: float, y: float, z: float) -> tuple[float, float]:
     """(c, s) of the rotation that makes [[x, y], [y, z]] diagonal."""
     if y == 0:
         return 1.0, 0.0
@@ -126,7 +126,7 @@ def _jacobi(x, y, z):
     return n, -math.copysign(1.0, t) * math.copysign(1.0, y) * abs(t) * n
 
 
-def _even(m00, m01, m10, m11):
+def _even(m00: float, m01: float, m10: float, m11: float) -> tuple[float, float]:
     """(c, s) of the rotation of rows that makes a 2 x 2 matrix symmetric."""
     t, d = m00 + m11, m10 - m01
     if d == 0:
@@ -136,7 +136,7 @@ def _even(m00, m01, m10, m11):
     return ratio * s, s
 
 
-def _rotate_pair(work, p, q):
+def _rotate_pair(work: list[list[float]], p: int, q: int) -> tuple[tuple[float, float], tuple[float, float]]:
     """Make the elements (p, q) and (q, p) zero; the (c, s) that did it from the left and from the right."""
     one, two = work[p], work[q]
     c1, s1 = _even(one[p], one[q], two[p], two[q])
@@ -151,7 +151,7 @@ def _rotate_pair(work, p, q):
     return (c, -s), (c2, s2)
 
 
-def singular_signs(matrix, u, v):
+def singular_signs(matrix: np.ndarray, u: np.ndarray, v: np.ndarray) -> np.ndarray:
     """1 or -1 for each pair of columns of u and v, singular vectors by descending values."""
     rows, columns = matrix.shape
     tall = rows >= columns

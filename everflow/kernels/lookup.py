@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
@@ -14,18 +16,23 @@ from everflow.kernels.hashing import murmur64
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.kernels.strings_numbers import number_parser
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
 from everflow.platform import file_io
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Node, Session
 
 WHOLE_LINE, LINE_NUMBER = -2, -1
 
 
-def _listed(tensor) -> list:
+def _listed(tensor: AnyTensor) -> list:
     """All elements of a tensor as Python values."""
     return list(tensor.flat) if isinstance(tensor, np.ndarray) else tensor.reshape(-1).tolist()
 
 
-def _rows(tensor, keys_rank: int) -> list:
+def _rows(tensor: AnyTensor, keys_rank: int) -> list:
     """The value of each key: an element, or a tuple of elements where values are vectors."""
     flat = _listed(tensor)
     width = int(np.prod(tensor.shape[keys_rank:], dtype=np.int64))
@@ -34,7 +41,7 @@ def _rows(tensor, keys_rank: int) -> list:
     return [tuple(flat[i : i + width]) for i in range(0, len(flat), width)] if width else []
 
 
-def _tensor(values: list, dtype, shape):
+def _tensor(values: list, dtype: DType, shape: Sequence[int]) -> AnyTensor:
     if values and isinstance(values[0], tuple):
         values = [v for row in values for v in row]
     if dtype is dtypes.string:
@@ -42,52 +49,56 @@ def _tensor(values: list, dtype, shape):
     return torch.tensor(values, dtype=torch_dtype(dtype)).reshape(tuple(shape))
 
 
-def _shape_text(shape) -> str:
+def _shape_text(shape: Sequence[int]) -> str:
     return "[" + ",".join(str(int(d)) for d in shape) + "]"
 
 
-def _shown(value) -> str:
+def _shown(value: object) -> str:
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+_Key: TypeAlias = Any  # bytes or a number
+_T = TypeVar("_T", bound="Table")
 
 
 class Table:
     """Keys and values of two dtypes; values have a shape of their own."""
 
-    def __init__(self, key_dtype, value_dtype, value_shape=()):
+    def __init__(self, key_dtype: DType, value_dtype: DType, value_shape: Sequence[int] = ()) -> None:
         self.key_dtype, self.value_dtype, self.value_shape = key_dtype, value_dtype, tuple(value_shape)
         self.entries: dict = {}
         self.lock = renewed(threading.Lock())
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.entries)
 
-    def find(self, keys, default):
+    def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         get, missing = self.entries.get, _rows(default, default.ndim - len(self.value_shape))[0]
         found = [get(k, missing) for k in _listed(keys)]
         return _tensor(found, self.value_dtype, (*keys.shape, *self.value_shape))
 
-    def check(self, keys, values) -> None:
+    def check(self, keys: AnyTensor, values: AnyTensor) -> None:
         expected = (*keys.shape, *self.value_shape)
         if tuple(values.shape) != expected:
             raise InvalidArgumentError(None, None, f"Expected shape {_shape_text(expected)} for value, got {_shape_text(values.shape)}")
 
-    def insert(self, keys, values) -> None:
+    def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
         with self.lock:
             self.entries.update(zip(_listed(keys), _rows(values, keys.ndim)))
 
-    def load(self, keys, values) -> None:
+    def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         """Hold these entries and no others."""
         self.check(keys, values)
         with self.lock:
             self.entries = dict(zip(_listed(keys), _rows(values, keys.ndim)))
 
-    def remove(self, keys) -> None:
+    def remove(self, keys: AnyTensor) -> None:
         with self.lock:
             for key in _listed(keys):
                 self.entries.pop(key, None)
 
-    def export(self):
+    def export(self) -> tuple[AnyTensor, AnyTensor]:
         with self.lock:
             keys, values = list(self.entries), list(self.entries.values())
         return _tensor(keys, self.key_dtype, (len(keys),)), _tensor(values, self.value_dtype, (len(values), *self.value_shape))
@@ -96,16 +107,16 @@ class Table:
 class StaticTable(Table):
     """A table that is filled once; until then it can't be asked."""
 
-    def __init__(self, key_dtype, value_dtype):
+    def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         super().__init__(key_dtype, value_dtype)
         self.initialized = False
 
-    def find(self, keys, default):
+    def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         if not self.initialized:
             raise FailedPreconditionError(None, None, "Table not initialized.")
         return super().find(keys, default)
 
-    def fill(self, make_pairs) -> None:
+    def fill(self, make_pairs: Callable) -> None:
         """Take the pairs of `make_pairs()`, unless it was filled before."""
         with self.lock:
             if self.initialized:
@@ -122,16 +133,17 @@ class StaticTable(Table):
                     )
             self.entries, self.initialized = entries, True
 
-    def load(self, keys, values) -> None:
+    def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
         self.fill(lambda: zip(_listed(keys), _rows(values, keys.ndim)))
 
-    def insert(self, keys, values) -> None:
+    def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         raise InvalidArgumentError(None, None, "A static table can't be changed")
 
-    remove = insert
+    def remove(self, keys: AnyTensor) -> None:
+        raise InvalidArgumentError(None, None, "A static table can't be changed")
 
-    def export(self):
+    def export(self) -> tuple[AnyTensor, AnyTensor]:
         if not self.initialized:
             raise AbortedError(None, None, "HashTable is not initialized.")
         return super().export()
@@ -140,22 +152,31 @@ class StaticTable(Table):
 class DenseTable(Table):
     """Open addressing with two keys set aside; what it exports are its buckets, empty ones included."""
 
-    def __init__(self, key_dtype, value_dtype, value_shape, empty_key, deleted_key, buckets, max_load_factor):
+    def __init__(
+        self,
+        key_dtype: DType,
+        value_dtype: DType,
+        value_shape: Sequence[int],
+        empty_key: _Key,
+        deleted_key: Any,  # a key; None where none is set aside
+        buckets: int,
+        max_load_factor: float,
+    ) -> None:
         super().__init__(key_dtype, value_dtype, value_shape)
         if buckets < 4 or buckets & (buckets - 1):
             raise InvalidArgumentError(None, None, f"Number of buckets must be at least 4 and a power of 2, got: {buckets}")
         if empty_key == deleted_key:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
         self.empty_key, self.deleted_key, self.load_factor = empty_key, deleted_key, max_load_factor
-        self.slots = [empty_key] * buckets
-        self.kept = [None] * buckets  # values, those of deleted keys too
+        self.slots: list[_Key] = [empty_key] * buckets
+        self.kept: list[Any] = [None] * buckets  # values, those of deleted keys too
 
-    def _check_keys(self, keys) -> None:
+    def _check_keys(self, keys: Collection[_Key]) -> None:
         for what, key in (("empty_key", self.empty_key), ("deleted_key", self.deleted_key)):
             if key in keys:
                 raise InvalidArgumentError(None, None, f"Using the {what} as a table key is not allowed")
 
-    def _places(self, key):
+    def _places(self, key: _Key) -> Iterator[int]:
         """The buckets to look at for a key, one after the other."""
         mask = len(self.slots) - 1
         at = (murmur64(key) if isinstance(key, bytes) else key) & mask
@@ -163,7 +184,7 @@ class DenseTable(Table):
             yield at
             at = (at + step) & mask
 
-    def _lay_out(self, count) -> None:
+    def _lay_out(self, count: int) -> None:
         """Put all entries into buckets anew, enough of them for `count`."""
         buckets = len(self.slots)
         while count > buckets * self.load_factor:
@@ -172,17 +193,17 @@ class DenseTable(Table):
         for key, value in self.entries.items():
             self._put(key, value)
 
-    def _put(self, key, value) -> None:
+    def _put(self, key: _Key, value: Any) -> None:
         for at in self._places(key):
             if self.slots[at] in (key, self.empty_key):
                 self.slots[at], self.kept[at] = key, value
                 return
 
-    def find(self, keys, default):
+    def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         self._check_keys(_listed(keys))
         return super().find(keys, default)
 
-    def insert(self, keys, values) -> None:
+    def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
         new = dict(zip(_listed(keys), _rows(values, keys.ndim)))
         self._check_keys(new)
@@ -194,7 +215,7 @@ class DenseTable(Table):
             for key, value in new.items():
                 self._put(key, value)
 
-    def load(self, keys, values) -> None:
+    def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         width = len(self.value_shape) or 1
         keys = keys.reshape(-1)
         values = values.reshape(len(keys), *values.shape[values.ndim - width :]) if self.value_shape else values.reshape(-1)
@@ -203,7 +224,7 @@ class DenseTable(Table):
             self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
             self._lay_out(len(self.entries))
 
-    def remove(self, keys) -> None:
+    def remove(self, keys: AnyTensor) -> None:
         names = _listed(keys)
         self._check_keys(names)
         with self.lock:
@@ -211,7 +232,7 @@ class DenseTable(Table):
                 if self.entries.pop(key, None) is not None:
                     self.slots[self.slots.index(key)] = self.deleted_key
 
-    def export(self):
+    def export(self) -> tuple[AnyTensor, AnyTensor]:
         blank = b"" if self.value_dtype is dtypes.string else 0
         width = int(np.prod(self.value_shape, dtype=np.int64))
         with self.lock:
@@ -224,7 +245,7 @@ class DenseTable(Table):
 # --- handles ----------------------------------------------------------------------------------
 
 
-def _table(node, session, container, shared_name, use_node_name_sharing, factory) -> Table:
+def _table(node: Node, session: Session, container: str, shared_name: str, use_node_name_sharing: bool, factory: Callable[[], _T]) -> _T:
     if not shared_name and not use_node_name_sharing:
         return session.own("table", node.name, factory)
     table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
@@ -240,25 +261,47 @@ def _table(node, session, container, shared_name, use_node_name_sharing, factory
 
 
 @kernel("HashTable", "HashTableV2", once=True)
-def hash_table(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, node, session):
+def hash_table(
+    *, container: str, shared_name: str, use_node_name_sharing: bool, key_dtype: DType, value_dtype: DType, node: Node, session: Session
+) -> StaticTable:
     return _table(node, session, container, shared_name, use_node_name_sharing, lambda: StaticTable(key_dtype, value_dtype))
 
 
 @kernel("MutableHashTable", "MutableHashTableV2", once=True)
-def mutable_hash_table(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, node, session):
+def mutable_hash_table(
+    *, container: str, shared_name: str, use_node_name_sharing: bool, key_dtype: DType, value_dtype: DType, node: Node, session: Session
+) -> Table:
     return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype))
 
 
 @kernel("MutableHashTableOfTensors", "MutableHashTableOfTensorsV2", once=True)
-def mutable_hash_table_of_tensors(*, container, shared_name, use_node_name_sharing, key_dtype, value_dtype, value_shape, node, session):
-    shape = value_shape.as_list()
+def mutable_hash_table_of_tensors(
+    *,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    key_dtype: DType,
+    value_dtype: DType,
+    value_shape: TensorShape,
+    node: Node,
+    session: Session,
+) -> Table:
+    shape: list[Any] = value_shape.as_list()
     return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape))
 
 
-def _dense_table(empty_key, deleted_key, container, shared_name, use_node_name_sharing, node, session):
+def _dense_table(
+    empty_key: torch.Tensor,
+    deleted_key: int | None,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    node: Node,
+    session: Session,
+) -> DenseTable:
     attribute = node.attribute
 
-    def make():
+    def make() -> DenseTable:
         return DenseTable(
             attribute("key_dtype"),
             attribute("value_dtype"),
@@ -273,12 +316,23 @@ def _dense_table(empty_key, deleted_key, container, shared_name, use_node_name_s
 
 
 @kernel("MutableDenseHashTable")
-def mutable_dense_hash_table(empty_key, *, container, shared_name, use_node_name_sharing, node, session):
+def mutable_dense_hash_table(
+    empty_key: torch.Tensor, *, container: str, shared_name: str, use_node_name_sharing: bool, node: Node, session: Session
+) -> DenseTable:
     return _dense_table(empty_key, None, container, shared_name, use_node_name_sharing, node, session)
 
 
 @kernel("MutableDenseHashTableV2")
-def mutable_dense_hash_table_v2(empty_key, deleted_key, *, container, shared_name, use_node_name_sharing, node, session):
+def mutable_dense_hash_table_v2(
+    empty_key: torch.Tensor,
+    deleted_key: torch.Tensor,
+    *,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    node: Node,
+    session: Session,
+) -> DenseTable:
     return _dense_table(empty_key, _listed(deleted_key)[0], container, shared_name, use_node_name_sharing, node, session)
 
 
@@ -286,7 +340,7 @@ def mutable_dense_hash_table_v2(empty_key, deleted_key, *, container, shared_nam
 
 
 @reading("LookupTableFind", "LookupTableFindV2")
-def find(table_handle, keys, default_value):
+def find(table_handle: Table, keys: AnyTensor, default_value: AnyTensor) -> AnyTensor:
     if tuple(default_value.shape) != table_handle.value_shape:
         raise InvalidArgumentError(
             None,
@@ -297,31 +351,31 @@ def find(table_handle, keys, default_value):
 
 
 @acting("LookupTableInsert", "LookupTableInsertV2")
-def insert(table_handle, keys, values):
+def insert(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> None:
     table_handle.insert(keys, values)
 
 
 @acting("LookupTableRemoveV2")
-def remove(table_handle, keys):
+def remove(table_handle: Table, keys: AnyTensor) -> None:
     table_handle.remove(keys)
 
 
 @reading("LookupTableSize", "LookupTableSizeV2")
-def size(table_handle):
+def size(table_handle: Table) -> torch.Tensor:
     return torch.tensor(len(table_handle))
 
 
 @reading("LookupTableExport", "LookupTableExportV2")
-def export(table_handle):
+def export(table_handle: Table) -> tuple[AnyTensor, AnyTensor]:
     return table_handle.export()
 
 
 @acting("LookupTableImport", "LookupTableImportV2", "InitializeTable", "InitializeTableV2")
-def import_values(table_handle, keys, values):
+def import_values(table_handle: Table, keys: AnyTensor, values: AnyTensor) -> None:
     table_handle.load(keys, values)
 
 
-def _field(line: bytes, index: int, number: int, dtype, delimiter: bytes, filename: str):
+def _field(line: bytes, index: int, number: int, dtype: DType, delimiter: bytes, filename: str) -> Any:
     """What one line holds for a key or a value."""
     if index == LINE_NUMBER:
         return number
@@ -345,11 +399,13 @@ def _field(line: bytes, index: int, number: int, dtype, delimiter: bytes, filena
 
 
 @acting("InitializeTableFromTextFile", "InitializeTableFromTextFileV2")
-def initialize_from_text_file(table_handle, filename, *, key_index, value_index, vocab_size, delimiter):
+def initialize_from_text_file(
+    table_handle: StaticTable, filename: Strings, *, key_index: int, value_index: int, vocab_size: int, delimiter: str
+) -> None:
     name = scalar_string(filename, "filename").decode()
     separator = delimiter.encode()
 
-    def pairs():
+    def pairs() -> Iterator[tuple[_Key, Any]]:
         with file_io.FileIO(name, "rb") as file:
             data = file.read()
         if not data:

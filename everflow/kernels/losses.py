@@ -9,7 +9,7 @@ from everflow.kernels.facts import SHARE
 from everflow.kernels.registry import by_shares, fresh, safe
 
 
-def _softmax_and_log_sum(logits):
+def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """softmax(logits), and log(sum(exp(logits))) of each row as a column.
 
     The largest probability of a row is 1 / sum(exp(logits - largest)), so the second costs no further pass with exp.
@@ -19,7 +19,7 @@ def _softmax_and_log_sum(logits):
 
 
 @by_shares("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy_with_logits(features, labels):
+def softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if features.shape != labels.shape:
         try:
             features, labels = torch.broadcast_tensors(features, labels)
@@ -38,7 +38,7 @@ def softmax_cross_entropy_with_logits(features, labels):
 
 
 @fresh("SparseSoftmaxCrossEntropyWithLogits", threads_matter_from=SHARE)
-def sparse_softmax_cross_entropy_with_logits(features, labels):
+def sparse_softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     if features.dim() != 2:
         raise InvalidArgumentError(None, None, f"logits must be 2-D, but got shape {list(features.shape)}")
     if labels.dim() != 1:
@@ -70,6 +70,6 @@ def sparse_softmax_cross_entropy_with_logits(features, labels):
 
 
 @safe("L2Loss", threads_matter_from=1 << 13)  # of a product of vectors MKL gives a thread less
-def l2_loss(x):
+def l2_loss(x: torch.Tensor) -> torch.Tensor:
     flat = x.reshape(-1)
     return torch.dot(flat, flat) / 2

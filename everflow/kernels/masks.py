@@ -6,9 +6,16 @@ it does in vectors, several times as fast for large tensors whose values differ 
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import torch
 
 from everflow.kernels.registry import specialize
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
 
 # Smaller tensors are done before several passes have begun.
 SMALLEST = 1 << 14
@@ -41,10 +48,10 @@ _COMPARISONS = {
 }
 
 
-def _by_numbers(compare):
+def _by_numbers(compare: Callable) -> Callable[..., torch.Tensor]:
     """A comparison whose result is first made of the operands' own type."""
 
-    def run(x, y):
+    def run(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         shape = x.shape if x.shape == y.shape or not y.ndim else y.shape if not x.ndim else None
         if shape is None or x.dtype not in _COMPARED_AS_NUMBERS or shape.numel() < SMALLEST:
             return compare(x, y)
@@ -58,11 +65,12 @@ _PLAIN_TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
 
 
 @specialize(*_COMPARISONS)
-def _comparison(node):
+def _comparison(node: Node) -> Callable | None:
     if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get("incompatible_shape_error", True):
         return None
     shape = node.output_shapes[0]
-    small = shape is not None and shape.is_fully_defined() and shape.num_elements() < SMALLEST
+    count = None if shape is None else shape.num_elements()
+    small = count is not None and count < SMALLEST
     return _COMPARISONS[node.type] if small else _BY_NUMBERS[node.type]
 
 
@@ -86,7 +94,7 @@ def _may_have_nan(y: torch.Tensor) -> bool:
 
 
 @specialize("Maximum", "Minimum")
-def _of_a_known_bound(node):
+def _of_a_known_bound(node: Node) -> Callable | None:
     """With a constant as second input there is nothing to look for."""
     bound = node.constant_input(1)
     if bound is None or not bound.is_floating_point() or _may_have_nan(bound):
@@ -96,16 +104,18 @@ def _of_a_known_bound(node):
 
 
 @specialize("Select")
-def _select_of(node):
+def _select_of(node: Node) -> Callable | None:
     """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
-    mask, x, y = (source.output_shapes[output] for source, output in node.inputs)
-    if any(s is None or not s.is_fully_defined() for s in (mask, x, y)):
+    shapes = [source.output_shapes[output] for source, output in node.inputs]
+    sizes: list[list[Any]] = [s.as_list() for s in shapes if s is not None and s.is_fully_defined()]
+    if len(sizes) < 3:
         return None
-    if node.output_dtypes[0].name in ("string", "variant", "resource") or x.as_list() != y.as_list():
+    mask, x, y = sizes
+    if node.output_dtypes[0].name in ("string", "variant", "resource") or x != y:
         return None
-    if mask.as_list() == x.as_list():
-        return torch.where if x.num_elements() < SMALLEST else chosen
-    if mask.ndims == 1 and x.ndims > 1 and mask.as_list() == x.as_list()[:1]:
-        column = (-1, *[1] * (x.ndims - 1))
+    if mask == x:
+        return torch.where if math.prod(x) < SMALLEST else chosen
+    if len(mask) == 1 and len(x) > 1 and mask == x[:1]:
+        column = (-1, *[1] * (len(x) - 1))
         return lambda condition, t, e: torch.where(condition.view(column), t, e)
     return None

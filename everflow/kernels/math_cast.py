@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.framework import dtypes
@@ -10,6 +13,10 @@ from everflow.kernels.facts import same, view
 from everflow.kernels.masks import as_numbers
 from everflow.kernels.registry import kernel, safe, specialize
 from everflow.kernels.tensors import torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node
 
 # A float becomes a small integer by way of this wider one, whose low bits are kept.
 _BY_WAY_OF = {
@@ -31,16 +38,16 @@ _DROPPED_BITS = {
 
 
 @kernel("Cast", result=same(0), fails=False)
-def cast(x, *, SrcT, DstT, Truncate):
+def cast(x: torch.Tensor, *, SrcT: DType, DstT: DType, Truncate: bool) -> torch.Tensor:
     return caster(SrcT, DstT, Truncate)(x)
 
 
 @specialize("Cast")
-def _cast_of_node(node):
+def _cast_of_node(node: Node) -> Callable | None:
     return caster(node.attrs["SrcT"], node.attrs["DstT"], node.attrs["Truncate"])
 
 
-def caster(source, target, truncate=False):
+def caster(source: DType, target: DType, truncate: bool = False) -> Callable[..., torch.Tensor]:
     """The function that casts tensors from one DType to another."""
     source, target = source.base_dtype, target.base_dtype
     if source == target:
@@ -59,11 +66,11 @@ def caster(source, target, truncate=False):
     return _plain(have, want)
 
 
-def _same(x):
+def _same(x: torch.Tensor) -> torch.Tensor:
     return x
 
 
-def _plain(have, want):
+def _plain(have: torch.dtype, want: torch.dtype) -> Callable:
     if have.is_floating_point and want in _BY_WAY_OF:
         wide = _BY_WAY_OF[want]
         return lambda x: x.to(wide).to(want)
@@ -74,7 +81,7 @@ def _plain(have, want):
     return lambda x: x.to(want)
 
 
-def _float_to_uint64(x):
+def _float_to_uint64(x: torch.Tensor) -> torch.Tensor:
     """Below 2**63 as a signed integer; from there on with the top bit added by hand, as compilers write it for x86."""
     x = x.to(torch.float64)
     high = x >= 2.0**63
@@ -83,23 +90,23 @@ def _float_to_uint64(x):
 
 
 @safe("Complex")
-def make_complex(real, imag):
+def make_complex(real: torch.Tensor, imag: torch.Tensor) -> torch.Tensor:
     real, imag = torch.broadcast_tensors(real, imag)
     return torch.complex(real, imag)
 
 
 @kernel("Real", result=view(0), fails=False)
-def real(input):
+def real(input: torch.Tensor) -> torch.Tensor:
     return input.real if input.is_complex() else input
 
 
 @kernel("Imag", result=view(0), fails=False)
-def imag(input):
+def imag(input: torch.Tensor) -> torch.Tensor:
     return input.imag if input.is_complex() else torch.zeros_like(input)
 
 
 @safe("Conj")
-def conj(input):
+def conj(input: torch.Tensor) -> torch.Tensor:
     return torch.conj_physical(input)
 
 

@@ -6,11 +6,16 @@ TensorFlow's definitions allow more types than its CPU kernels compute; a graph 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, UnimplementedError
 from everflow.kernels.registry import specialize
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
 
 _WIDER = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 
@@ -52,7 +57,7 @@ for _attribute, _types, _ops in _REFUSED:
 
 
 @specialize(*_refused_by_op, *_UNIMPLEMENTED - set(_refused_by_op))
-def refuse_types(node):
+def refuse_types(node: Node) -> Callable | None:
     """Raise for a node whose types have no kernel, and choose the kernel for unsigned types; the general one serves the others."""
     if node.type in _UNIMPLEMENTED and node.attrs["T"].is_complex:
         raise UnimplementedError(None, None, f"{node.type} of {node.attrs['T'].name} is not implemented")
@@ -68,16 +73,16 @@ def refuse_types(node):
     return for_unsigned.get(node.type) if "T" in node.attrs and node.attrs["T"].is_unsigned else None
 
 
-def widened(function):
+def widened(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """`function`, computed in a wider signed type where torch lacks one for an unsigned type, and brought back."""
 
     @functools.wraps(function)
-    def on_any_type(x, *others, **keywords):
+    def on_any_type(x: torch.Tensor, *others: torch.Tensor | int, **keywords: Any) -> torch.Tensor:
         wide = _WIDER.get(x.dtype)
         if wide is None:
             return function(x, *others, **keywords)
-        others = [o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others]
-        result = function(x.to(wide), *others, **keywords)
+        wider = [o.to(wide) if isinstance(o, torch.Tensor) and o.dtype is x.dtype else o for o in others]
+        result = function(x.to(wide), *wider, **keywords)
         return result.to(x.dtype) if result.dtype is wide else result
 
     return on_any_type
@@ -86,7 +91,7 @@ def widened(function):
 _SIGN_BIT = torch.iinfo(torch.int64).min
 
 
-def comparable(x):
+def comparable(x: torch.Tensor) -> torch.Tensor:
     """Unsigned numbers as signed ones of the same order, for torch to compare; other tensors as they are."""
     if x.dtype is torch.uint64:
         return x.view(torch.int64) ^ _SIGN_BIT
@@ -94,23 +99,23 @@ def comparable(x):
     return x if wide is None else x.to(wide)
 
 
-def from_comparable(x, dtype):
+def from_comparable(x: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     """What `comparable` made, in its own type again."""
     if dtype is torch.uint64:
         return (x ^ _SIGN_BIT).view(dtype)
     return x.to(dtype)
 
 
-def lowest(dtype: torch.dtype):
+def lowest(dtype: torch.dtype) -> float:
     """The lowest finite value of a torch type."""
     return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
 
 
-def highest(dtype: torch.dtype):
+def highest(dtype: torch.dtype) -> float:
     """The highest finite value of a torch type."""
     return torch.finfo(dtype).max if dtype.is_floating_point else torch.iinfo(dtype).max
 
 
-def shape_text(tensor) -> str:
+def shape_text(tensor: torch.Tensor) -> str:
     """A shape as TensorFlow's messages write it: "[2,3]"."""
     return "[" + ",".join(str(size) for size in tensor.shape) + "]"

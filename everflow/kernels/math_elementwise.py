@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import torch
 
@@ -13,7 +14,7 @@ from everflow.kernels.masks import larger, smaller
 from everflow.kernels.math_dtypes import comparable, from_comparable
 from everflow.kernels.registry import by_shares, fresh, kernel, safe
 
-for _name, _function in {
+_SAFE: dict[str, Callable[..., torch.Tensor]] = {
     "Abs": torch.abs,
     "Acos": torch.acos,
     "Acosh": torch.acosh,
@@ -38,7 +39,8 @@ for _name, _function in {
     "Square": torch.square,
     "Tan": torch.tan,
     "Tanh": torch.tanh,
-}.items():
+}
+for _name, _function in _SAFE.items():
     safe(_name)(_function)
 
 for _name, _function in {
@@ -52,40 +54,40 @@ for _name, _function in {
 
 
 @safe("Sign")
-def sign(x):
+def sign(x: torch.Tensor) -> torch.Tensor:
     return torch.sgn(x) if x.is_complex() else torch.sign(x)
 
 
 @safe("Round")
-def round_half_to_even(x):
+def round_half_to_even(x: torch.Tensor) -> torch.Tensor:
     # Adding zero turns the -0.0 that torch makes of -0.3 into the 0.0 of TensorFlow.
     return torch.round(x).add_(0.0) if x.is_floating_point() else x.clone()
 
 
 @safe("Reciprocal", "Inv")
-def reciprocal(x):
+def reciprocal(x: torch.Tensor) -> torch.Tensor:
     return torch.reciprocal(x)
 
 
 @safe("ReciprocalGrad", "InvGrad")
-def reciprocal_grad(y, dy):
+def reciprocal_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     y = y.conj() if y.is_complex() else y
     return -dy * y * y
 
 
 @safe("SqrtGrad")
-def sqrt_grad(y, dy):
+def sqrt_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     return dy * 0.5 / (y.conj() if y.is_complex() else y)
 
 
 @safe("RsqrtGrad")
-def rsqrt_grad(y, dy):
+def rsqrt_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     y = y.conj() if y.is_complex() else y
     return dy * -0.5 * (y * y * y)
 
 
 @safe("SigmoidGrad")
-def sigmoid_grad(y, dy):
+def sigmoid_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     # The gradient function conjugates complex outputs of Sigmoid and Tanh before it comes here.
     if y.is_complex():
         return dy * y * (1 - y)
@@ -93,14 +95,14 @@ def sigmoid_grad(y, dy):
 
 
 @safe("TanhGrad")
-def tanh_grad(y, dy):
+def tanh_grad(y: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
     if y.is_complex():
         return dy * (1 - y * y)
     return torch.ops.aten.tanh_backward(dy, y)
 
 
 @kernel("CheckNumerics", result=same(0))
-def check_numerics(tensor, *, message):
+def check_numerics(tensor: torch.Tensor, *, message: str) -> torch.Tensor:
     # A finite sum proves every element finite; only a sum that isn't needs a closer look.
     if not math.isfinite(tensor.sum()):
         found = [name for name, test in (("Inf", torch.isinf), ("NaN", torch.isnan)) if test(tensor).any()]
@@ -110,7 +112,7 @@ def check_numerics(tensor, *, message):
 
 
 @fresh("ClipByValue")
-def clip_by_value(t, clip_value_min, clip_value_max):
+def clip_by_value(t: torch.Tensor, clip_value_min: torch.Tensor, clip_value_max: torch.Tensor) -> torch.Tensor:
     for bound in (clip_value_min, clip_value_max):
         if bound.dim() and bound.shape != t.shape:
             raise InvalidArgumentError(

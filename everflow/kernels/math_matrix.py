@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
@@ -9,9 +12,13 @@ from everflow.kernels.facts import view
 from everflow.kernels.math_dtypes import shape_text
 from everflow.kernels.registry import kernel, library, specialize
 
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
+    from everflow.kernels.tensors import AnyTensor
+
 
 @library("MatMul", fails=False)
-def matmul(a, b, *, transpose_a, transpose_b):
+def matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
     for index, matrix in enumerate((a, b)):
         if matrix.dim() != 2:
             raise InvalidArgumentError(None, None, f"In[{index}] is not a matrix. Instead it has shape {shape_text(matrix)}")
@@ -26,12 +33,12 @@ def matmul(a, b, *, transpose_a, transpose_b):
 
 
 @specialize("MatMul")
-def _matmul_of_node(node):
+def _matmul_of_node(node: Node) -> Callable | None:
     """ATen's own function: its message for shapes that don't fit is clear enough."""
     return _MATMULS[bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])]
 
 
-_MATMULS = {
+_MATMULS: dict[tuple[bool, bool], Callable[..., torch.Tensor]] = {
     (False, False): torch.mm,
     (False, True): lambda a, b: torch.mm(a, b.t()),
     (True, False): lambda a, b: torch.mm(a.t(), b),
@@ -40,7 +47,7 @@ _MATMULS = {
 
 
 @library("BatchMatMulV2", fails=False)
-def batch_matmul(x, y, *, adj_x, adj_y):
+def batch_matmul(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) -> torch.Tensor:
     for index, batch in enumerate((x, y)):
         if batch.dim() < 2:
             raise InvalidArgumentError(None, None, f"In[{index}] ndims must be >= 2: {batch.dim()}")
@@ -51,7 +58,7 @@ def batch_matmul(x, y, *, adj_x, adj_y):
         raise _misfit(x, y, left, right, adj_x, adj_y) from None
 
 
-def _misfit(x, y, left, right, adj_x, adj_y):
+def _misfit(x: torch.Tensor, y: torch.Tensor, left: torch.Tensor, right: torch.Tensor, adj_x: bool, adj_y: bool) -> InvalidArgumentError:
     shapes = shape_text(x), shape_text(y)
     if left.shape[-1] != right.shape[-2]:
         sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
@@ -60,7 +67,7 @@ def _misfit(x, y, left, right, adj_x, adj_y):
 
 
 @library("BatchMatMul", fails=False)
-def batch_matmul_of_equal_batches(x, y, *, adj_x, adj_y):
+def batch_matmul_of_equal_batches(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) -> torch.Tensor:
     if x.dim() != y.dim():
         raise InvalidArgumentError(None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}")
     for axis, (size_x, size_y) in enumerate(zip(x.shape[:-2], y.shape[:-2], strict=True)):
@@ -71,16 +78,16 @@ def batch_matmul_of_equal_batches(x, y, *, adj_x, adj_y):
     return batch_matmul(x, y, adj_x=adj_x, adj_y=adj_y)
 
 
-def _adjoint(x):
+def _adjoint(x: torch.Tensor) -> torch.Tensor:
     return x.mH if x.is_complex() else x.mT
 
 
 @library("SparseMatMul")
-def sparse_matmul(a, b, *, transpose_a, transpose_b):
+def sparse_matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
     """The sparseness of the inputs is a hint only; both sides become float32."""
     return matmul(a.to(torch.float32), b.to(torch.float32), transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 @kernel("Einsum", result=view(0), threads_matter_from=0)
-def einsum(inputs, *, equation):
+def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
     return torch.einsum(equation, *inputs)

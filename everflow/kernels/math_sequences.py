@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,15 +14,18 @@ from everflow.kernels.math_dtypes import shape_text
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import from_numpy, to_numpy, torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
-def _scalar(name, value):
+
+def _scalar(name: str, value: torch.Tensor) -> float:
     if value.dim():
         raise InvalidArgumentError(None, None, f"{name} must be a scalar, not shape {shape_text(value)}")
     return value.item()
 
 
 @fresh("Range")
-def arange(start, limit, delta):
+def arange(start: torch.Tensor, limit: torch.Tensor, delta: torch.Tensor) -> torch.Tensor:
     dtype = start.dtype
     first, last, step = _scalar("start", start), _scalar("limit", limit), _scalar("delta", delta)
     if step == 0:
@@ -41,7 +45,7 @@ def arange(start, limit, delta):
 
 
 @fresh("LinSpace")
-def linspace(start, stop, num):
+def linspace(start: torch.Tensor, stop: torch.Tensor, num: torch.Tensor) -> torch.Tensor:
     first, last, count = _scalar("start", start), _scalar("stop", stop), _scalar("num", num)
     if count <= 0:
         raise InvalidArgumentError(None, None, f"Requires num > 0: {count}")
@@ -53,7 +57,7 @@ def linspace(start, stop, num):
 
 
 @fresh("Bincount")
-def bincount(arr, size, weights):
+def bincount(arr: torch.Tensor, size: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     length = int(size)
     if length < 0:
         raise InvalidArgumentError(None, None, f"size ({length}) must be non-negative")
@@ -67,7 +71,7 @@ def bincount(arr, size, weights):
 
 
 @fresh("HistogramFixedWidth")
-def histogram_fixed_width(values, value_range, nbins, *, dtype):
+def histogram_fixed_width(values: torch.Tensor, value_range: torch.Tensor, nbins: torch.Tensor, *, dtype: DType) -> torch.Tensor:
     low, high, count = value_range[0].item(), value_range[1].item(), int(nbins)
     if not low < high:
         raise InvalidArgumentError(None, None, f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'")
@@ -79,7 +83,7 @@ def histogram_fixed_width(values, value_range, nbins, *, dtype):
 
 
 @fresh("Bucketize")
-def bucketize(input, *, boundaries):
+def bucketize(input: torch.Tensor, *, boundaries: list[float]) -> torch.Tensor:
     if any(b < a for a, b in itertools.pairwise(boundaries)):
         raise InvalidArgumentError(None, None, "Expected sorted boundaries")
     kind = torch.float64 if input.dtype is torch.float64 else torch.float32
@@ -88,7 +92,7 @@ def bucketize(input, *, boundaries):
 
 
 @fresh("CompareAndBitpack")
-def compare_and_bitpack(input, threshold):
+def compare_and_bitpack(input: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
     if not input.dim() or input.shape[-1] % 8:
         raise InvalidArgumentError(None, None, f"Inner dimension of input should be divisible by 8, but saw shape: {shape_text(input)}")
     above = input & threshold if input.dtype is torch.bool else input > threshold

@@ -22,13 +22,13 @@ by_shares("BesselI1e")(torch.special.i1e)
 
 
 @safe("Digamma")
-def digamma(x):
+def digamma(x: torch.Tensor) -> torch.Tensor:
     pole = (x <= 0) & (x == torch.floor(x))
     return torch.where(pole, float("inf"), torch.digamma(x))
 
 
 @safe("Polygamma")
-def polygamma(a, x):
+def polygamma(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """(-1)^(n+1) n! zeta(n+1, x) for whole n; digamma for n = 0; NaN for an order that isn't whole."""
     whole = (a == torch.floor(a)) & (a >= 0)
     order = torch.where(whole, a, 1.0)
@@ -38,19 +38,19 @@ def polygamma(a, x):
 
 
 @by_shares("Igamma")
-def igamma(a, x):
+def igamma(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     value = torch.special.gammainc(a, x)
     value = torch.where((x == 0) & (a >= 0), 0.0, value)
     return torch.where(torch.isinf(a), float("nan"), value)
 
 
 @by_shares("Igammac")
-def igammac(a, x):
+def igammac(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return torch.where(torch.isinf(a), float("nan"), torch.special.gammaincc(a, x))
 
 
 @by_shares("IgammaGradA")
-def igamma_grad_a(a, x):
+def igamma_grad_a(a: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """The derivative of igamma(a, x) by a, in float64.
 
     The power series P(a, x) = x^a e^-x sum_k x^k / gamma(a + k + 1) is differentiated term by term; far beyond
@@ -75,7 +75,7 @@ def igamma_grad_a(a, x):
 
 
 @fresh("Betainc", threads_matter_from=SHARE)
-def betainc(a, b, x):
+def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     """The regularised incomplete beta function, by its continued fraction (Lentz's method) in float64."""
     shapes = [t.shape for t in (a, b, x) if t.dim()]
     if any(s != shapes[0] for s in shapes):
@@ -99,7 +99,7 @@ def betainc(a, b, x):
     return torch.where(valid, value, float("nan")).to(dtype)
 
 
-def _beta_fraction(a, b, x):
+def _beta_fraction(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     tiny = 1e-300
     c = torch.ones_like(x)
     d = 1 - (a + b) * x / (a + 1)

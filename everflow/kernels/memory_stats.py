@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import resource
+from collections.abc import Callable
 
 import torch
 
@@ -32,8 +33,8 @@ def _total_bytes() -> int:
 _ON_CPU = {"BytesInUse": _process_bytes, "MaxBytesInUse": _highest_process_bytes, "BytesLimit": _total_bytes}
 
 
-def _reading(on_cpu):
-    def read():
+def _reading(on_cpu: Callable[..., int]) -> Callable[..., torch.Tensor]:
+    def read() -> torch.Tensor:
         return torch.tensor(on_cpu(), dtype=torch.int64)
 
     return read

@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import heapq
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,6 +15,9 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.reductions import float_sum
 from everflow.kernels.registry import by_shares, fresh, safe, specialize
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
@@ -23,11 +28,11 @@ _HEAP_STEP = 1024
 _SIGNED = {torch.uint16: torch.int32, torch.uint32: torch.int64, torch.uint64: torch.int64}
 
 
-def with_unsigned(function):
+def with_unsigned(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     """A kernel whose first input may be of any unsigned type: it is computed in a wider signed one."""
 
     @functools.wraps(function)
-    def widened(*inputs, **attributes):
+    def widened(*inputs: torch.Tensor, **attributes: list[int] | str) -> torch.Tensor:
         dtype = inputs[0].dtype
         if dtype not in _SIGNED:
             return function(*inputs, **attributes)
@@ -38,24 +43,24 @@ def with_unsigned(function):
 
 
 @safe("Relu")
-def relu(x):
+def relu(x: torch.Tensor) -> torch.Tensor:
     return x.clone() if x.dtype in _SIGNED or x.dtype is torch.uint8 else torch.relu(x)
 
 
 @specialize("Relu")
-def _relu_of(node):
+def _relu_of(node: Node) -> Callable | None:
     return torch.relu if node.input_dtypes[0].is_floating else None
 
 
 @safe("Relu6")
 @with_unsigned
-def relu6(x):
+def relu6(x: torch.Tensor) -> torch.Tensor:
     return x.clamp(0, 6)
 
 
 @safe("ReluGrad")
 @with_unsigned
-def relu_grad(grad, x):
+def relu_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     if grad.is_floating_point():
         return torch.ops.aten.threshold_backward(grad, x, 0)
     return grad * (x > 0).to(grad.dtype)
@@ -63,49 +68,49 @@ def relu_grad(grad, x):
 
 @safe("Relu6Grad")
 @with_unsigned
-def relu6_grad(grad, x):
+def relu6_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return grad * ((x > 0) & (x < 6)).to(grad.dtype)
 
 
 @safe("LeakyRelu")
-def leaky_relu(x, *, alpha):
+def leaky_relu(x: torch.Tensor, *, alpha: float) -> torch.Tensor:
     # Its definition is max(x, alpha * x), which differs from F.leaky_relu for an alpha over 1.
     return F.leaky_relu(x, alpha) if alpha <= 1 else torch.maximum(x, alpha * x)
 
 
 @safe("LeakyReluGrad")
-def leaky_relu_grad(grad, x, *, alpha):
+def leaky_relu_grad(grad: torch.Tensor, x: torch.Tensor, *, alpha: float) -> torch.Tensor:
     return torch.ops.aten.leaky_relu_backward(grad, x, alpha, False)
 
 
 @by_shares("EluGrad")
-def elu_grad(grad, y):
+def elu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.ops.aten.elu_backward(grad, 1.0, 1.0, 1.0, True, y)
 
 
 @by_shares("SeluGrad")
-def selu_grad(grad, y):
+def selu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.ops.aten.elu_backward(grad, _SELU_SCALE_ALPHA / _SELU_SCALE, _SELU_SCALE, 1.0, True, y)
 
 
 @by_shares("Softplus")
-def softplus(x):
+def softplus(x: torch.Tensor) -> torch.Tensor:
     # Over this bound log(1 + exp(x)) is x in the type's precision.
     return F.softplus(x, threshold=-math.log(torch.finfo(x.dtype).eps) - 2)
 
 
 @by_shares("SoftplusGrad")
-def softplus_grad(grad, x):
+def softplus_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return grad * torch.sigmoid(x)
 
 
 @safe("Softsign")
-def softsign(x):
+def softsign(x: torch.Tensor) -> torch.Tensor:
     return x / (x.abs() + 1)
 
 
 @safe("SoftsignGrad")
-def softsign_grad(grad, x):
+def softsign_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     return grad / (x.abs() + 1).square()
 
 
@@ -113,8 +118,8 @@ for _name, _function in {"Elu": F.elu, "Selu": torch.selu}.items():
     by_shares(_name)(_function)
 
 
-def _rows_softmax(function):
-    def softmax(logits):
+def _rows_softmax(function: Callable) -> Callable[..., torch.Tensor]:
+    def softmax(logits: torch.Tensor) -> torch.Tensor:
         if logits.dim() < 1:
             raise InvalidArgumentError(None, None, f"logits must have >= 1 dimension, got {list(logits.shape)}")
         return function(logits, -1)
@@ -122,11 +127,11 @@ def _rows_softmax(function):
     return softmax
 
 
-for _name, _function in {"Softmax": torch.softmax, "LogSoftmax": torch.log_softmax}.items():
-    by_shares(_name)(_rows_softmax(_function))
+by_shares("Softmax")(_rows_softmax(torch.softmax))
+by_shares("LogSoftmax")(_rows_softmax(torch.log_softmax))
 
 
-def _check_bias(value, bias, axis: int) -> None:
+def _check_bias(value: torch.Tensor, bias: torch.Tensor, axis: int) -> None:
     if value.dim() < 2:
         raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(value.shape)}")
     if bias.dim() != 1:
@@ -139,14 +144,14 @@ def _check_bias(value, bias, axis: int) -> None:
 
 @safe("BiasAddV1")
 @with_unsigned
-def bias_add_last(value, bias):
+def bias_add_last(value: torch.Tensor, bias: torch.Tensor) -> torch.Tensor:
     _check_bias(value, bias, -1)
     return value + bias
 
 
 @safe("BiasAdd")
 @with_unsigned
-def bias_add(value, bias, *, data_format):
+def bias_add(value: torch.Tensor, bias: torch.Tensor, *, data_format: str) -> torch.Tensor:
     if data_format != "NCHW":
         return bias_add_last(value, bias)
     _check_bias(value, bias, 1)
@@ -154,7 +159,7 @@ def bias_add(value, bias, *, data_format):
 
 
 @specialize("BiasAdd")
-def _bias_add_of(node):
+def _bias_add_of(node: Node) -> Callable | None:
     """Plain addition where the shapes are known to fit: plans can do it in place."""
     if node.attribute("data_format") == "NCHW" or not node.input_dtypes[0].is_floating:
         return None
@@ -167,7 +172,7 @@ def _bias_add_of(node):
 
 @safe("BiasAddGrad")
 @with_unsigned
-def bias_add_grad(grad, *, data_format):
+def bias_add_grad(grad: torch.Tensor, *, data_format: str) -> torch.Tensor:
     if grad.dim() < 2:
         raise InvalidArgumentError(None, None, f"Input tensor must be at least 2D: {list(grad.shape)}")
     if data_format == "NCHW":
@@ -191,7 +196,7 @@ def _heap_order(row: np.ndarray, k: int) -> list[int]:
     return [-place for _, place in heap]
 
 
-def _sorted_by_keys(x, k: int):
+def _sorted_by_keys(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """Rows sorted downwards as integers that hold a value's rank and, below it, its index: numpy sorts those in vectors."""
     bits = (x + 0.0).view(torch.int32) if x.is_floating_point() else x
     upwards = bits ^ ((bits >> 31) & 0x7FFFFFFF) if x.is_floating_point() else bits
@@ -205,7 +210,7 @@ _LONG_ROW = 4096
 _BLOCK = 32
 
 
-def _top_of_blocks(x, k: int):
+def _top_of_blocks(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The k largest of long rows. They lie in the k blocks with the largest maxima, of equal ones the first, and in what is left at the end."""
     count = x.shape[-1] // _BLOCK
     whole = count * _BLOCK
@@ -220,7 +225,7 @@ def _top_of_blocks(x, k: int):
     return top, places.gather(-1, indices)
 
 
-def _sorted_top(x, k: int):
+def _sorted_top(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
     """The k largest of each row, equal ones in the order of their indices."""
     if k == 0:
         return x[..., :0], x.new_zeros((*x.shape[:-1], 0), dtype=torch.int64)
@@ -240,7 +245,7 @@ def _sorted_top(x, k: int):
     return values[..., :k].contiguous(), indices[..., :k].contiguous()
 
 
-def _top_k(x, k: int, ordered: bool):
+def _top_k(x: torch.Tensor, k: int, ordered: bool) -> tuple[torch.Tensor, torch.Tensor]:
     if x.dim() < 1:
         raise InvalidArgumentError(None, None, f"input must be >= 1-D, got shape {list(x.shape)}")
     if k < 0:
@@ -257,12 +262,12 @@ def _top_k(x, k: int, ordered: bool):
 
 
 @fresh("TopK")
-def top_k(x, *, k, sorted):
+def top_k(x: torch.Tensor, *, k: int, sorted: bool) -> tuple[torch.Tensor, torch.Tensor]:
     return _top_k(x, k, sorted)
 
 
 @fresh("TopKV2")
-def top_k_v2(x, k, *, sorted):
+def top_k_v2(x: torch.Tensor, k: torch.Tensor, *, sorted: bool) -> tuple[torch.Tensor, torch.Tensor]:
     if k.dim():
         raise InvalidArgumentError(None, None, f"k must be scalar, got shape {list(k.shape)}")
     return _top_k(x, int(k), sorted)
@@ -270,19 +275,19 @@ def top_k_v2(x, k, *, sorted):
 
 @fresh("NthElement")
 @with_unsigned
-def nth_element(x, n, *, reverse):
+def nth_element(x: torch.Tensor, n: torch.Tensor, *, reverse: bool) -> torch.Tensor:
     if n.dim():
         raise InvalidArgumentError(None, None, f"N must be scalar but has rank {n.dim()}")
-    n = int(n)
-    if n < 0:
-        raise InvalidArgumentError(None, None, f"n must be non-negative but is {n}")
-    if x.dim() < 1 or x.shape[-1] <= n:
+    before = int(n)
+    if before < 0:
+        raise InvalidArgumentError(None, None, f"n must be non-negative but is {before}")
+    if x.dim() < 1 or x.shape[-1] <= before:
         raise InvalidArgumentError(None, None, "Input must have at least n+1 columns")
-    place = x.shape[-1] - n if reverse else n + 1
+    place = x.shape[-1] - before if reverse else before + 1
     return x.kthvalue(place, dim=-1).values
 
 
-def _in_top_k(predictions, targets, k: int):
+def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch.Tensor:
     if predictions.dim() != 2:
         raise InvalidArgumentError(None, None, "predictions must be 2-dimensional")
     if targets.dim() != 1:
@@ -303,10 +308,10 @@ def _in_top_k(predictions, targets, k: int):
 
 
 @fresh("InTopK")
-def in_top_k(predictions, targets, *, k):
+def in_top_k(predictions: torch.Tensor, targets: torch.Tensor, *, k: int) -> torch.Tensor:
     return _in_top_k(predictions, targets, k)
 
 
 @fresh("InTopKV2")
-def in_top_k_v2(predictions, targets, k):
+def in_top_k_v2(predictions: torch.Tensor, targets: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
     return _in_top_k(predictions, targets, int(k))

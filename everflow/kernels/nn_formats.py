@@ -14,7 +14,7 @@ def _check(src_format: str, dst_format: str) -> None:
 
 
 @fresh("DataFormatDimMap")
-def data_format_dim_map(x, *, src_format, dst_format):
+def data_format_dim_map(x: torch.Tensor, *, src_format: str, dst_format: str) -> torch.Tensor:
     _check(src_format, dst_format)
     rank = len(src_format)
     if x.numel() and not bool(((x >= -rank) & (x < rank)).all()):
@@ -24,7 +24,7 @@ def data_format_dim_map(x, *, src_format, dst_format):
 
 
 @fresh("DataFormatVecPermute")
-def data_format_vec_permute(x, *, src_format, dst_format):
+def data_format_vec_permute(x: torch.Tensor, *, src_format: str, dst_format: str) -> torch.Tensor:
     _check(src_format, dst_format)
     if x.dim() not in (1, 2) or x.shape[0] != len(src_format) or (x.dim() == 2 and x.shape[1] != 2):
         raise InvalidArgumentError(None, None, f"x must be a vector of {len(src_format)} or as many pairs, not {list(x.shape)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import torch
@@ -44,7 +45,7 @@ def _bounds(size: int, ratio: float, pseudo_random: bool, stream: Stream) -> tor
     return torch.tensor(bounds, dtype=torch.int64)
 
 
-def _cells(bounds, size: int, overlapping: bool):
+def _cells(bounds: torch.Tensor, size: int, overlapping: bool) -> tuple[torch.Tensor, torch.Tensor]:
     """[windows, widest] indices of each window's cells, and which of them count."""
     begin, end = bounds[:-1, None], bounds[1:, None]
     if overlapping:
@@ -53,7 +54,9 @@ def _cells(bounds, size: int, overlapping: bool):
     return cells.clamp(max=size - 1), cells < end
 
 
-def _windows(x, rows, columns, overlapping: bool):
+def _windows(
+    x: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, overlapping: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """[N, rows, columns, cells, C] of what windows see, each cell's place in the image, and which cells count."""
     batch, height, width, channels = x.shape
     row, row_counts = _cells(rows, height, overlapping)
@@ -64,11 +67,20 @@ def _windows(x, rows, columns, overlapping: bool):
     return seen, place, counts
 
 
-def _lowest(dtype):
+def _lowest(dtype: torch.dtype) -> float:
     return torch.finfo(dtype).min if dtype.is_floating_point else torch.iinfo(dtype).min
 
 
-def _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, reduce):
+def _pool(
+    x: torch.Tensor,
+    pooling_ratio: list[float],
+    pseudo_random: bool,
+    overlapping: bool,
+    deterministic: bool,
+    seed: int,
+    seed2: int,
+    reduce: Callable[..., torch.Tensor],
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, "tensor_in must be 4-dimensional")
     if pooling_ratio[0] != 1 or pooling_ratio[3] != 1:
@@ -83,16 +95,20 @@ def _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, see
 
 
 @fresh("FractionalMaxPool", effect=Effect.RANDOM)
-def fractional_max_pool(x, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
-    def largest(seen, counts):
+def fractional_max_pool(
+    x: torch.Tensor, *, pooling_ratio: list[float], pseudo_random: bool, overlapping: bool, deterministic: bool, seed: int, seed2: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def largest(seen: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         return torch.where(counts, seen, _lowest(seen.dtype)).amax(3)
 
     return _pool(x, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2, largest)
 
 
 @fresh("FractionalAvgPool", effect=Effect.RANDOM)
-def fractional_avg_pool(x, *, pooling_ratio, pseudo_random, overlapping, deterministic, seed, seed2):
-    def mean(seen, counts):
+def fractional_avg_pool(
+    x: torch.Tensor, *, pooling_ratio: list[float], pseudo_random: bool, overlapping: bool, deterministic: bool, seed: int, seed2: int
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    def mean(seen: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         total = torch.where(counts, seen, 0).sum(3, dtype=seen.dtype)
         number = counts.sum(3)
         return total / number.to(seen.dtype) if seen.is_floating_point() else total // number
@@ -101,7 +117,9 @@ def fractional_avg_pool(x, *, pooling_ratio, pseudo_random, overlapping, determi
 
 
 @fresh("FractionalMaxPoolGrad")
-def fractional_max_pool_grad(x, _pooled, grad, rows, columns, *, overlapping):
+def fractional_max_pool_grad(
+    x: torch.Tensor, _pooled: torch.Tensor, grad: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, *, overlapping: bool
+) -> torch.Tensor:
     batch, height, width, channels = x.shape
     seen, place, counts = _windows(x, rows, columns, overlapping)
     best = torch.where(counts[None, ..., None], seen, _lowest(x.dtype)).max(3, keepdim=True).indices
@@ -111,7 +129,9 @@ def fractional_max_pool_grad(x, _pooled, grad, rows, columns, *, overlapping):
 
 
 @fresh("FractionalAvgPoolGrad")
-def fractional_avg_pool_grad(shape, grad, rows, columns, *, overlapping):
+def fractional_avg_pool_grad(
+    shape: torch.Tensor, grad: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, *, overlapping: bool
+) -> torch.Tensor:
     batch, height, width, channels = shape.tolist()
     _, place, counts = _windows(grad.new_zeros((1, height, width, 1)), rows, columns, overlapping)
     share = grad.double() / counts.sum(2)[None, ..., None]

@@ -6,12 +6,12 @@ import torch
 import torch.nn.functional as F
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.framework.windows import slide
+from everflow.framework.windows import Window, slide
 from everflow.kernels.nn import with_unsigned
 from everflow.kernels.registry import fresh
 
 
-def _taps(x, w, strides, rates, padding):
+def _taps(x: torch.Tensor, w: torch.Tensor, strides: list[int], rates: list[int], padding: str) -> tuple[torch.Tensor, Window, Window]:
     """[taps, N, rows, columns, C]: what each cell of the filter sees; outside of the image it sees the lowest number."""
     if x.dim() != 4 or w.dim() != 3:
         raise InvalidArgumentError(None, None, f"input must be 4-dimensional and filter 3-dimensional: {list(x.shape)}, {list(w.shape)}")
@@ -36,11 +36,13 @@ def _taps(x, w, strides, rates, padding):
 
 @fresh("Dilation2D")
 @with_unsigned
-def dilation2d(x, w, *, strides, rates, padding):
+def dilation2d(x: torch.Tensor, w: torch.Tensor, *, strides: list[int], rates: list[int], padding: str) -> torch.Tensor:
     return _taps(x, w, strides, rates, padding)[0].amax(0)
 
 
-def _chosen(x, w, grad, strides, rates, padding):
+def _chosen(
+    x: torch.Tensor, w: torch.Tensor, grad: torch.Tensor, strides: list[int], rates: list[int], padding: str
+) -> tuple[torch.Tensor, Window, Window]:
     """Which tap was the largest, the first of equal ones, and the windows."""
     taps, rows, columns = _taps(x, w, strides, rates, padding)
     if grad.shape != taps.shape[1:]:
@@ -50,7 +52,9 @@ def _chosen(x, w, grad, strides, rates, padding):
 
 @fresh("Dilation2DBackpropInput")
 @with_unsigned
-def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
+def dilation2d_backprop_input(
+    x: torch.Tensor, w: torch.Tensor, grad: torch.Tensor, *, strides: list[int], rates: list[int], padding: str
+) -> torch.Tensor:
     tap, rows, columns = _chosen(x, w, grad, strides, rates, padding)
     row = torch.arange(rows.output, device=x.device).view(1, -1, 1, 1) * strides[1] - rows.before + tap // w.shape[1] * rates[1]
     column = torch.arange(columns.output, device=x.device).view(1, 1, -1, 1) * strides[2] - columns.before + tap % w.shape[1] * rates[2]
@@ -61,7 +65,9 @@ def dilation2d_backprop_input(x, w, grad, *, strides, rates, padding):
 
 @fresh("Dilation2DBackpropFilter")
 @with_unsigned
-def dilation2d_backprop_filter(x, w, grad, *, strides, rates, padding):
+def dilation2d_backprop_filter(
+    x: torch.Tensor, w: torch.Tensor, grad: torch.Tensor, *, strides: list[int], rates: list[int], padding: str
+) -> torch.Tensor:
     tap = _chosen(x, w, grad, strides, rates, padding)[0]
     flat = grad.new_zeros((w.shape[0] * w.shape[1], w.shape[2]))
     return flat.scatter_add_(0, tap.flatten(0, 2), grad.flatten(0, 2)).view(w.shape)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
@@ -12,35 +14,63 @@ from everflow.kernels.quantization import float_to_quantized, product_range, qua
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+
 # Room for sums: the output range of a bias addition is this many times the largest float of its inputs.
 _BIAS_HEADROOM = 2.0**17
 _BATCH_NORM_RANGE = 2.0**20
 
 
 @fresh("QuantizedConv2D")
-def quantized_conv2d(x, w, min_input, max_input, min_filter, max_filter, *, out_type, strides, padding, dilations):
+def quantized_conv2d(
+    x: torch.Tensor,
+    w: torch.Tensor,
+    min_input: torch.Tensor,
+    max_input: torch.Tensor,
+    min_filter: torch.Tensor,
+    max_filter: torch.Tensor,
+    *,
+    out_type: DType,
+    strides: list[int],
+    padding: str,
+    dilations: list[int],
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     # Doubles hold these integers exactly, and have a fast convolution.
     image = x.double() - zero_of(min_input, max_input, x.dtype)
     filters = w.double() - zero_of(min_filter, max_filter, w.dtype)
-    result = conv2d(image, filters, strides=strides, padding=padding, explicit_paddings=(), data_format="NHWC", dilations=dilations)
+    result = conv2d(image, filters, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC", dilations=dilations)
     dtype = torch_dtype(out_type)
     return result.round().to(dtype), *product_range(min_input, max_input, min_filter, max_filter, dtype)
 
 
 @kernel("QuantizedMaxPool", result=view(1, 2))
-def quantized_max_pool(x, min_input, max_input, *, ksize, strides, padding):
+def quantized_max_pool(
+    x: torch.Tensor, min_input: torch.Tensor, max_input: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return max_pool(x, ksize=ksize, strides=strides, padding=padding, data_format="NHWC"), min_input, max_input
 
 
 @kernel("QuantizedAvgPool", result=view(1, 2))
-def quantized_avg_pool(x, min_input, max_input, *, ksize, strides, padding):
+def quantized_avg_pool(
+    x: torch.Tensor, min_input: torch.Tensor, max_input: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     mean = avg_pool(x.double(), ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
     # Means of whole numbers that should be whole may come out a little below.
     return (mean + 1e-9).floor().to(x.dtype), min_input, max_input
 
 
 @fresh("QuantizedBiasAdd")
-def quantized_bias_add(x, bias, min_input, max_input, min_bias, max_bias, *, out_type):
+def quantized_bias_add(
+    x: torch.Tensor,
+    bias: torch.Tensor,
+    min_input: torch.Tensor,
+    max_input: torch.Tensor,
+    min_bias: torch.Tensor,
+    max_bias: torch.Tensor,
+    *,
+    out_type: DType,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if x.dim() < 2 or bias.dim() != 1 or bias.shape[0] != x.shape[-1]:
         shapes = f"{list(bias.shape)} vs. {list(x.shape)}"
         raise InvalidArgumentError(None, None, f"Must provide as many biases as the last dimension of the input: {shapes}")
@@ -54,26 +84,26 @@ def quantized_bias_add(x, bias, min_input, max_input, min_bias, max_bias, *, out
 
 @fresh("QuantizedBatchNormWithGlobalNormalization")
 def quantized_batch_norm(
-    x,
-    x_min,
-    x_max,
-    mean,
-    mean_min,
-    mean_max,
-    variance,
-    variance_min,
-    variance_max,
-    beta,
-    beta_min,
-    beta_max,
-    gamma,
-    gamma_min,
-    gamma_max,
+    x: torch.Tensor,
+    x_min: torch.Tensor,
+    x_max: torch.Tensor,
+    mean: torch.Tensor,
+    mean_min: torch.Tensor,
+    mean_max: torch.Tensor,
+    variance: torch.Tensor,
+    variance_min: torch.Tensor,
+    variance_max: torch.Tensor,
+    beta: torch.Tensor,
+    beta_min: torch.Tensor,
+    beta_max: torch.Tensor,
+    gamma: torch.Tensor,
+    gamma_min: torch.Tensor,
+    gamma_max: torch.Tensor,
     *,
-    out_type,
-    variance_epsilon,
-    scale_after_normalization,
-):
+    out_type: DType,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     factor = torch.rsqrt(quantized_to_float(variance, variance_min, variance_max) + variance_epsilon)
     if scale_after_normalization:
         factor = factor * quantized_to_float(gamma, gamma_min, gamma_max)
@@ -84,7 +114,17 @@ def quantized_batch_norm(
 
 
 @fresh("QuantizedInstanceNorm")
-def quantized_instance_norm(x, x_min, x_max, *, output_range_given, given_y_min, given_y_max, variance_epsilon, min_separation):
+def quantized_instance_norm(
+    x: torch.Tensor,
+    x_min: torch.Tensor,
+    x_max: torch.Tensor,
+    *,
+    output_range_given: bool,
+    given_y_min: float,
+    given_y_max: float,
+    variance_epsilon: float,
+    min_separation: float,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, "Tensor must be 4-dimensional")
     floats = quantized_to_float(x, x_min, x_max)

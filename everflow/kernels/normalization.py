@@ -12,7 +12,7 @@ from everflow.kernels.facts import SHARE, view
 from everflow.kernels.registry import fresh, kernel, library
 
 
-def _check_vectors(x, channels: int, **vectors) -> None:
+def _check_vectors(x: torch.Tensor, channels: int, **vectors: torch.Tensor) -> None:
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, f"input must be 4-dimensional{list(x.shape)}")
     for name, vector in vectors.items():
@@ -20,7 +20,16 @@ def _check_vectors(x, channels: int, **vectors) -> None:
             raise InvalidArgumentError(None, None, f"{name} must have one entry for each of {channels} channels, not {list(vector.shape)}")
 
 
-def _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training):
+def _batch_norm(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, ...]:
     """y, mean and variance for moving averages, mean and variance for the gradient."""
     form = parse_format(data_format)
     _check_vectors(x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
@@ -46,17 +55,46 @@ def _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_train
 
 
 @kernel("FusedBatchNorm", "FusedBatchNormV2", result=view(3, 4), threads_matter_from=0)
-def fused_batch_norm(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
+def fused_batch_norm(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, ...]:
     return _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
 
 
 @kernel("FusedBatchNormV3", result=view(3, 4), threads_matter_from=0)
-def fused_batch_norm_v3(x, scale, offset, mean, variance, *, epsilon, data_format, is_training):
+def fused_batch_norm_v3(
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    offset: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, ...]:
     results = _batch_norm(x, scale, offset, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()))
 
 
-def _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training):
+def _batch_norm_grad(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     form = parse_format(data_format)
     _check_vectors(x, x.shape[form.channel_axis], scale=scale, reserve_space_1=mean, reserve_space_2=variance)
     if grad.shape != x.shape:
@@ -71,18 +109,48 @@ def _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_tr
 
 
 @library("FusedBatchNormGrad", "FusedBatchNormGradV2")
-def fused_batch_norm_grad(grad, x, scale, mean, variance, *, epsilon, data_format, is_training):
+def fused_batch_norm_grad(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, ...]:
     results = _batch_norm_grad(grad, x, scale, mean, variance, epsilon, data_format, is_training)
     return (*results, scale.new_zeros(()), scale.new_zeros(()))
 
 
 @library("FusedBatchNormGradV3")
-def fused_batch_norm_grad_v3(grad, x, scale, mean, variance, _reserve, *, epsilon, data_format, is_training):
+def fused_batch_norm_grad_v3(
+    grad: torch.Tensor,
+    x: torch.Tensor,
+    scale: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    _reserve: torch.Tensor,
+    *,
+    epsilon: float,
+    data_format: str,
+    is_training: bool,
+) -> tuple[torch.Tensor, ...]:
     return fused_batch_norm_grad(grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training)
 
 
 @fresh("BatchNormWithGlobalNormalization")
-def batch_norm_with_global_normalization(x, mean, variance, beta, gamma, *, variance_epsilon, scale_after_normalization):
+def batch_norm_with_global_normalization(
+    x: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    beta: torch.Tensor,
+    gamma: torch.Tensor,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> torch.Tensor:
     _check_vectors(x, x.shape[-1], m=mean, v=variance, beta=beta, gamma=gamma)
     factor = torch.rsqrt(variance + variance_epsilon)
     if scale_after_normalization:
@@ -91,7 +159,16 @@ def batch_norm_with_global_normalization(x, mean, variance, beta, gamma, *, vari
 
 
 @fresh("BatchNormWithGlobalNormalizationGrad")
-def batch_norm_with_global_normalization_grad(x, mean, variance, gamma, grad, *, variance_epsilon, scale_after_normalization):
+def batch_norm_with_global_normalization_grad(
+    x: torch.Tensor,
+    mean: torch.Tensor,
+    variance: torch.Tensor,
+    gamma: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    variance_epsilon: float,
+    scale_after_normalization: bool,
+) -> tuple[torch.Tensor, ...]:
     _check_vectors(x, x.shape[-1], m=mean, v=variance, gamma=gamma)
     axes = (0, 1, 2)
     inverse = torch.rsqrt(variance + variance_epsilon)
@@ -103,7 +180,7 @@ def batch_norm_with_global_normalization_grad(x, mean, variance, gamma, grad, *,
     return grad * scale, -dbeta * scale, dvariance, dbeta, dgamma
 
 
-def _neighbours(x, radius: int):
+def _neighbours(x: torch.Tensor, radius: int) -> torch.Tensor:
     """The sum over each channel (the last axis) and the `radius` channels on either side."""
     channels = x.shape[-1]
     padded = F.pad(x, (radius, radius))
@@ -113,7 +190,7 @@ def _neighbours(x, radius: int):
     return total
 
 
-def _to_minus(x, beta: float):
+def _to_minus(x: torch.Tensor, beta: float) -> torch.Tensor:
     """x to the power of -beta, without logarithms for the powers that networks use."""
     if beta == 0.5:
         return x.rsqrt()
@@ -123,13 +200,13 @@ def _to_minus(x, beta: float):
     return x.pow(-beta)
 
 
-def _check_image(x) -> None:
+def _check_image(x: torch.Tensor) -> None:
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, "in must be 4-dimensional")
 
 
 @fresh("LRN", threads_matter_from=SHARE)
-def lrn(x, *, depth_radius, bias, alpha, beta):
+def lrn(x: torch.Tensor, *, depth_radius: int, bias: float, alpha: float, beta: float) -> torch.Tensor:
     _check_image(x)
     if x.numel() == 0:
         return x
@@ -137,7 +214,9 @@ def lrn(x, *, depth_radius, bias, alpha, beta):
 
 
 @fresh("LRNGrad", threads_matter_from=SHARE)
-def lrn_grad(grad, x, y, *, depth_radius, bias, alpha, beta):
+def lrn_grad(
+    grad: torch.Tensor, x: torch.Tensor, y: torch.Tensor, *, depth_radius: int, bias: float, alpha: float, beta: float
+) -> torch.Tensor:
     _check_image(x)
     if x.numel() == 0:
         return grad

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import zlib
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -17,8 +18,11 @@ from everflow.kernels.facts import same
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings import mapped, scalar_string, strings
 from everflow.kernels.strings_numbers import number_parser
-from everflow.kernels.tensors import from_numpy, to_numpy
+from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 from everflow.protos import example_pb2, tensor_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 # --- raw bytes --------------------------------------------------------------------------------
 
@@ -26,7 +30,7 @@ from everflow.protos import example_pb2, tensor_pb2
 _UNITS = {dtypes.complex64: 4, dtypes.complex128: 8}
 
 
-def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
+def _numbers(data: bytes, dtype: DType, little_endian: bool) -> np.ndarray:
     kind = np.dtype(dtype.as_numpy_dtype)
     if dtype is dtypes.bool:
         return np.frombuffer(data, np.uint8) != 0
@@ -37,7 +41,7 @@ def _numbers(data: bytes, dtype, little_endian: bool) -> np.ndarray:
 
 
 @fresh("DecodeRaw")
-def decode_raw(bytes, *, out_type, little_endian):
+def decode_raw(bytes: Strings, *, out_type: DType, little_endian: bool) -> torch.Tensor:
     items = bytes.reshape(-1).tolist()
     size = len(items[0]) if items else 0
     width = np.dtype(out_type.as_numpy_dtype).itemsize
@@ -57,7 +61,7 @@ def decode_raw(bytes, *, out_type, little_endian):
 
 
 @fresh("DecodePaddedRaw")
-def decode_padded_raw(input_bytes, fixed_length, *, out_type, little_endian):
+def decode_padded_raw(input_bytes: Strings, fixed_length: torch.Tensor, *, out_type: DType, little_endian: bool) -> torch.Tensor:
     size = int(fixed_length)
     width = np.dtype(out_type.as_numpy_dtype).itemsize
     if size <= 0:
@@ -73,13 +77,13 @@ _WINDOWS = {"ZLIB": zlib.MAX_WBITS, "GZIP": zlib.MAX_WBITS + 16}
 
 
 @kernel("DecodeCompressed", result=same(0))
-def decode_compressed(bytes, *, compression_type):
+def decode_compressed(packed: Strings, *, compression_type: str) -> Strings:
     if compression_type in ("", "NONE"):
-        return bytes
+        return packed
     if compression_type not in _WINDOWS:
         raise InvalidArgumentError(None, None, "Only ZLIB, GZIP or NONE are supported compressions")
 
-    def expand(s):
+    def expand(s: bytes) -> bytes:
         if not s:
             return s
         try:
@@ -87,7 +91,7 @@ def decode_compressed(bytes, *, compression_type):
         except zlib.error as error:
             raise DataLossError(None, None, f"inflate() failed: {error}") from None
 
-    return mapped(expand, bytes)
+    return mapped(expand, packed)
 
 
 # --- CSV --------------------------------------------------------------------------------------
@@ -97,7 +101,7 @@ def decode_compressed(bytes, *, compression_type):
 _NEEDS_CARE = re.compile(rb'["\r\n]')
 
 
-def _csv_error(text):
+def _csv_error(text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, text)
 
 
@@ -142,7 +146,16 @@ def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[byte
 
 
 @fresh("DecodeCSV")
-def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_delim, na_value, select_cols):
+def decode_csv(
+    records: Strings,
+    record_defaults: list[AnyTensor],
+    *,
+    OUT_TYPE: list[DType],
+    field_delim: str,
+    use_quote_delim: bool,
+    na_value: str,
+    select_cols: list[int],
+) -> list[AnyTensor]:
     delimiter = field_delim.encode()
     if len(delimiter) != 1:
         raise _csv_error("field_delim should be only 1 char")
@@ -162,10 +175,12 @@ def decode_csv(records, record_defaults, *, OUT_TYPE, field_delim, use_quote_del
     ]
 
 
-def _column(fields, dtype, default, missing, index, shape):
+def _column(
+    fields: tuple[bytes, ...], dtype: DType, default: AnyTensor, missing: tuple[bytes, bytes], index: int, shape: tuple[int, ...]
+) -> AnyTensor:
     """One column's values from its fields, in the order of the records."""
     parse = None if dtype is dtypes.string else number_parser(dtype)
-    values = []
+    values: list[Any] = []
     for number, field in enumerate(fields):
         if field in missing:
             if (default.size if isinstance(default, np.ndarray) else default.numel()) != 1:
@@ -188,8 +203,8 @@ def _column(fields, dtype, default, missing, index, shape):
 
 
 @fresh("DecodeJSONExample")
-def decode_json_example(json_examples):
-    def convert(text):
+def decode_json_example(json_examples: Strings) -> Strings:
+    def convert(text: bytes) -> bytes:
         try:
             example = json_format.Parse(text, example_pb2.Example())
         except (json_format.ParseError, UnicodeDecodeError) as error:
@@ -200,12 +215,12 @@ def decode_json_example(json_examples):
 
 
 @fresh("SerializeTensor")
-def serialize_tensor(tensor, *, T):
+def serialize_tensor(tensor: AnyTensor, *, T: DType) -> Strings:
     proto = tensor_pb2.TensorProto(dtype=T.as_datatype_enum)
     proto.tensor_shape.SetInParent()  # a scalar's shape is written too
     for size in tensor.shape:
         proto.tensor_shape.dim.add(size=int(size))
-    if T is dtypes.string:
+    if isinstance(tensor, np.ndarray):
         proto.string_val.extend(tensor.flat)
     else:
         proto.tensor_content = to_numpy(tensor, None).tobytes()
@@ -213,7 +228,7 @@ def serialize_tensor(tensor, *, T):
 
 
 @fresh("ParseTensor")
-def parse_tensor(serialized, *, out_type):
+def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
     if serialized.ndim != 0:
         raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]")
     data = scalar_string(serialized, "serialized")

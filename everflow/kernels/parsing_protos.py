@@ -5,19 +5,23 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from functools import lru_cache
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 from google.protobuf import descriptor_pb2, descriptor_pool, message_factory, text_format
 from google.protobuf.descriptor import FieldDescriptor as Field
-from google.protobuf.message import DecodeError
+from google.protobuf.message import DecodeError, Message
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings import strings
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
 from everflow.platform import file_io
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 # Which dtypes a field may be read as or written from.
 _DTYPES = {
@@ -34,17 +38,17 @@ _DTYPES = {
 }
 
 
-def _is_repeated(field) -> bool:
+def _is_repeated(field: Field) -> bool:
     # The property is newer than the oldest protobuf we run on.
     return field.is_repeated if hasattr(field, "is_repeated") else field.label == Field.LABEL_REPEATED
 
 
-def _refuse(text):
+def _refuse(text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, text)
 
 
 @lru_cache(maxsize=64)
-def _message_class(descriptor_source: str, message_type: str):
+def _message_class(descriptor_source: str, message_type: str) -> type[Message]:
     """The class of a message: one of ours for "local://", else from a FileDescriptorSet in a file or in the attribute itself."""
     asked = message_type
     if descriptor_source in ("", "local://"):
@@ -71,7 +75,7 @@ def _message_class(descriptor_source: str, message_type: str):
         raise _refuse(f"No descriptor found for message type {asked}") from None
 
 
-def _fields(message_class, names, types):
+def _fields(message_class: type[Message], names: list[str], types: list[DType]) -> list[Field]:
     descriptor = message_class.DESCRIPTOR
     found = []
     for name, dtype in zip(names, types):
@@ -84,20 +88,20 @@ def _fields(message_class, names, types):
     return found
 
 
-def _read(value, field):
+def _read(value: Any, field: Field) -> Any:
     if field.cpp_type == Field.CPPTYPE_MESSAGE:
         return value.SerializeToString()
     return value.encode() if isinstance(value, str) else value
 
 
-def _default(field):
+def _default(field: Field) -> Any:
     if field.cpp_type == Field.CPPTYPE_MESSAGE:
         return b""
     value = field.default_value
     return value.encode() if isinstance(value, str) else value
 
 
-def _values(message, field) -> list:
+def _values(message: Message, field: Field) -> list:
     if _is_repeated(field):
         return [_read(v, field) for v in getattr(message, field.name)]
     present = message.HasField(field.name) if field.has_presence else getattr(message, field.name) != field.default_value
@@ -105,7 +109,16 @@ def _values(message, field) -> list:
 
 
 @fresh("DecodeProtoV2")
-def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_source, message_format, sanitize):
+def decode_proto(
+    bytes: Strings,
+    *,
+    message_type: str,
+    field_names: list[str],
+    output_types: list[DType],
+    descriptor_source: str,
+    message_format: str,
+    sanitize: bool,
+) -> tuple[torch.Tensor, list[AnyTensor]]:
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, output_types)
     rows = []
@@ -133,7 +146,15 @@ def decode_proto(bytes, *, message_type, field_names, output_types, descriptor_s
 
 
 @fresh("EncodeProto")
-def encode_proto(sizes, values, *, field_names, message_type, descriptor_source, Tinput_types):
+def encode_proto(
+    sizes: torch.Tensor,
+    values: list[Value],
+    *,
+    field_names: list[str],
+    message_type: str,
+    descriptor_source: str,
+    Tinput_types: list[DType],
+) -> Strings:
     message_class = _message_class(descriptor_source, message_type)
     fields = _fields(message_class, field_names, Tinput_types)
     batch = sizes.shape[:-1]
@@ -156,7 +177,7 @@ def encode_proto(sizes, values, *, field_names, message_type, descriptor_source,
     return strings(made, tuple(batch))
 
 
-def _write(message, field, items) -> None:
+def _write(message: Message, field: Field, items: list[Any]) -> None:
     for item in items:
         if field.cpp_type == Field.CPPTYPE_MESSAGE:
             target = getattr(message, field.name).add() if _is_repeated(field) else getattr(message, field.name)

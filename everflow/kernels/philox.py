@@ -87,7 +87,7 @@ class Philox:
 
     __slots__ = ("key", "counter", "_ready")
 
-    def __init__(self, key: int, counter: int, ready: tuple[np.ndarray, np.ndarray] | None = None):
+    def __init__(self, key: int, counter: int, ready: tuple[np.ndarray, np.ndarray] | None = None) -> None:
         self.key = key & _MASK64
         self.counter = counter & _MASK128
         self._ready = ready
@@ -158,7 +158,7 @@ class Stream:
     An op that does the same again and again, as dropout in a loop does, finds the few blocks it needs made for several runs at once.
     """
 
-    def __init__(self, seed: int, seed2: int):
+    def __init__(self, seed: int, seed2: int) -> None:
         self._place = Philox.from_seeds(seed, seed2)
         self._lock = renewed(threading.Lock())
         self._habit = (0, 0)
@@ -201,7 +201,7 @@ def in_chunks(count: int, fill: Callable[[int, int], None]) -> None:
     if _pool is None:
         _pool = ThreadPoolExecutor(thread_name_prefix="philox")
 
-    def work(first):
+    def work(first: int) -> None:
         for begin, end in bounds[first::workers]:
             fill(begin, end)
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import sys
 import threading
 import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -15,8 +17,13 @@ from everflow.kernels.facts import Effect, same
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings_numbers import number_text
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
+    from everflow.kernels.tensors import AnyTensor, Strings, Value
 
-def summary(value, dtype, limit: int) -> str:
+
+def summary(value: AnyTensor, dtype: DType, limit: int) -> str:
     """The first `limit` elements of a tensor (all for a negative limit), with brackets around inner dimensions."""
     array = value if isinstance(value, np.ndarray) else (value.float() if value.dtype is torch.bfloat16 else value).numpy()
     limit = array.size if limit < 0 else limit
@@ -30,11 +37,11 @@ def summary(value, dtype, limit: int) -> str:
     return text + "..." if array.size > limit else text
 
 
-def _nested(shape, elements, left: int) -> str:
+def _nested(shape: tuple[int, ...], elements: Iterator[str], left: int) -> str:
     """Elements in brackets by dimension, as far as they go; an inner row that is cut off ends in dots."""
     used = 0
 
-    def row(depth):
+    def row(depth: int) -> str:
         nonlocal used
         if depth == len(shape) - 1:
             count = min(shape[depth], left - used)
@@ -52,7 +59,7 @@ def _nested(shape, elements, left: int) -> str:
 
 
 @kernel("Assert")
-def assert_(condition, data, *, summarize, node):
+def assert_(condition: torch.Tensor, data: list[Value], *, summarize: int, node: Node) -> None:
     if condition.ndim != 0:
         raise errors.InvalidArgumentError(None, None, f"In[0] should be a scalar: {list(condition.shape)}")
     if bool(condition):
@@ -64,18 +71,18 @@ def assert_(condition, data, *, summarize, node):
 class _Counter:
     """How often a Print node has printed in a session."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         self.count = 0
         self._lock = renewed(threading.Lock())
 
-    def take(self, limit) -> bool:
+    def take(self, limit: int) -> bool:
         with self._lock:
             self.count += 1
             return limit < 0 or self.count <= limit
 
 
 @kernel("Print", result=same(0))
-def print_(input, data, *, message, first_n, summarize, node, session):
+def print_(input: AnyTensor, data: list[Value], *, message: str, first_n: int, summarize: int, node: Node, session: Session) -> AnyTensor:
     counter = session.own("print counter", node.name, _Counter)
     if counter.take(first_n):
         parts = [f"[{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])]
@@ -88,7 +95,7 @@ _LOG = {"log(info)": "I", "log(warning)": "W", "log(error)": "E"}
 
 
 @kernel("PrintV2")
-def print_v2(input, *, output_stream, end):
+def print_v2(input: Strings, *, output_stream: str, end: str) -> None:
     text = input.item().decode("utf-8", "replace") if isinstance(input, np.ndarray) else str(input)
     if output_stream.startswith("file://"):
         with open(output_stream[len("file://") :], "a", encoding="utf-8") as file:
@@ -106,5 +113,5 @@ def print_v2(input, *, output_stream, end):
 
 
 @fresh("Timestamp", effect=Effect.READS)
-def timestamp():
+def timestamp() -> torch.Tensor:
     return torch.tensor(time.time(), dtype=torch.float64)

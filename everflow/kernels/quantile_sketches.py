@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 import threading
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,6 +17,9 @@ import torch
 from everflow.framework.errors import NotFoundError
 from everflow.framework.forking import renewed
 from everflow.kernels.registry import acting, fresh, kernel, reading
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node, Session
 
 
 @dataclass(frozen=True)
@@ -28,7 +32,7 @@ class Summary:
     highest: np.ndarray
 
     @classmethod
-    def of_entries(cls, values, weights):
+    def of_entries(cls, values: np.ndarray, weights: np.ndarray) -> Summary:
         """An exact summary of weighted values."""
         order = np.argsort(values, kind="stable")
         values, weights = values[order], weights[order]
@@ -38,30 +42,30 @@ class Summary:
         return cls(values[starts], merged, np.r_[np.float32(0), ends[:-1]].astype(np.float32), ends)
 
     @classmethod
-    def of_tensor(cls, tensor):
+    def of_tensor(cls, tensor: torch.Tensor) -> Summary:
         return cls(*(tensor[:, i].numpy() for i in range(4)))
 
-    def tensor(self):
+    def tensor(self) -> torch.Tensor:
         return torch.from_numpy(np.stack([self.values, self.weights, self.lowest, self.highest], axis=1).astype(np.float32))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.values)
 
     @property
-    def total(self):
+    def total(self) -> float:
         return self.highest[-1] if len(self) else np.float32(0)
 
     @property
-    def after_lowest(self):
+    def after_lowest(self) -> np.ndarray:
         """The lowest rank that the next value can have."""
         return self.lowest + self.weights
 
     @property
-    def before_highest(self):
+    def before_highest(self) -> np.ndarray:
         """The highest rank that the previous value can have."""
         return self.highest - self.weights
 
-    def taken(self, at):
+    def taken(self, at: np.ndarray) -> Summary:
         return Summary(self.values[at], self.weights[at], self.lowest[at], self.highest[at])
 
     def merged(self, other: Summary) -> Summary:
@@ -140,13 +144,13 @@ _EMPTY = Summary(*(np.zeros(0, np.float32) for _ in range(4)))
 class Stream:
     """Values and summaries come in; a summary within the error comes out."""
 
-    def __init__(self, error: float, max_elements: int):
+    def __init__(self, error: float, max_elements: int) -> None:
         self._error = error
         self._block = _block_size(error, max_elements)
         self._buffer_size = min(2 * self._block, max_elements)
         self._levels: list[Summary] = []
 
-    def add_values(self, values, weights) -> None:
+    def add_values(self, values: np.ndarray, weights: np.ndarray) -> None:
         counted = weights > 0
         values, weights = values[counted], weights[counted]
         for start in range(0, len(values), self._buffer_size):
@@ -190,53 +194,53 @@ def _block_size(error: float, max_elements: int) -> int:
 class QuantileStreams:
     """A stream for each feature, and the boundaries of buckets once they were asked for."""
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.lock = renewed(threading.RLock())
         self.streams: list[Stream] | None = None
         self.boundaries: list[np.ndarray] = []
 
-    def create(self, error, count, max_elements):
+    def create(self, error: float, count: int, max_elements: int) -> None:
         self._options = error, max_elements
         self.boundaries = [np.zeros(0, np.float32)] * count
         self.restart(count)
 
-    def restart(self, count):
+    def restart(self, count: int) -> None:
         self.streams = [Stream(*self._options) for _ in range(count)]
 
-    def existing(self) -> QuantileStreams:
+    def existing(self) -> list[Stream]:
         if self.streams is None:
             raise NotFoundError(None, None, f"The quantile streams {self.name} do not exist: they were not created in this session.")
-        return self
+        return self.streams
 
 
 # --- kernels ----------------------------------------------------------------------------------
 
 
 @kernel("BoostedTreesQuantileStreamResourceHandleOp", once=True)
-def quantile_streams_handle(*, container, shared_name, node, session):
+def quantile_streams_handle(*, container: str, shared_name: str, node: Node, session: Session) -> QuantileStreams:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "quantile_streams", name, lambda: QuantileStreams(name))
 
 
 @acting("BoostedTreesCreateQuantileStreamResource")
-def create_quantile_streams(handle, epsilon, num_streams, *, max_elements):
+def create_quantile_streams(handle: QuantileStreams, epsilon: torch.Tensor, num_streams: torch.Tensor, *, max_elements: int) -> None:
     with handle.lock:
         if handle.streams is None:
             handle.create(float(epsilon), int(num_streams), max_elements)
 
 
 @reading("IsBoostedTreesQuantileStreamResourceInitialized")
-def are_quantile_streams_initialized(handle):
+def are_quantile_streams_initialized(handle: QuantileStreams) -> torch.Tensor:
     return torch.tensor(handle.streams is not None)
 
 
 @fresh("BoostedTreesMakeQuantileSummaries")
-def make_quantile_summaries(float_values, example_weights, epsilon):
+def make_quantile_summaries(float_values: list[torch.Tensor], example_weights: torch.Tensor, epsilon: torch.Tensor) -> list[torch.Tensor]:
     weights = example_weights.numpy().reshape(-1)
     summaries = []
-    for values in float_values:
-        values = values.numpy().reshape(-1)
+    for feature in float_values:
+        values = feature.numpy().reshape(-1)
         stream = Stream(float(epsilon), len(values) + 1)
         stream.add_values(values, np.broadcast_to(weights, values.shape))
         summaries.append(stream.finish().tensor())
@@ -244,43 +248,45 @@ def make_quantile_summaries(float_values, example_weights, epsilon):
 
 
 @acting("BoostedTreesQuantileStreamResourceAddSummaries")
-def add_summaries(handle, summaries):
+def add_summaries(handle: QuantileStreams, summaries: list[torch.Tensor]) -> None:
     with handle.lock:
-        for stream, summary in zip(handle.existing().streams, summaries, strict=True):
+        for stream, summary in zip(handle.existing(), summaries, strict=True):
             stream.add_summary(Summary.of_tensor(summary))
 
 
 @acting("BoostedTreesQuantileStreamResourceFlush")
-def flush_quantile_streams(handle, num_buckets, *, generate_quantiles):
+def flush_quantile_streams(handle: QuantileStreams, num_buckets: torch.Tensor, *, generate_quantiles: bool) -> None:
     with handle.lock:
-        summaries = [stream.finish() for stream in handle.existing().streams]
+        summaries = [stream.finish() for stream in handle.existing()]
         count = int(num_buckets)
         handle.boundaries = [np.unique(s.quantiles(count - 1)) if generate_quantiles else s.boundaries(count) for s in summaries]
         handle.restart(len(summaries))
 
 
 @acting("BoostedTreesFlushQuantileSummaries")
-def flush_quantile_summaries(handle):
+def flush_quantile_summaries(handle: QuantileStreams) -> list[torch.Tensor]:
     with handle.lock:
-        summaries = [stream.finish().tensor() for stream in handle.existing().streams]
+        summaries = [stream.finish().tensor() for stream in handle.existing()]
         handle.restart(len(summaries))
         return summaries
 
 
 @reading("BoostedTreesQuantileStreamResourceGetBucketBoundaries")
-def get_bucket_boundaries(handle):
+def get_bucket_boundaries(handle: QuantileStreams) -> list[torch.Tensor]:
     with handle.lock:
-        return [torch.from_numpy(boundaries.copy()) for boundaries in handle.existing().boundaries]
+        handle.existing()
+        return [torch.from_numpy(boundaries.copy()) for boundaries in handle.boundaries]
 
 
 @acting("BoostedTreesQuantileStreamResourceDeserialize")
-def deserialize_quantile_streams(handle, bucket_boundaries):
+def deserialize_quantile_streams(handle: QuantileStreams, bucket_boundaries: list[torch.Tensor]) -> None:
     with handle.lock:
-        handle.existing().boundaries = [boundaries.numpy().copy() for boundaries in bucket_boundaries]
+        handle.existing()
+        handle.boundaries = [boundaries.numpy().copy() for boundaries in bucket_boundaries]
 
 
 @fresh("BoostedTreesBucketize")
-def bucketize(float_values, bucket_boundaries):
+def bucketize(float_values: list[torch.Tensor], bucket_boundaries: list[torch.Tensor]) -> list[torch.Tensor]:
     """The bucket of each value: of the first boundary that isn't below it, or the last."""
     buckets = []
     for values, boundaries in zip(float_values, bucket_boundaries):

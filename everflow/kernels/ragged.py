@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
@@ -10,11 +12,14 @@ from everflow.kernels.facts import same
 from everflow.kernels.indexing import check_indices
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.sparse import pick
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, SparseParts, Strings, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 
 @fresh("RaggedRange")
-def ragged_range(starts, limits, deltas, *, Tsplits):
+def ragged_range(starts: torch.Tensor, limits: torch.Tensor, deltas: torch.Tensor, *, Tsplits: DType) -> tuple[torch.Tensor, torch.Tensor]:
     sizes = {t.shape[0] for t in (starts, limits, deltas) if t.ndim}
     if len(sizes) > 1:
         raise invalid("starts, limits, and deltas must have the same shape")
@@ -30,19 +35,21 @@ def ragged_range(starts, limits, deltas, *, Tsplits):
     return torch.tensor(splits, dtype=torch_dtype(Tsplits)), values
 
 
-def _ranges(starts, limits):
+def _ranges(starts: torch.Tensor, limits: torch.Tensor) -> torch.Tensor:
     """All positions from each start up to its limit, in one tensor."""
     lengths = limits - starts
     before = torch.cumsum(lengths, 0) - lengths
     return torch.arange(int(lengths.sum()), device=starts.device) + torch.repeat_interleave(starts - before, lengths)
 
 
-def _splits(lengths, dtype):
+def _splits(lengths: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
     return torch.cat([torch.zeros(1, dtype=torch.int64), torch.cumsum(lengths, 0)]).to(dtype)
 
 
 @fresh("RaggedGather")
-def ragged_gather(params_nested_splits, params_dense_values, indices):
+def ragged_gather(
+    params_nested_splits: list[torch.Tensor], params_dense_values: AnyTensor, indices: torch.Tensor
+) -> tuple[list[torch.Tensor], AnyTensor]:
     """Rows of a ragged tensor; indices of rank above 1 add regular splits outside."""
     outer = params_nested_splits[0]
     if outer.numel() < 1:
@@ -64,11 +71,11 @@ def ragged_gather(params_nested_splits, params_dense_values, indices):
     return out, pick(params_dense_values, rows)
 
 
-def _row_ids(splits):
+def _row_ids(splits: torch.Tensor) -> torch.Tensor:
     return torch.repeat_interleave(torch.arange(splits.shape[0] - 1), splits[1:] - splits[:-1])
 
 
-def _check_splits(nested, values):
+def _check_splits(nested: list[torch.Tensor], values: AnyTensor) -> None:
     for i, splits in enumerate(nested):
         if splits.numel() == 0 or splits[0] != 0:
             raise invalid("First value of ragged splits must be 0.")
@@ -80,7 +87,7 @@ def _check_splits(nested, values):
 
 
 @kernel("RaggedTensorToSparse", result=same(1))
-def ragged_tensor_to_sparse(rt_nested_splits, rt_dense_values):
+def ragged_tensor_to_sparse(rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor) -> SparseParts:
     nested = [s.long() for s in rt_nested_splits]
     _check_splits(nested, rt_dense_values)
     count = nested[0].shape[0] - 1
@@ -100,7 +107,7 @@ def ragged_tensor_to_sparse(rt_nested_splits, rt_dense_values):
     return torch.stack(columns, 1), rt_dense_values.reshape(-1), torch.tensor(dims, dtype=torch.int64)
 
 
-def _as_splits(kind, tensor, rows):
+def _as_splits(kind: str, tensor: torch.Tensor, rows: int) -> torch.Tensor:
     if kind == "ROW_SPLITS":
         return tensor.long()
     if kind == "VALUE_ROWIDS":
@@ -109,7 +116,14 @@ def _as_splits(kind, tensor, rows):
 
 
 @fresh("RaggedTensorToTensor")
-def ragged_tensor_to_tensor(shape, values, default_value, row_partition_tensors, *, row_partition_types):
+def ragged_tensor_to_tensor(
+    shape: torch.Tensor,
+    values: AnyTensor,
+    default_value: Value,
+    row_partition_tensors: list[torch.Tensor],
+    *,
+    row_partition_types: list[str],
+) -> AnyTensor:
     kinds = [k.decode() if isinstance(k, bytes) else k for k in row_partition_types]
     partitions = list(zip(kinds, row_partition_tensors, strict=True))
     rows = partitions[0][1].shape[0] - 1 if kinds[0] == "ROW_SPLITS" else int(partitions[0][1])
@@ -136,10 +150,10 @@ def ragged_tensor_to_tensor(shape, values, default_value, row_partition_tensors,
         size = owners.numel()
     full = (*dims, *inner)
     if is_text(values):
-        out = np.full(full, b"", object)
-        out[...] = default_value
-        out.reshape(-1, *inner)[places[keep].numpy()] = values[keep.numpy()]
-        return out
+        text = np.full(full, b"", object)
+        text[...] = default_value
+        text.reshape(-1, *inner)[places[keep].numpy()] = values[keep.numpy()]
+        return text
     out = default_value.expand(full).clone(memory_format=torch.contiguous_format)
     out.view(-1, *inner)[places[keep]] = values[keep]
     return out
@@ -153,12 +167,12 @@ class RaggedVariant:
 
     __slots__ = ("splits", "values")
 
-    def __init__(self, splits, values):
+    def __init__(self, splits: list[torch.Tensor], values: AnyTensor) -> None:
         self.splits, self.values = splits, values
 
 
 @kernel("RaggedTensorToVariant", result=same(0, 1))
-def ragged_tensor_to_variant(rt_nested_splits, rt_dense_values, *, batched_input):
+def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor, *, batched_input: bool) -> Strings:
     if not batched_input:
         return np.array(RaggedVariant(rt_nested_splits, rt_dense_values), object)
     outer = rt_nested_splits[0].tolist()
@@ -174,9 +188,9 @@ def ragged_tensor_to_variant(rt_nested_splits, rt_dense_values, *, batched_input
 
 
 @kernel("RaggedTensorFromVariant", result=same(0))
-def ragged_tensor_from_variant(encoded_ragged, *, output_ragged_rank, Tsplits):
+def ragged_tensor_from_variant(encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType) -> tuple[list[torch.Tensor], AnyTensor]:
     if encoded_ragged.ndim == 0:
-        held = encoded_ragged[()]
+        held = encoded_ragged.item()
         return held.splits, held.values
     splits, lead = [], tuple(encoded_ragged.shape)
     items = list(encoded_ragged.reshape(-1))

@@ -6,6 +6,8 @@ Given the same seeds they lay out the generator's words as TensorFlow's CPU kern
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,7 +18,11 @@ from everflow.kernels import libm
 from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.philox import Philox, Stream, in_chunks
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
 
 # Generator blocks that an op sets aside for each value it makes, whatever it needs in the end.
 RESERVED_PER_VALUE = 256
@@ -37,7 +43,7 @@ def shape_of(shape: torch.Tensor) -> list[int]:
     return sizes
 
 
-def stream_of(node, session) -> Stream:
+def stream_of(node: Node, session: Session) -> Stream:
     """The op's stream in this session: it starts at the node's seeds and goes on from run to run."""
     return session.random.stream(node.name, lambda: Stream(node.attrs.get("seed", 0), node.attrs.get("seed2", 0)))
 
@@ -79,17 +85,17 @@ def single_normals(even: np.ndarray, odd: np.ndarray) -> tuple[np.ndarray, np.nd
     return np.multiply(sine, radius, out=sine), np.multiply(cosine, radius, out=cosine)
 
 
-def _normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def _normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, ...]:
     return tuple(map(torch.from_numpy, single_normals(even, odd)))
 
 
-def _double_normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, torch.Tensor]:
+def _double_normals(even: np.ndarray, odd: np.ndarray) -> tuple[torch.Tensor, ...]:
     """Normal float64 values 0 and 1 of blocks."""
     words = np.stack([even[0], odd[0], even[1], odd[1]], axis=-1)
     return tuple(torch.from_numpy(box_muller(words)).unbind(-1))
 
 
-def _filled(shape: list[int], dtype: torch.dtype, group: int, fill) -> torch.Tensor:
+def _filled(shape: list[int], dtype: torch.dtype, group: int, fill: Callable[..., None]) -> torch.Tensor:
     """A tensor made of groups of values: `fill(rows, begin, end)` writes rows [begin, end) of a [groups, group] tensor."""
     count = math.prod(shape)
     groups = -(-count // group)
@@ -98,7 +104,7 @@ def _filled(shape: list[int], dtype: torch.dtype, group: int, fill) -> torch.Ten
     return rows.view(-1)[:count].view(shape)
 
 
-def _few(place: Philox, shape: list[int], dtype, value) -> torch.Tensor:
+def _few(place: Philox, shape: list[int], dtype: type, value: Callable) -> torch.Tensor:
     """A tensor of up to four values, each made of one word: without the arrays that many need."""
     return torch.from_numpy(np.array([value(word) for word in place.block()[: math.prod(shape)]], dtype).reshape(shape))
 
@@ -107,7 +113,7 @@ def _single_uniform(place: Philox, shape: list[int]) -> torch.Tensor:
     if 0 < math.prod(shape) <= 4:  # such as decide whether one image is flipped
         return _few(place, shape, np.float32, lambda word: (word & 0x7FFFFF) * 2.0**-23)
 
-    def fill(rows, begin, end):
+    def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         # With the exponent of one, the low bits are a fraction of a number in [1, 2).
         words = rows.view(torch.int32)
         place.write_words(words.numpy(), begin)
@@ -117,21 +123,21 @@ def _single_uniform(place: Philox, shape: list[int]) -> torch.Tensor:
     return _filled(shape, torch.float32, 4, fill)
 
 
-def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
+def uniform(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
     """Uniform values in [0, 1)."""
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.float64:
 
-        def fill(rows, begin, end):
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             rows.copy_(_double_fractions(*place.chunk(begin, end - begin)).t())
 
-        return _filled(shape, torch.float64, 2, fill)
+        return _filled(shape, torch.float64, 2, fill_wide)
 
     if dtype == dtypes.float32:
         return _single_uniform(place, shape)
     bits = _FRACTION_BITS[dtype]
 
-    def fill(rows, begin, end):
+    def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         even, odd = place.chunk(begin, end - begin)
         rows[:, ::2] = _fractions(even, bits).t()
         rows[:, 1::2] = _fractions(odd, bits).t()
@@ -139,23 +145,23 @@ def uniform(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     return _filled(shape, torch_dtype(dtype), 4, fill)
 
 
-def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype) -> torch.Tensor:
+def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype: DType) -> torch.Tensor:
     """Uniform integers in [low, high)."""
     span = np.uint64(high - low)
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.int64:
 
-        def fill(rows, begin, end):
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             even, odd = place.chunk(begin, end - begin)
             values = (even | odd << np.uint64(32)) % span
             rows.copy_(_as_torch(values).t() + low)
 
-        return _filled(shape, torch.int64, 2, fill)
+        return _filled(shape, torch.int64, 2, fill_wide)
 
     if 0 < math.prod(shape) <= 4:
         return _few(place, shape, np.int32, lambda word: word % (high - low) + low)
 
-    def fill(rows, begin, end):
+    def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         words = rows.numpy().view(np.uint32)
         place.write_words(words, begin)
         # numpy divides by one number in vectors, but takes remainders one by one.
@@ -165,17 +171,17 @@ def uniform_int(place: Philox, shape: list[int], low: int, high: int, dtype) -> 
     return _filled(shape, torch.int32, 4, fill)
 
 
-def normal(place: Philox, shape: list[int], dtype) -> torch.Tensor:
+def normal(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
     """Standard normal values."""
     dtype = dtypes.as_dtype(dtype)
     if dtype == dtypes.float64:
 
-        def fill(rows, begin, end):
+        def fill_wide(rows: torch.Tensor, begin: int, end: int) -> None:
             rows[:, 0], rows[:, 1] = _double_normals(*place.chunk(begin, end - begin))
 
-        return _filled(shape, torch.float64, 2, fill)
+        return _filled(shape, torch.float64, 2, fill_wide)
 
-    def fill(rows, begin, end):
+    def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         first, second = _normals(*place.chunk(begin, end - begin))
         rows[:, ::2] = first.t()
         rows[:, 1::2] = second.t()
@@ -183,7 +189,7 @@ def normal(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     return _filled(shape, torch_dtype(dtype), 4, fill)
 
 
-def truncated_normal(place: Philox, shape: list[int], dtype) -> torch.Tensor:
+def truncated_normal(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
     """Normal values, those two or more deviations from the mean drawn again.
 
     Each group of values has its own stretch of the stream, from which pairs are taken until the group is full.
@@ -193,14 +199,14 @@ def truncated_normal(place: Philox, shape: list[int], dtype) -> torch.Tensor:
     group = 2 if double else 4
     stretch = group * RESERVED_PER_VALUE // 4
 
-    def draw(blocks):
+    def draw(blocks: np.ndarray) -> torch.Tensor:
         even, odd = place.chunk_at(blocks)
         first, second = _double_normals(even, odd) if double else _normals(even, odd)
         if double:
             return torch.stack([first, second], dim=1)
         return torch.stack([first, second], dim=2).permute(1, 0, 2).reshape(-1, 4)
 
-    def fill(rows, begin, end):
+    def fill(rows: torch.Tensor, begin: int, end: int) -> None:
         blocks = np.arange(begin, end, dtype=np.uint64) * np.uint64(stretch)
         values = draw(blocks)
         kept = values.abs() < _TRUNCATE_AT
@@ -228,15 +234,15 @@ def checked_range(low: torch.Tensor, high: torch.Tensor) -> tuple[int, int]:
     for what, bound in (("minval", low), ("maxval", high)):
         if bound.dim() != 0:
             raise InvalidArgumentError(None, None, f"{what} must be 0-D, got shape {list(bound.shape)}")
-    low, high = int(low), int(high)
-    if low >= high:
-        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {low} >= {high}")
-    return low, high
+    least, end = int(low), int(high)
+    if least >= end:
+        raise InvalidArgumentError(None, None, f"Need minval < maxval, got {least} >= {end}")
+    return least, end
 
 
-def _register_stateful(op_type, make):
+def _register_stateful(op_type: str, make: Callable[..., torch.Tensor]) -> None:
     @fresh(op_type, effect=Effect.RANDOM)
-    def run(shape, *, dtype, node, session):
+    def run(shape: torch.Tensor, *, dtype: DType, node: Node, session: Session) -> torch.Tensor:
         sizes = shape_of(shape)
         count = math.prod(sizes)
         # Truncated values are drawn until they fit; the others use up blocks in their order.
@@ -251,9 +257,9 @@ def stateless_place(seed: torch.Tensor) -> Philox:
     return Philox.from_stateless_seed(*seed.tolist())
 
 
-def _register_stateless(op_type, make):
+def _register_stateless(op_type: str, make: Callable[..., torch.Tensor]) -> None:
     @fresh(op_type)
-    def run(shape, seed, *, dtype):
+    def run(shape: torch.Tensor, seed: torch.Tensor, *, dtype: DType) -> torch.Tensor:
         return make(stateless_place(seed), shape_of(shape), dtype)
 
 
@@ -266,21 +272,25 @@ _register_stateless("StatelessTruncatedNormal", truncated_normal)
 
 
 @fresh("RandomUniformInt", effect=Effect.RANDOM)
-def random_uniform_int(shape, minval, maxval, *, Tout, node, session):
+def random_uniform_int(
+    shape: torch.Tensor, minval: torch.Tensor, maxval: torch.Tensor, *, Tout: DType, node: Node, session: Session
+) -> torch.Tensor:
     sizes = shape_of(shape)
     low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stream_of(node, session).reserve(math.prod(sizes) * RESERVED_PER_VALUE), sizes, low, high, Tout)
 
 
 @fresh("StatelessRandomUniformInt")
-def stateless_random_uniform_int(shape, seed, minval, maxval, *, dtype):
+def stateless_random_uniform_int(
+    shape: torch.Tensor, seed: torch.Tensor, minval: torch.Tensor, maxval: torch.Tensor, *, dtype: DType
+) -> torch.Tensor:
     sizes = shape_of(shape)
     low, high = checked_range(minval, maxval) if math.prod(sizes) else (0, 1)
     return uniform_int(stateless_place(seed), sizes, low, high, dtype)
 
 
 @kernel("RandomShuffle", result=same(0), effect=Effect.RANDOM)
-def random_shuffle(value, *, node, session):
+def random_shuffle(value: AnyTensor, *, node: Node, session: Session) -> AnyTensor:
     count = len(value) if value.ndim else 0
     if count <= 1:
         return value
@@ -297,7 +307,7 @@ def random_shuffle(value, *, node, session):
 
 
 @kernel("RandomCrop", result=view(0), effect=Effect.RANDOM)
-def random_crop(image, size, *, node, session):
+def random_crop(image: torch.Tensor, size: torch.Tensor, *, node: Node, session: Session) -> torch.Tensor:
     if image.dim() != 3:
         raise InvalidArgumentError(None, None, f"input must be 3-dimensional: {list(image.shape)}")
     if tuple(size.shape) != (2,):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,6 +15,10 @@ from everflow.kernels.philox import Philox
 from everflow.kernels.random import RESERVED_PER_VALUE, doubles, stateless_place, stream_of
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
 
 # So many comparisons are quicker made at once than searched row by row.
 _AT_ONCE = 1 << 22
@@ -30,7 +35,7 @@ def _rows_per_task(rows: int, cost: float) -> int:
     size = min(rows, int(max(-(-rows // (4 * threads)), 40000 / cost)))
     largest = min(rows, 2 * size)
 
-    def efficiency(count):
+    def efficiency(count: int) -> float:
         return count / (-(-count // threads) * threads)
 
     count = -(-rows // size)
@@ -85,7 +90,7 @@ def _checked(logits: torch.Tensor, num_samples: torch.Tensor) -> tuple[np.ndarra
 
 
 @fresh("Multinomial", effect=Effect.RANDOM)
-def multinomial(logits, num_samples, *, output_dtype, node, session):
+def multinomial(logits: torch.Tensor, num_samples: torch.Tensor, *, output_dtype: DType, node: Node, session: Session) -> torch.Tensor:
     values, samples = _checked(logits, num_samples)
     reserved = len(values) * (-(-samples // 4) * 4) * 2 * RESERVED_PER_VALUE
     place = stream_of(node, session).reserve(reserved)
@@ -93,6 +98,6 @@ def multinomial(logits, num_samples, *, output_dtype, node, session):
 
 
 @fresh("StatelessMultinomial")
-def stateless_multinomial(logits, num_samples, seed, *, output_dtype):
+def stateless_multinomial(logits: torch.Tensor, num_samples: torch.Tensor, seed: torch.Tensor, *, output_dtype: DType) -> torch.Tensor:
     values, samples = _checked(logits, num_samples)
     return torch.from_numpy(categorical(stateless_place(seed), values, samples)).to(torch_dtype(output_dtype))

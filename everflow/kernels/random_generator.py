@@ -5,6 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import secrets
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -17,6 +19,10 @@ from everflow.kernels.philox import Philox
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import from_numpy, torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.state import ResourceVariable
+
 _PHILOX = 1
 drawing = functools.partial(kernel, result=FRESH, writes=(0,), locks=True)
 _MASK64 = (1 << 64) - 1
@@ -26,7 +32,7 @@ def _signed(value: int) -> int:
     return value - (1 << 64) if value >= 1 << 63 else value
 
 
-def _advanced(resource, algorithm, blocks: int) -> Philox:
+def _advanced(resource: ResourceVariable, algorithm: torch.Tensor, blocks: int) -> Philox:
     """The place the variable's state says; the state is moved on by so many blocks."""
     if int(algorithm) != _PHILOX:
         raise InvalidArgumentError(None, None, f"Unsupported algorithm id: {int(algorithm)}")
@@ -40,7 +46,7 @@ def _advanced(resource, algorithm, blocks: int) -> Philox:
     return place
 
 
-def _full_integers(place: Philox, sizes: list[int], dtype) -> torch.Tensor:
+def _full_integers(place: Philox, sizes: list[int], dtype: DType) -> torch.Tensor:
     """Integers over the whole range of a type."""
     count = math.prod(sizes)
     if dtype in (dtypes.int64, dtypes.uint64):
@@ -50,9 +56,9 @@ def _full_integers(place: Philox, sizes: list[int], dtype) -> torch.Tensor:
     return from_numpy(values.view(np.dtype(dtype.as_numpy_dtype)).reshape(sizes))
 
 
-def _register(op_type, make):
+def _register(op_type: str, make: Callable[..., torch.Tensor]) -> None:
     @drawing(op_type)
-    def run(resource, algorithm, shape, *, dtype):
+    def run(resource: ResourceVariable, algorithm: torch.Tensor, shape: torch.Tensor, *, dtype: DType) -> torch.Tensor:
         sizes = random.shape_of(shape)
         return make(_advanced(resource, algorithm, math.prod(sizes) * random.RESERVED_PER_VALUE), sizes, dtype)
 
@@ -64,7 +70,9 @@ _register("StatefulUniformFullInt", _full_integers)
 
 
 @drawing("StatefulUniformInt")
-def stateful_uniform_int(resource, algorithm, shape, minval, maxval, *, dtype):
+def stateful_uniform_int(
+    resource: ResourceVariable, algorithm: torch.Tensor, shape: torch.Tensor, minval: torch.Tensor, maxval: torch.Tensor, *, dtype: DType
+) -> torch.Tensor:
     sizes = random.shape_of(shape)
     low, high = random.checked_range(minval, maxval)
     place = _advanced(resource, algorithm, math.prod(sizes) * random.RESERVED_PER_VALUE)
@@ -76,12 +84,12 @@ def stateful_uniform_int(resource, algorithm, shape, minval, maxval, *, dtype):
 
 
 @kernel("RngSkip", writes=(0,), locks=True)
-def rng_skip(resource, algorithm, delta):
+def rng_skip(resource: ResourceVariable, algorithm: torch.Tensor, delta: torch.Tensor) -> None:
     _advanced(resource, algorithm, int(delta) & _MASK64)
 
 
 @fresh("NonDeterministicInts", effect=Effect.RANDOM)
-def non_deterministic_ints(shape, *, dtype):
+def non_deterministic_ints(shape: torch.Tensor, *, dtype: DType) -> torch.Tensor:
     sizes = random.shape_of(shape)
     kind = np.dtype(dtype.as_numpy_dtype)
     return from_numpy(np.frombuffer(secrets.token_bytes(math.prod(sizes) * kind.itemsize), kind).reshape(sizes))
@@ -94,7 +102,7 @@ _SMALL_MEAN = 10.0
 _RESERVED_FOR_BINOMIAL = 5150 * random.RESERVED_PER_VALUE
 
 
-def _uniforms(place: Philox):
+def _uniforms(place: Philox) -> Iterator[float]:
     """Uniform values without end, the second of each block first."""
     start = 0
     while True:
@@ -109,7 +117,7 @@ def _stirling_tail(k: float) -> float:
     return math.lgamma(k + 1) - ((k + 0.5) * math.log(k + 1) - (k + 1) + 0.5 * math.log(2 * math.pi))
 
 
-def _by_waiting(count: float, probability: float, uniforms) -> int:
+def _by_waiting(count: float, probability: float, uniforms: Iterator) -> int:
     """How many waiting times for a success fit into `count` tries."""
     passed, successes = 0.0, 0
     while True:
@@ -119,7 +127,7 @@ def _by_waiting(count: float, probability: float, uniforms) -> int:
         successes += 1
 
 
-def _by_rejection(count: float, probability: float, uniforms) -> int:
+def _by_rejection(count: float, probability: float, uniforms: Iterator) -> int:
     deviation = math.sqrt(count * probability * (1 - probability))
     b = 1.15 + 2.53 * deviation
     a = -0.0873 + 0.0248 * b + 0.01 * probability
@@ -147,7 +155,7 @@ def _by_rejection(count: float, probability: float, uniforms) -> int:
             return k
 
 
-def _binomial(count: float, probability: float, uniforms) -> float:
+def _binomial(count: float, probability: float, uniforms: Iterator) -> float:
     if count < 0 or not 0 <= probability <= 1:
         return math.nan
     if probability > 0.5:
@@ -159,7 +167,9 @@ def _binomial(count: float, probability: float, uniforms) -> float:
 
 
 @drawing("StatefulRandomBinomial")
-def stateful_random_binomial(resource, algorithm, shape, counts, probs, *, dtype):
+def stateful_random_binomial(
+    resource: ResourceVariable, algorithm: torch.Tensor, shape: torch.Tensor, counts: torch.Tensor, probs: torch.Tensor, *, dtype: DType
+) -> torch.Tensor:
     sizes = random.shape_of(shape)
     rows = sizes[0] if sizes and max(counts.numel(), probs.numel()) > 1 else 1
     for name, parameter in (("counts", counts), ("probs", probs)):

@@ -7,6 +7,8 @@ at once and the few that were rejected tried again.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -18,6 +20,10 @@ from everflow.kernels.random import RESERVED_PER_VALUE, box_muller, doubles, sha
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
+
 _GAMMA_SQUEEZE = 0.0331
 
 
@@ -27,12 +33,12 @@ class Draws:
     A block gives a pair of values; the second one of a pair is used first.
     """
 
-    def __init__(self, place: Philox, outputs: np.ndarray):
+    def __init__(self, place: Philox, outputs: np.ndarray) -> None:
         self._place = place
         self._block = outputs.astype(np.uint64) * np.uint64(RESERVED_PER_VALUE)
         self._pairs = {kind: (np.empty((len(outputs), 2)), np.zeros(len(outputs), np.int64)) for kind in (doubles, box_muller)}
 
-    def _take(self, kind, who: np.ndarray) -> np.ndarray:
+    def _take(self, kind: Callable[..., np.ndarray], who: np.ndarray) -> np.ndarray:
         values, left = self._pairs[kind]
         empty = who[left[who] == 0]
         if len(empty):
@@ -117,7 +123,9 @@ def poisson(place: Philox, rate: np.ndarray, samples: int) -> np.ndarray:
     return result.reshape(-1, samples)
 
 
-def _sampled(make, shape, parameter: torch.Tensor, dtype, node, session) -> torch.Tensor:
+def _sampled(
+    make: Callable[..., np.ndarray], shape: torch.Tensor, parameter: torch.Tensor, dtype: DType, node: Node, session: Session
+) -> torch.Tensor:
     """Samples of shape `shape` for each parameter, laid out with the samples in front."""
     sizes = shape_of(shape)
     samples = math.prod(sizes)
@@ -129,17 +137,17 @@ def _sampled(make, shape, parameter: torch.Tensor, dtype, node, session) -> torc
 
 
 @fresh("RandomGamma", effect=Effect.RANDOM)
-def random_gamma(shape, alpha, *, T, node, session):
+def random_gamma(shape: torch.Tensor, alpha: torch.Tensor, *, T: DType, node: Node, session: Session) -> torch.Tensor:
     return _sampled(gamma, shape, alpha, T, node, session)
 
 
 @fresh("RandomPoisson", effect=Effect.RANDOM)
-def random_poisson(shape, rate, *, dtype, node, session):
+def random_poisson(shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session) -> torch.Tensor:
     return _sampled(poisson, shape, rate, dtype, node, session)
 
 
 @fresh("RandomPoissonV2", effect=Effect.RANDOM)
-def random_poisson_v2(shape, rate, *, dtype, node, session):
+def random_poisson_v2(shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session) -> torch.Tensor:
     return _sampled(poisson, shape, rate, dtype, node, session)
 
 
@@ -150,7 +158,7 @@ _LARGE_ALPHA = 100.0
 
 
 @fresh("RandomGammaGrad")
-def random_gamma_grad(alpha, sample):
+def random_gamma_grad(alpha: torch.Tensor, sample: torch.Tensor) -> torch.Tensor:
     """-(dP/dalpha) / p(sample), P the distribution function and p its density, so that the sample's quantile stays."""
     a, x = torch.broadcast_tensors(alpha.to(torch.float64), sample.to(torch.float64))
     result = torch._standard_gamma_grad(a.contiguous(), x.contiguous())

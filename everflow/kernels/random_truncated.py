@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,6 +18,10 @@ from everflow.kernels.random import box_muller, doubles, shape_of, single_normal
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
+
 # A row sets aside room in the stream for this many tries of each value.
 _MOST_TRIES = 1000
 # Where all values are of one distribution, so many of them are a row.
@@ -27,7 +33,7 @@ _WIDE = 1.3
 class _Source:
     """Uniform and normal values in the order in which one row after the other uses them up, a block at a time."""
 
-    def __init__(self, place: Philox, double: bool):
+    def __init__(self, place: Philox, double: bool) -> None:
         self.place, self.double, self.used = place, double, 0
 
     def uniforms(self, blocks: int) -> np.ndarray:
@@ -46,21 +52,21 @@ class _Source:
         return np.where(values > 0, logarithm(np.maximum(values, np.finfo(values.dtype).tiny)), -np.inf).astype(values.dtype)
 
 
-def _by_normals(source, low, high):
+def _by_normals(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Normal candidates, kept where they are within bounds."""
 
-    def draw(groups):
+    def draw(groups: int) -> tuple[np.ndarray, np.ndarray]:
         z = source.normals(groups)
         return z, (z >= low) & (z <= high)
 
     return draw, 1
 
 
-def _by_uniforms(source, low, high):
+def _by_uniforms(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Uniform candidates between narrow bounds, kept by the density."""
     peak = 0.0 if low < 0 else low * low
 
-    def draw(groups):
+    def draw(groups: int) -> tuple[np.ndarray, np.ndarray]:
         values = source.uniforms(2 * groups)
         z = values[::2] * (high - low) + low
         return z, values[1::2] <= np.exp((peak - z * z) / 2)
@@ -68,11 +74,11 @@ def _by_uniforms(source, low, high):
     return draw, 2
 
 
-def _by_exponentials(source, low, high):
+def _by_exponentials(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Exponential candidates from the lower bound on, for a tail."""
     alpha = (low + np.sqrt(low * low + 4)) / 2
 
-    def draw(groups):
+    def draw(groups: int) -> tuple[np.ndarray, np.ndarray]:
         values = source.uniforms(groups)
         z = -source.log(values[:, ::2]) / alpha + low
         x = alpha - z if low < alpha else low - alpha
@@ -81,7 +87,7 @@ def _by_exponentials(source, low, high):
     return draw, 1
 
 
-def _method(low, high):
+def _method(low: float, high: float) -> Callable[..., tuple[Callable, int]]:
     if (low < -_WIDE and high >= 0) or (high > _WIDE and low <= 0):
         return _by_normals
     root = math.sqrt(low * low + 4)
@@ -89,7 +95,7 @@ def _method(low, high):
     return _by_uniforms if high - low < narrow else _by_exponentials
 
 
-def truncated_row(source: _Source, mean, deviation, low, high, count: int) -> np.ndarray:
+def truncated_row(source: _Source, mean: float, deviation: float, low: float, high: float, count: int) -> np.ndarray:
     """`count` values of one row; the source goes on behind the last block used."""
     if math.isinf(low) or high < mean:  # turned around, so that the lower bound is the one that matters
         low, high, deviation = high, low, -deviation
@@ -111,7 +117,17 @@ def truncated_row(source: _Source, mean, deviation, low, high, count: int) -> np
 
 
 @fresh("ParameterizedTruncatedNormal", effect=Effect.RANDOM)
-def parameterized_truncated_normal(shape, means, stdevs, minvals, maxvals, *, dtype, node, session):
+def parameterized_truncated_normal(
+    shape: torch.Tensor,
+    means: torch.Tensor,
+    stdevs: torch.Tensor,
+    minvals: torch.Tensor,
+    maxvals: torch.Tensor,
+    *,
+    dtype: DType,
+    node: Node,
+    session: Session,
+) -> torch.Tensor:
     sizes = shape_of(shape)
     if not sizes:
         raise InvalidArgumentError(None, None, "Shape tensor must not be empty, got []")

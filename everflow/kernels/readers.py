@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -11,11 +13,15 @@ from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
-from everflow.kernels.queues import shared_resource
+from everflow.kernels.queues import Queue, shared_resource
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings import scalar_string, strings
 from everflow.platform import file_io
 from everflow.protos.reader_base_pb2 import ReaderBaseState
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node, Session, Step
+    from everflow.kernels.tensors import Strings
 
 
 class Reader:
@@ -23,20 +29,20 @@ class Reader:
 
     serializable = False
 
-    def __init__(self, name):
+    def __init__(self, name: str) -> None:
         self.name = name
         self.lock = renewed(threading.Lock())
         self.reset()
 
-    def reset(self):
+    def reset(self) -> None:
         self.work, self.started, self.finished, self.produced = b"", 0, 0, 0
-        self.source = None
+        self.source: Iterator[tuple[bytes, bytes]] | None = None
 
-    def open(self, work: bytes):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         """(key, record) pairs of one file; subclasses say how."""
         raise NotImplementedError
 
-    def _next(self, queue, step):
+    def _next(self, queue: Queue, step: Step) -> tuple[bytes, bytes]:
         """The next (key, record), from the next file where one has ended."""
         while True:
             if self.source is None:
@@ -53,20 +59,20 @@ class Reader:
                 return pair
             self._end_of_file()
 
-    def _end_of_file(self):
+    def _end_of_file(self) -> None:
         self.finished = self.started
         self.source = None
 
-    def read(self, queue, step):
+    def read(self, queue: Queue, step: Step) -> tuple[bytes, bytes]:
         with step.holding(self.lock):
             return self._next(queue, step)
 
-    def read_up_to(self, queue, count, step):
+    def read_up_to(self, queue: Queue, count: int, step: Step) -> list[tuple[bytes, bytes]]:
         """At least one record and at most `count`, all from one file."""
         with step.holding(self.lock):
             found = [self._next(queue, step)]
             while len(found) < count:
-                pair = next(self.source, None)
+                pair = None if self.source is None else next(self.source, None)
                 if pair is None:
                     self._end_of_file()
                     break
@@ -81,7 +87,7 @@ class Reader:
             work_started=self.started, work_finished=self.finished, num_records_produced=self.produced, current_work=self.work
         ).SerializeToString(deterministic=True)
 
-    def restore(self, data: bytes):
+    def restore(self, data: bytes) -> None:
         if not self.serializable:
             raise UnimplementedError(None, None, "Reader RestoreState")
         state = ReaderBaseState()
@@ -98,7 +104,7 @@ class WholeFileReader(Reader):
 
     serializable = True
 
-    def open(self, work):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
             yield work, file.read()
 
@@ -108,18 +114,18 @@ class IdentityReader(Reader):
 
     serializable = True
 
-    def open(self, work):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         yield work, work
 
 
 class TextLineReader(Reader):
     """Each line is a record; keys are `file:line`."""
 
-    def __init__(self, name, skip_header_lines):
+    def __init__(self, name: str, skip_header_lines: int) -> None:
         self.skip = skip_header_lines
         super().__init__(name)
 
-    def open(self, work):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
             data = file.read()
         lines = data.split(b"\n")
@@ -133,11 +139,11 @@ class TextLineReader(Reader):
 class TFRecordReader(Reader):
     """The records of TFRecord files; keys are `file:offset`."""
 
-    def __init__(self, name, compression_type):
+    def __init__(self, name: str, compression_type: str) -> None:
         self.compression = compression_type
         super().__init__(name)
 
-    def open(self, work):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
             source, position = records.decoded(file, self.compression), 0
             while (record := records.read_record(source, position, work.decode())) is not None:
@@ -148,7 +154,7 @@ class TFRecordReader(Reader):
 class FixedLengthRecordReader(Reader):
     """Records of a fixed number of bytes between a header and a footer; keys are `file:number`."""
 
-    def __init__(self, name, header_bytes, record_bytes, footer_bytes, hop_bytes, encoding):
+    def __init__(self, name: str, header_bytes: int, record_bytes: int, footer_bytes: int, hop_bytes: int, encoding: str) -> None:
         if header_bytes < 0 or footer_bytes < 0 or hop_bytes < 0:
             raise InvalidArgumentError(None, None, "header_bytes, footer_bytes and hop_bytes must be >= 0")
         if record_bytes <= 0:
@@ -159,7 +165,7 @@ class FixedLengthRecordReader(Reader):
         self.hop, self.encoding = hop_bytes or record_bytes, encoding
         super().__init__(name)
 
-    def open(self, work):
+    def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
             source = records.decoded(file, self.encoding)
             pieces = iter(lambda: source.read(1 << 20), b"")
@@ -173,56 +179,66 @@ class FixedLengthRecordReader(Reader):
 # --- kernels ----------------------------------------------------------------------------------
 
 
-def _two_forms(name):
+def _two_forms(name: str) -> tuple[str, str]:
     return name, name + "V2"
 
 
 @kernel(*_two_forms("WholeFileReader"), once=True)
-def whole_file_reader(*, container, shared_name, node, session):
+def whole_file_reader(*, container: str, shared_name: str, node: Node, session: Session) -> WholeFileReader:
     return shared_resource("reader", node, session, container, shared_name, WholeFileReader)
 
 
 @kernel(*_two_forms("IdentityReader"), once=True)
-def identity_reader(*, container, shared_name, node, session):
+def identity_reader(*, container: str, shared_name: str, node: Node, session: Session) -> IdentityReader:
     return shared_resource("reader", node, session, container, shared_name, IdentityReader)
 
 
 @kernel(*_two_forms("TextLineReader"), once=True)
-def text_line_reader(*, skip_header_lines, container, shared_name, node, session):
+def text_line_reader(*, skip_header_lines: int, container: str, shared_name: str, node: Node, session: Session) -> TextLineReader:
     return shared_resource("reader", node, session, container, shared_name, lambda name: TextLineReader(name, skip_header_lines))
 
 
 @kernel(*_two_forms("TFRecordReader"), once=True)
-def tf_record_reader(*, compression_type, container, shared_name, node, session):
+def tf_record_reader(*, compression_type: str, container: str, shared_name: str, node: Node, session: Session) -> TFRecordReader:
     return shared_resource("reader", node, session, container, shared_name, lambda name: TFRecordReader(name, compression_type))
 
 
 @kernel(*_two_forms("FixedLengthRecordReader"), once=True)
-def fixed_length_record_reader(*, header_bytes, record_bytes, footer_bytes, hop_bytes, container, shared_name, node, session):
+def fixed_length_record_reader(
+    *,
+    header_bytes: int,
+    record_bytes: int,
+    footer_bytes: int,
+    hop_bytes: int,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
+) -> FixedLengthRecordReader:
     encoding = node.attrs.get("encoding", b"")
     encoding = encoding.decode() if isinstance(encoding, bytes) else encoding
     sizes = header_bytes, record_bytes, footer_bytes, hop_bytes
 
-    def make(name):
+    def make(name: str) -> FixedLengthRecordReader:
         return FixedLengthRecordReader(name, *sizes, encoding)
 
     return shared_resource("reader", node, session, container, shared_name, make)
 
 
-def _scalar(text: bytes):
+def _scalar(text: bytes) -> Strings:
     value = np.empty((), object)
     value[()] = text
     return value
 
 
 @acting(*_two_forms("ReaderRead"), waits=Waits.TAKES)
-def read(reader_handle, queue_handle, *, step):
+def read(reader_handle: Reader, queue_handle: Queue, *, step: Step) -> tuple[Strings, Strings]:
     key, value = reader_handle.read(queue_handle, step)
     return _scalar(key), _scalar(value)
 
 
 @acting(*_two_forms("ReaderReadUpTo"), waits=Waits.TAKES)
-def read_up_to(reader_handle, queue_handle, num_records, *, step):
+def read_up_to(reader_handle: Reader, queue_handle: Queue, num_records: torch.Tensor, *, step: Step) -> tuple[Strings, Strings]:
     if int(num_records) <= 0:
         raise OutOfRangeError(None, None, f"num_records must be positive, got {int(num_records)}")
     pairs = reader_handle.read_up_to(queue_handle, int(num_records), step)
@@ -231,28 +247,28 @@ def read_up_to(reader_handle, queue_handle, num_records, *, step):
 
 
 @reading(*_two_forms("ReaderNumRecordsProduced"))
-def num_records_produced(reader_handle):
+def num_records_produced(reader_handle: Reader) -> torch.Tensor:
     return torch.tensor(reader_handle.produced)
 
 
 @reading(*_two_forms("ReaderNumWorkUnitsCompleted"))
-def num_work_units_completed(reader_handle):
+def num_work_units_completed(reader_handle: Reader) -> torch.Tensor:
     return torch.tensor(reader_handle.finished)
 
 
 @acting(*_two_forms("ReaderReset"))
-def reset(reader_handle):
+def reset(reader_handle: Reader) -> None:
     with reader_handle.lock:
         reader_handle.reset()
 
 
 @reading(*_two_forms("ReaderSerializeState"))
-def serialize_state(reader_handle):
+def serialize_state(reader_handle: Reader) -> Strings:
     with reader_handle.lock:
         return _scalar(reader_handle.state())
 
 
 @acting(*_two_forms("ReaderRestoreState"))
-def restore_state(reader_handle, state):
+def restore_state(reader_handle: Reader, state: Strings) -> None:
     with reader_handle.lock:
         reader_handle.restore(scalar_string(state, "state"))

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
@@ -10,8 +13,11 @@ from everflow.kernels.math_dtypes import comparable, from_comparable, highest, l
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
-def reduced_axes(axis, rank) -> list[int]:
+
+def reduced_axes(axis: torch.Tensor, rank: int) -> list[int]:
     """The axes named by an axis tensor, without negatives and repetitions, in order."""
     axes = axis.tolist()
     if not isinstance(axes, list):
@@ -22,17 +28,17 @@ def reduced_axes(axis, rank) -> list[int]:
     return axes if len(axes) < 2 else sorted({a % rank for a in axes})
 
 
-def _reduction(op_type, reduce):
+def _reduction(op_type: str, reduce: Callable[..., torch.Tensor]) -> None:
     """Register `reduce(x, axes, keep_dims)` as an op's kernel. Without axes the input is the result."""
 
-    def run(input, axis, *, keep_dims):
+    def run(input: torch.Tensor, axis: torch.Tensor, *, keep_dims: bool) -> torch.Tensor:
         axes = reduced_axes(axis, input.dim())
         return reduce(input, axes, keep_dims) if axes else input
 
     kernel(op_type, result=same(0), fails=False)(run)
 
 
-def _summed_type(x):
+def _summed_type(x: torch.Tensor) -> torch.dtype:
     """The type sums wrap in: that of the values, where torch would take int64."""
     return torch.int64 if x.dtype in (torch.uint16, torch.uint32, torch.uint64) else x.dtype
 
@@ -43,7 +49,7 @@ DIVIDED = 1 << 15
 _ROW = 1 << 12
 
 
-def _is_divided(x, axes) -> bool:
+def _is_divided(x: torch.Tensor, axes: list[int]) -> bool:
     """Whether bits would depend on the number of threads."""
     count = x.numel()
     if count < DIVIDED:
@@ -53,7 +59,7 @@ def _is_divided(x, axes) -> bool:
     return count == 1
 
 
-def _by_rows(reduce, x, axes, keep_dims):
+def _by_rows(reduce: Callable[..., torch.Tensor], x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     """All values to one by `reduce(values, axis)`, in an order of our own; half precision is rounded once, at the end."""
     values = x.reshape(-1)
     if x.dtype in (torch.float16, torch.bfloat16):
@@ -66,27 +72,27 @@ def _by_rows(reduce, x, axes, keep_dims):
     return result.view([1 if keep_dims else size for i, size in enumerate(x.shape) if keep_dims or i not in {a % x.dim() for a in axes}])
 
 
-def float_sum(x, axes, keep_dims):
+def float_sum(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     """The sum of numbers with a fraction, whatever the number of threads."""
     if _is_divided(x, axes):
         return _by_rows(torch.sum, x, axes, keep_dims).to(x.dtype)
     return torch.sum(x, axes, keep_dims)
 
 
-def float_mean(x, axes, keep_dims):
+def float_mean(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     """The mean of numbers with a fraction, whatever the number of threads."""
     if _is_divided(x, axes):
         return _by_rows(torch.sum, x, axes, keep_dims).div_(x.numel()).to(x.dtype)
     return torch.mean(x, axes, keep_dims)
 
 
-def _sum(x, axes, keep_dims):
+def _sum(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     if x.is_floating_point() or x.is_complex():
         return float_sum(x, axes, keep_dims)
     return x.sum(axes, keepdim=keep_dims, dtype=_summed_type(x)).to(x.dtype)
 
 
-def _mean(x, axes, keep_dims):
+def _mean(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     if x.is_floating_point() or x.is_complex():
         return float_mean(x, axes, keep_dims)
     total = _sum(x, axes, keep_dims)
@@ -98,7 +104,7 @@ def _mean(x, axes, keep_dims):
     return torch.div(total.to(torch.int64), divisor, rounding_mode="trunc").to(x.dtype)
 
 
-def _prod(x, axes, keep_dims):
+def _prod(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     if _is_divided(x, axes) and x.is_floating_point():
         return _by_rows(torch.prod, x, axes, keep_dims).to(x.dtype)
     for axis in reversed(axes):  # from the last one, so that the others stay where they are
@@ -106,16 +112,16 @@ def _prod(x, axes, keep_dims):
     return x
 
 
-def _has_nan(x):
+def _has_nan(x: torch.Tensor) -> bool:
     """Whether there may be a NaN in a float tensor: quick, and wrong only where infinities of both signs meet."""
     total = float(x.sum())
     return total != total
 
 
-def _extreme(reduce, infinity, bound):
+def _extreme(reduce: Callable, infinity: float, bound: Callable[..., float]) -> Callable[..., torch.Tensor]:
     """Maximum or minimum. NaNs are passed over, but one alone stays; of nothing it is infinity, or the type's limit for integers."""
 
-    def run(x, axes, keep_dims):
+    def run(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
         if any(x.shape[a] == 0 for a in axes):
             gone = {a % x.dim() for a in axes}
             shape = [1 if i in gone else size for i, size in enumerate(x.shape) if keep_dims or i not in gone]
@@ -130,7 +136,7 @@ def _extreme(reduce, infinity, bound):
     return run
 
 
-def _euclidean_norm(x, axes, keep_dims):
+def _euclidean_norm(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
     if x.is_complex():
         return torch.linalg.vector_norm(x, dim=axes, keepdim=keep_dims).to(x.dtype)
     if x.is_floating_point():
@@ -152,8 +158,8 @@ for _op_type, _reduce in {
     _reduction(_op_type, _reduce)
 
 
-def _position(op_type, find, infinity):
-    def run(input, dimension, *, output_type):
+def _position(op_type: str, find: Callable, infinity: float) -> None:
+    def run(input: torch.Tensor, dimension: torch.Tensor, *, output_type: DType) -> torch.Tensor:
         rank = input.dim()
         if dimension.numel() != 1 or dimension.dim():
             raise InvalidArgumentError(None, None, f"dim must be a scalar, but received tensor of shape: {shape_text(dimension)}")
@@ -175,11 +181,11 @@ _position("ArgMax", torch.argmax, float("-inf"))
 _position("ArgMin", torch.argmin, float("inf"))
 
 
-def _scan(op_type, accumulate, neutral, **facts):
+def _scan(op_type: str, accumulate: Callable[..., torch.Tensor], neutral: Callable[..., float], **facts: Any) -> None:
     """Register a running reduction; `exclusive` starts it with the neutral element, `reverse` goes from the end."""
 
     @widened
-    def along(x, at, exclusive, reverse):
+    def along(x: torch.Tensor, at: int, exclusive: bool, reverse: bool) -> torch.Tensor:
         values = x.flip(at) if reverse else x
         if exclusive:
             first = torch.full_like(values.narrow(at, 0, 1), neutral(x.dtype))
@@ -187,7 +193,7 @@ def _scan(op_type, accumulate, neutral, **facts):
         result = accumulate(values, at)
         return result.flip(at) if reverse else result
 
-    def run(x, axis, *, exclusive, reverse):
+    def run(x: torch.Tensor, axis: torch.Tensor, *, exclusive: bool, reverse: bool) -> torch.Tensor:
         rank, at = x.dim(), int(axis)
         if not -rank <= at < rank:
             raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
@@ -196,7 +202,7 @@ def _scan(op_type, accumulate, neutral, **facts):
     fresh(op_type, **facts)(run)
 
 
-def _log_sum_exp_scan(x, axis):
+def _log_sum_exp_scan(x: torch.Tensor, axis: int) -> torch.Tensor:
     floor = lowest(x.dtype)
     wide = x.to(torch.float32) if x.dtype is torch.float16 else x
     values = torch.where(torch.isnan(wide), float("-inf"), wide)

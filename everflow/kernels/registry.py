@@ -9,9 +9,13 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from everflow.framework.families import Families
 from everflow.kernels.facts import FRESH, SHARE, Effect, Facts, same
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
 
 # Keyword-only parameters of a kernel that are not attributes.
 CONTEXT_NAMES = ("node", "session", "step")
@@ -28,12 +32,14 @@ class Kernel:
     facts: Facts = Facts()
 
 
+_F = TypeVar("_F", bound=Callable)
+
 _kernels: dict[str, Kernel] = {}
-_specializers: dict[str, list[Callable]] = {}
+_specializers: dict[str, list[Callable[[Node], Callable | None]]] = {}
 load_all = Families("everflow.kernels").load
 
 
-def kernel(*op_types: str, once: bool = False, **facts):
+def kernel(*op_types: str, once: bool = False, **facts: Any) -> Callable[[_F], _F]:
     """Register the decorated function as the kernel of these op types.
 
     `once=True`: it is called when a plan is made, not at each run. `facts`: what the planner may rely on, see `Facts`. A family with facts in
@@ -41,7 +47,7 @@ def kernel(*op_types: str, once: bool = False, **facts):
     """
     declared = Facts(**facts)
 
-    def register(function):
+    def register(function: _F) -> _F:
         keywords = _keyword_only(function)
         entry = Kernel(
             function,
@@ -69,10 +75,10 @@ acting = functools.partial(fresh, effect=Effect.ACTS, writes=())  # changes some
 updating = functools.partial(kernel, result=same(0), effect=Effect.ACTS, writes=(0,))
 
 
-def specialize(*op_types: str):
+def specialize(*op_types: str) -> Callable[[_F], _F]:
     """Register `fn(node)`, which may return a faster callable for one node, or None. With several for an op type the first answer counts."""
 
-    def register(function):
+    def register(function: _F) -> _F:
         for op_type in op_types:
             _specializers.setdefault(op_type, []).append(function)
         return function
@@ -80,7 +86,7 @@ def specialize(*op_types: str):
     return register
 
 
-def _keyword_only(function) -> list[str]:
+def _keyword_only(function: Callable) -> list[str]:
     try:
         parameters = inspect.signature(function).parameters.values()
     except ValueError:  # torch's built-in functions take tensors only
@@ -96,7 +102,13 @@ def lookup(op_type: str) -> Kernel | None:
     return _kernels.get(op_type)
 
 
-def specialized(node) -> Callable | None:
+def function_of(op_type: str) -> Callable:
+    """What computes an op type that is known to have a kernel."""
+    load_all()
+    return _kernels[op_type].function
+
+
+def specialized(node: Node) -> Callable | None:
     """A faster callable for this one node, or None."""
     load_all()
     for function in _specializers.get(node.type, ()):

@@ -5,17 +5,24 @@ Who carries them is the run's own affair: it has put an object with `send(attrs,
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from everflow.kernels.facts import Waits
 from everflow.kernels.registry import kernel
+
+if TYPE_CHECKING:
+    import torch
+
+    from everflow.kernels.context import Node, Step
 
 CARRIER = "rendezvous"
 
 
 @kernel("_Send")
-def send(tensor, *, node, step):
+def send(tensor: torch.Tensor, *, node: Node, step: Step) -> None:
     step.container[CARRIER].send(node.attrs, tensor)
 
 
 @kernel("_Recv", waits=Waits.OUTSIDE)
-def recv(*, node, step):
+def recv(*, node: Node, step: Step) -> Any:
     return step.container[CARRIER].recv(node.attrs)

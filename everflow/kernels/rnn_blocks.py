@@ -8,7 +8,20 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh, library
 
 
-def _lstm_step(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, order):
+def _lstm_step(
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+    order: tuple[int, int, int, int],
+) -> tuple[torch.Tensor, ...]:
     """(i, cs, f, o, ci, co, h) of one step; `order` says where the gates i, ci, f, o stand in the weights."""
     gates = torch.addmm(b, torch.cat([x, h_prev], 1), w).chunk(4, 1)
     i, ci, f, o = (gates[place] for place in order)
@@ -31,11 +44,38 @@ _ICFO, _IFCO = (0, 1, 2, 3), (0, 2, 1, 3)
 
 
 @library("LSTMBlockCell")
-def lstm_block_cell(x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
+def lstm_block_cell(
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, ...]:
     return _lstm_step(x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO)
 
 
-def _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole):
+def _lstm_step_grad(
+    cs_prev: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    i: torch.Tensor,
+    cs: torch.Tensor,
+    f: torch.Tensor,
+    o: torch.Tensor,
+    ci: torch.Tensor,
+    co: torch.Tensor,
+    cs_grad: torch.Tensor,
+    h_grad: torch.Tensor,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     """(gradient of cs_prev, those of the gates i, ci, f, o, those of the peepholes)."""
     do = o * (1 - o) * h_grad * co
     dcs = (1 - co * co) * h_grad * o + cs_grad
@@ -54,12 +94,45 @@ def _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad
 
 
 @library("LSTMBlockCellGrad")
-def lstm_block_cell_grad(x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, cs_grad, h_grad, *, use_peephole):
+def lstm_block_cell_grad(
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    i: torch.Tensor,
+    cs: torch.Tensor,
+    f: torch.Tensor,
+    o: torch.Tensor,
+    ci: torch.Tensor,
+    co: torch.Tensor,
+    cs_grad: torch.Tensor,
+    h_grad: torch.Tensor,
+    *,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     cs_prev_grad, gates, peepholes = _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole)
     return (cs_prev_grad, torch.cat(gates, 1), *peepholes)
 
 
-def _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, order):
+def _block_lstm(
+    seq_len_max: torch.Tensor,
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+    order: tuple[int, int, int, int],
+) -> tuple[torch.Tensor, ...]:
     if cell_clip == 0 and forget_bias == 0:
         cell_clip = -1.0
     steps = int(seq_len_max)
@@ -75,17 +148,65 @@ def _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bia
 
 
 @library("BlockLSTM")
-def block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, forget_bias, cell_clip, use_peephole):
+def block_lstm(
+    seq_len_max: torch.Tensor,
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    forget_bias: float,
+    cell_clip: float,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, ...]:
     return _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO)
 
 
 @library("BlockLSTMV2")
-def block_lstm_v2(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, *, cell_clip, use_peephole):
+def block_lstm_v2(
+    seq_len_max: torch.Tensor,
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    cell_clip: float,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, ...]:
     return _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, 0.0, cell_clip, use_peephole, _IFCO)
 
 
 @library("BlockLSTMGrad")
-def block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs, f, o, ci, co, h, cs_grad, h_grad, *, use_peephole):
+def block_lstm_grad(
+    seq_len_max: torch.Tensor,
+    x: torch.Tensor,
+    cs_prev: torch.Tensor,
+    h_prev: torch.Tensor,
+    w: torch.Tensor,
+    wci: torch.Tensor,
+    wcf: torch.Tensor,
+    wco: torch.Tensor,
+    b: torch.Tensor,
+    i: torch.Tensor,
+    cs: torch.Tensor,
+    f: torch.Tensor,
+    o: torch.Tensor,
+    ci: torch.Tensor,
+    co: torch.Tensor,
+    h: torch.Tensor,
+    cs_grad: torch.Tensor,
+    h_grad: torch.Tensor,
+    *,
+    use_peephole: bool,
+) -> tuple[torch.Tensor, ...]:
     steps, inputs = int(seq_len_max), x.shape[2]
     x_grad = torch.zeros_like(x)
     w_grad, b_grad = torch.zeros_like(w), torch.zeros_like(b)
@@ -96,24 +217,37 @@ def block_lstm_grad(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, i, cs,
         cs_carried, gates, peepholes = _lstm_step_grad(
             cs_before, wci, wcf, wco, i[t], cs[t], f[t], o[t], ci[t], co[t], cs_grad[t] + cs_carried, h_grad[t] + h_carried, use_peephole
         )
-        gates = torch.cat(gates, 1)
-        joined_grad = gates @ w.mT
+        joined = torch.cat(gates, 1)
+        joined_grad = joined @ w.mT
         x_grad[t], h_carried = joined_grad[:, :inputs], joined_grad[:, inputs:]
-        w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, gates)
-        b_grad += gates.sum(0)
+        w_grad.addmm_(torch.cat([x[t], h_before], 1).mT, joined)
+        b_grad += joined.sum(0)
         peephole_grads = [total + part for total, part in zip(peephole_grads, peepholes)]
     return (x_grad, cs_carried, h_carried, w_grad, *peephole_grads, b_grad)
 
 
 @library("GRUBlockCell")
-def gru_block_cell(x, h_prev, w_ru, w_c, b_ru, b_c):
+def gru_block_cell(
+    x: torch.Tensor, h_prev: torch.Tensor, w_ru: torch.Tensor, w_c: torch.Tensor, b_ru: torch.Tensor, b_c: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     r, u = torch.sigmoid(torch.addmm(b_ru, torch.cat([x, h_prev], 1), w_ru)).chunk(2, 1)
     c = torch.tanh(torch.addmm(b_c, torch.cat([x, h_prev * r], 1), w_c))
     return r, u, c, u * h_prev + (1 - u) * c
 
 
 @library("GRUBlockCellGrad")
-def gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
+def gru_block_cell_grad(
+    x: torch.Tensor,
+    h_prev: torch.Tensor,
+    w_ru: torch.Tensor,
+    w_c: torch.Tensor,
+    b_ru: torch.Tensor,
+    b_c: torch.Tensor,
+    r: torch.Tensor,
+    u: torch.Tensor,
+    c: torch.Tensor,
+    d_h: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
     inputs = x.shape[1]
     d_c_bar = d_h * (1 - u) * (1 - c * c)
     d_u_bar = d_h * (h_prev - c) * u * (1 - u)
@@ -128,7 +262,9 @@ def gru_block_cell_grad(x, h_prev, w_ru, w_c, b_ru, b_c, r, u, c, d_h):
 
 
 @fresh("GatherTree")
-def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token):
+def gather_tree(
+    step_ids: torch.Tensor, parent_ids: torch.Tensor, max_sequence_lengths: torch.Tensor, end_token: torch.Tensor
+) -> torch.Tensor:
     steps, batch, beams = step_ids.shape
     if max_sequence_lengths.shape[0] != batch:
         raise InvalidArgumentError(

@@ -6,6 +6,9 @@ Only plans have these nodes (see `runtime/plan/accumulators.py`).
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import torch
 
 from everflow.kernels.facts import SHARE, Effect, same
@@ -20,14 +23,14 @@ class RunningSum:
 
     __slots__ = ("_accumulate", "_total", "_is_ours", "_waiting", "_rows")
 
-    def __init__(self, start: torch.Tensor):
-        self._accumulate = None
+    def __init__(self, start: torch.Tensor) -> None:
+        self._accumulate: Any = None  # comes with the first part
         self._total = start
         self._is_ours = False  # the first total belongs to others, later ones may be added to in place
         self._waiting: tuple[list, ...] = ()
         self._rows = 0
 
-    def add(self, accumulate, rows: int, *parts: torch.Tensor) -> RunningSum:
+    def add(self, accumulate: Callable[..., torch.Tensor], rows: int, *parts: torch.Tensor) -> RunningSum:
         """Have parts of so many rows added, now or later."""
         if not self._waiting:
             self._accumulate, self._waiting = accumulate, tuple([] for _ in parts)
@@ -51,13 +54,13 @@ def _joined(parts: list[torch.Tensor], dim: int) -> torch.Tensor:
 
 
 @kernel("_RunningSum", result=same(0), effect=Effect.ACTS)
-def running_sum(start):
+def running_sum(start: torch.Tensor) -> RunningSum:
     return RunningSum(start)
 
 
 @kernel("_RunningSumOfMatMuls", result=same(0), effect=Effect.ACTS, keeps=(1, 2), threads_matter_from=0)
-def running_sum_of_matmuls(running, a, b, *, transpose_a, transpose_b):
-    def accumulate(total, a, b, out):
+def running_sum_of_matmuls(running: RunningSum, a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> RunningSum:
+    def accumulate(total: torch.Tensor, a: list[torch.Tensor], b: list[torch.Tensor], out: torch.Tensor | None) -> torch.Tensor:
         left = _joined(a, 0).t() if transpose_a else _joined(a, 1)
         right = _joined(b, 1).t() if transpose_b else _joined(b, 0)
         return torch.addmm(total, left, right, out=out)
@@ -66,14 +69,14 @@ def running_sum_of_matmuls(running, a, b, *, transpose_a, transpose_b):
 
 
 @kernel("_RunningSumOfRows", result=same(0), effect=Effect.ACTS, keeps=(1,), threads_matter_from=SHARE)
-def running_sum_of_rows(running, values):
+def running_sum_of_rows(running: RunningSum, values: torch.Tensor) -> RunningSum:
     return running.add(_add_rows, values.shape[0], values)
 
 
-def _add_rows(total, values, out):
+def _add_rows(total: torch.Tensor, values: list[torch.Tensor], out: torch.Tensor | None) -> torch.Tensor:
     return torch.add(total, _joined(values, 0).sum(0), out=out)
 
 
 @kernel("_Total", result=same(0), effect=Effect.ACTS)
-def total(running):
+def total(running: RunningSum) -> torch.Tensor:
     return running.total()

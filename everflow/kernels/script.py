@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,8 +11,13 @@ from everflow.framework import dtypes, errors
 from everflow.framework.tensor_values import as_bytes_array
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensors import from_numpy, to_numpy
+from everflow.kernels.tensors import AnyTensor, Value, from_numpy, to_numpy
 from everflow.ops import script
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Step
+    from everflow.ops.script import PyFunction
 
 # What an exception of the function's becomes; any other is an UnknownError.
 _BECOMES = [
@@ -25,7 +31,7 @@ _BECOMES = [
 
 @fresh("PyFunc")
 @fresh("PyFuncStateless", effect=Effect.READS)  # whatever it promised, it is Python
-def py_func(input, *, token, Tout, node):
+def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) -> list[AnyTensor]:
     registered = script.registered(token)
     returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
@@ -35,31 +41,31 @@ def py_func(input, *, token, Tout, node):
 
 
 @kernel("EagerPyFunc", keeps=(0,), threads_matter_from=0)
-def eager_py_func(input, *, token, Tout, node, step):
+def eager_py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node, step: Step) -> list[AnyTensor]:
     # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see `eager/py_function.py`.
     return _called(script.registered(token), [step.container, *zip(input, node.input_dtypes)])
 
 
-def _called(registered, arguments):
+def _called(registered: PyFunction, arguments: list[Any]) -> Any:
     try:
         return registered.function(*arguments)
     except Exception as e:
         raise translated(e) from e
 
 
-def translated(error):
+def translated(error: Exception) -> errors.OpError:
     """The error that an op raises for one that the function it calls raised."""
     kind = next((mapped for caught, mapped in _BECOMES if isinstance(error, caught)), errors.UnknownError)
     return kind(None, None, f"{type(error).__name__}: {error}\n{''.join(traceback.format_exception(error))}")
 
 
-def _argument(value, dtype):
+def _argument(value: AnyTensor, dtype: DType) -> Any:
     array = to_numpy(value, dtype)
     # The function may keep or change its arrays, which must not be the graph's.
     return array.copy() if array.ndim else array[()]
 
 
-def _result(value, dtype, position, token):
+def _result(value: Any, dtype: DType, position: int, token: str) -> AnyTensor:
     array = np.asarray(value)
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end

@@ -9,11 +9,11 @@ from everflow.kernels.math_dtypes import comparable, from_comparable, highest, l
 from everflow.kernels.registry import fresh
 
 
-def _invalid(message):
+def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _sorted_count(ids, at_least=0):
+def _sorted_count(ids: torch.Tensor, at_least: int = 0) -> int:
     """The number of segments of ids that must ascend from zero."""
     if not ids.numel():
         return at_least
@@ -25,12 +25,12 @@ def _sorted_count(ids, at_least=0):
     return max(count, at_least)
 
 
-def _row_index(ids, values):
+def _row_index(ids: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     """Ids spread over the shape of the rows they select, as scatter wants them."""
     return ids.to(torch.int64).reshape(-1, *[1] * (values.dim() - 1)).expand(values.shape)
 
 
-def _reduce_rows(values, ids, count, how, start):
+def _reduce_rows(values: torch.Tensor, ids: torch.Tensor, count: int, how: str, start: float) -> torch.Tensor:
     """Rows of `values` brought together by id, beginning from `start`."""
     result = torch.full((count, *values.shape[1:]), start, dtype=values.dtype, device=values.device)
     if not values.numel():
@@ -44,22 +44,22 @@ def _reduce_rows(values, ids, count, how, start):
     return result.scatter_reduce_(0, _row_index(ids, values), values, how, include_self=True)
 
 
-def _row_counts(ids, count, dtype):
+def _row_counts(ids: torch.Tensor, count: int, dtype: torch.dtype) -> torch.Tensor:
     return torch.bincount(ids.to(torch.int64), minlength=count).to(dtype)
 
 
-def _by_row(counts, values):
+def _by_row(counts: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     return counts.reshape(-1, *[1] * (values.dim() - 1))
 
 
 _STARTS = {"sum": lambda dtype: 0, "prod": lambda dtype: 1, "amax": lowest, "amin": highest}
 
 
-def _sorted_segments(op_type, how, empty):
+def _sorted_segments(op_type: str, how: str, empty: int) -> None:
     """An op over ascending ids; ids that don't occur give `empty`."""
 
     @widened
-    def reduce(data, segment_ids):
+    def reduce(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
         count = _sorted_count(segment_ids)
         counts = _row_counts(segment_ids, count, torch.int64)
         if how == "mean":
@@ -71,7 +71,7 @@ def _sorted_segments(op_type, how, empty):
         result = _reduce_rows(data, segment_ids, count, how, _STARTS[how](data.dtype))
         return torch.where(_by_row(counts, result) == 0, torch.full((), empty, dtype=data.dtype), result)
 
-    def run(data, segment_ids):
+    def run(data: torch.Tensor, segment_ids: torch.Tensor) -> torch.Tensor:
         if segment_ids.dim() != 1:
             raise _invalid("segment_ids should be a vector.")
         if not data.dim() or data.shape[0] != segment_ids.shape[0]:
@@ -91,10 +91,10 @@ for _op_type, _how, _empty in (
     _sorted_segments(_op_type, _how, _empty)
 
 
-def _unsorted_segments(op_type, how):
+def _unsorted_segments(op_type: str, how: str) -> None:
     """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start value."""
 
-    def reduce(data, ids, count):
+    def reduce(data: torch.Tensor, ids: torch.Tensor, count: int) -> torch.Tensor:
         rows = data.reshape(ids.numel(), *data.shape[ids.dim() :])
         ids = ids.reshape(-1)
         if (ids < 0).any():
@@ -102,12 +102,12 @@ def _unsorted_segments(op_type, how):
             rows, ids = rows[kept], ids[kept]
         return _reduce_rows(rows, ids, count, how, _STARTS[how](data.dtype))
 
-    def reduce_in_order(data, ids, count):
+    def reduce_in_order(data: torch.Tensor, ids: torch.Tensor, count: int) -> torch.Tensor:
         return from_comparable(reduce(comparable(data), ids, count), data.dtype)
 
     whole = reduce_in_order if how in ("amax", "amin") else widened(reduce)
 
-    def run(data, segment_ids, num_segments):
+    def run(data: torch.Tensor, segment_ids: torch.Tensor, num_segments: torch.Tensor) -> torch.Tensor:
         count = int(num_segments)
         if count < 0:
             raise _invalid(f"Input num_segments == {count} must not be negative.")
@@ -131,21 +131,21 @@ for _op_type, _how in (
     _unsorted_segments(_op_type, _how)
 
 
-def _divisor(kind, counts):
+def _divisor(kind: str, counts: torch.Tensor) -> torch.Tensor:
     """What a segment's sum is divided by: 1, its number of rows, or the root of it."""
     counts = counts.clamp(min=1)
     return counts if kind == "Mean" else torch.sqrt(counts)
 
 
-def _sparse_segments(kind):
+def _sparse_segments(kind: str) -> None:
     @widened
-    def reduce(data, indices, ids, count):
+    def reduce(data: torch.Tensor, indices: torch.Tensor, ids: torch.Tensor, count: int) -> torch.Tensor:
         total = _reduce_rows(data.index_select(0, indices.to(torch.int64)), ids, count, "sum", 0)
         if kind == "Sum":
             return total
         return total / _by_row(_divisor(kind, _row_counts(ids, count, data.dtype)), total)
 
-    def run(data, indices, segment_ids, num_segments=None):
+    def run(data: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, num_segments: torch.Tensor | None = None) -> torch.Tensor:
         if indices.numel() != segment_ids.numel():
             raise _invalid("segment_ids and indices should have same size.")
         count = _sorted_count(segment_ids)
@@ -166,8 +166,8 @@ for _kind in ("Sum", "Mean", "SqrtN"):
     _sparse_segments(_kind)
 
 
-def _sparse_segment_grads(kind):
-    def run(grad, indices, segment_ids, output_dim0):
+def _sparse_segment_grads(kind: str) -> None:
+    def run(grad: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, output_dim0: torch.Tensor) -> torch.Tensor:
         size = int(output_dim0)
         bad = (indices < 0) | (indices >= size)
         if bad.any():

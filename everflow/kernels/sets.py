@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, TypeAlias
+
 import numpy as np
 import torch
 
 from everflow.kernels.array import bracketed, dims_of, invalid, is_text
 from everflow.kernels.registry import fresh
 from everflow.kernels.sparse import check_order
+
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor, SparseParts
 
 _OPERATIONS = {
     "a-b": lambda a, b: a - b,
@@ -16,8 +21,10 @@ _OPERATIONS = {
     "union": lambda a, b: a | b,
 }
 
+_Rows: TypeAlias = tuple[tuple[int, ...], dict[tuple[int, ...], set]]  # the batch's shape, and the set at each place of it
 
-def _dense_rows(values):
+
+def _dense_rows(values: AnyTensor) -> _Rows:
     """(batch dims, {batch index: set})"""
     if values.ndim < 2:
         raise invalid(f"Input rank {values.ndim} is less than 2.")
@@ -25,7 +32,7 @@ def _dense_rows(values):
     return batch, {place: set(values[place].tolist()) for place in np.ndindex(*batch)}
 
 
-def _sparse_rows(indices, values, shape, validate):
+def _sparse_rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, validate: bool) -> _Rows:
     dims = dims_of(shape)
     if validate:
         check_order(indices, dims)
@@ -35,7 +42,12 @@ def _sparse_rows(indices, values, shape, validate):
     return tuple(dims[:-1]), rows
 
 
-def _combine(first, second, like, set_operation):
+def _combine(
+    first: _Rows,
+    second: _Rows,
+    like: AnyTensor,
+    set_operation: str,
+) -> SparseParts:
     (batch, ours), (other_batch, theirs) = first, second
     if batch != other_batch:
         raise invalid(f"Mismatched group shapes {bracketed(batch)} vs. {bracketed(other_batch)}.")
@@ -52,25 +64,43 @@ def _combine(first, second, like, set_operation):
 
 
 @fresh("DenseToDenseSetOperation")
-def dense_to_dense(set1, set2, *, set_operation):
+def dense_to_dense(set1: AnyTensor, set2: AnyTensor, *, set_operation: str) -> SparseParts:
     return _combine(_dense_rows(set1), _dense_rows(set2), set1, set_operation)
 
 
 @fresh("DenseToSparseSetOperation")
-def dense_to_sparse(set1, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+def dense_to_sparse(
+    set1: AnyTensor,
+    set2_indices: torch.Tensor,
+    set2_values: AnyTensor,
+    set2_shape: torch.Tensor,
+    *,
+    set_operation: str,
+    validate_indices: bool,
+) -> SparseParts:
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(_dense_rows(set1), second, set1, set_operation)
 
 
 @fresh("SparseToSparseSetOperation")
-def sparse_to_sparse(set1_indices, set1_values, set1_shape, set2_indices, set2_values, set2_shape, *, set_operation, validate_indices):
+def sparse_to_sparse(
+    set1_indices: torch.Tensor,
+    set1_values: AnyTensor,
+    set1_shape: torch.Tensor,
+    set2_indices: torch.Tensor,
+    set2_values: AnyTensor,
+    set2_shape: torch.Tensor,
+    *,
+    set_operation: str,
+    validate_indices: bool,
+) -> SparseParts:
     first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
     second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
     return _combine(first, second, set1_values, set_operation)
 
 
 @fresh("SetSize")
-def set_size(set_indices, set_values, set_shape, *, validate_indices):
+def set_size(set_indices: torch.Tensor, set_values: AnyTensor, set_shape: torch.Tensor, *, validate_indices: bool) -> torch.Tensor:
     batch, rows = _sparse_rows(set_indices, set_values, set_shape, validate_indices)
     sizes = torch.zeros(batch, dtype=torch.int32)
     for place, members in rows.items():

@@ -7,6 +7,8 @@ Indices are int64 matrices with a row for each value; values may be strings, so 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -16,15 +18,18 @@ from everflow.kernels.facts import same
 from everflow.kernels.indexing import add_at
 from everflow.kernels.registry import fresh, kernel, library
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor, SparseParts, Value
 
-def pick(values, positions):
+
+def pick(values: Value, positions: torch.Tensor) -> Value:
     """The values at an int64 tensor of positions."""
     return values[positions.numpy()] if is_text(values) else values[positions]
 
 
-def flat_keys(indices, dims):
+def flat_keys(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor | None:
     """Each index row as one number that orders rows as their indices do; None where such numbers don't fit in 63 bits."""
-    if math.prod(max(int(d), 1) for d in dims) >= 2**63:
+    if math.prod([max(int(d), 1) for d in dims]) >= 2**63:
         return None
     steps = [1] * len(dims)
     for i in range(len(dims) - 2, -1, -1):
@@ -32,7 +37,15 @@ def flat_keys(indices, dims):
     return (indices * torch.tensor(steps, dtype=torch.int64, device=indices.device)).sum(1)
 
 
-def row_order(indices, dims):
+def _flat_positions(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
+    """As `flat_keys`, where there is no other way."""
+    keys = flat_keys(indices, dims)
+    if keys is None:
+        raise invalid(f"A tensor of shape {bracketed(dims)} has more elements than int64 can count")
+    return keys
+
+
+def row_order(indices: torch.Tensor, dims: Sequence[int]) -> torch.Tensor:
     """The stable permutation that puts index rows in row-major order."""
     keys = flat_keys(indices, dims)
     if keys is not None:
@@ -40,7 +53,7 @@ def row_order(indices, dims):
     return torch.from_numpy(np.lexsort(indices.numpy().T[::-1]))
 
 
-def group_ids(indices, dims):
+def group_ids(indices: torch.Tensor, dims: Sequence[int]) -> tuple[torch.Tensor, torch.Tensor]:
     """(positions of each distinct row's first appearance in row-major order, the group of each row)."""
     keys = flat_keys(indices, dims)
     if keys is not None:
@@ -51,11 +64,11 @@ def group_ids(indices, dims):
     return first.scatter_reduce_(0, groups, torch.arange(indices.shape[0]), "amin"), groups
 
 
-def _row_text(row):
+def _row_text(row: list[int]) -> str:
     return "[" + ",".join(map(str, row)) + "]"
 
 
-def check_order(indices, dims):
+def check_order(indices: torch.Tensor, dims: Sequence[int]) -> None:
     """Raise unless index rows are inside the shape, in order and not repeated."""
     if not indices.numel():
         return
@@ -81,7 +94,9 @@ def check_order(indices, dims):
 
 
 @fresh("SparseToDense")
-def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, *, validate_indices):
+def sparse_to_dense(
+    sparse_indices: torch.Tensor, output_shape: torch.Tensor, sparse_values: AnyTensor, default_value: Value, *, validate_indices: bool
+) -> AnyTensor:
     dims = dims_of(output_shape)
     indices = sparse_indices.long()
     if indices.ndim > 2:
@@ -98,20 +113,20 @@ def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value, 
         raise invalid(f"Indices are not valid (out of bounds).  Shape: {bracketed(dims)}")
     keys = tuple(indices.unbind(1))
     if is_text(sparse_values):
-        out = np.full(dims, default_value[()], object)
-        out[tuple(k.numpy() for k in keys)] = sparse_values
-        return out
+        text = np.full(dims, default_value[()], object)
+        text[tuple(k.numpy() for k in keys)] = sparse_values
+        return text
     out = default_value.reshape(()).expand(dims).clone(memory_format=torch.contiguous_format)
     if not dims:
         return sparse_values.reshape(-1)[-1].clone() if count else out
-    flat = flat_keys(indices, dims)
+    flat = _flat_positions(indices, dims)
     if not validate_indices and count and torch.unique(flat).numel() != count:  # the last of repeated positions stays
         return _keep_last(out, flat, sparse_values)
     signed(out).view(-1).index_copy_(0, flat, signed(sparse_values).expand(count))
     return out
 
 
-def _keep_last(out, flat, values):
+def _keep_last(out: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
     last = torch.full((out.numel(),), -1, dtype=torch.int64).scatter_reduce_(0, flat, torch.arange(flat.numel()), "amax")
     chosen = last[last >= 0]
     out.view(-1)[flat[chosen]] = values.expand(flat.numel())[chosen]
@@ -119,7 +134,7 @@ def _keep_last(out, flat, values):
 
 
 @fresh("SparseTensorDenseAdd")
-def sparse_tensor_dense_add(a_indices, a_values, a_shape, b):
+def sparse_tensor_dense_add(a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     dims = dims_of(a_shape)
     if len(dims) != b.ndim:
         raise invalid(f"Two operands have different ndims; received: {len(dims)} and {b.ndim}")
@@ -135,7 +150,9 @@ def sparse_tensor_dense_add(a_indices, a_values, a_shape, b):
 
 
 @library("SparseTensorDenseMatMul")
-def sparse_tensor_dense_matmul(a_indices, a_values, a_shape, b, *, adjoint_a, adjoint_b):
+def sparse_tensor_dense_matmul(
+    a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor, *, adjoint_a: bool, adjoint_b: bool
+) -> AnyTensor:
     if b.ndim != 2 or a_shape.shape[0] != 2:
         raise invalid("Tensor 'b' is not a matrix" if b.ndim != 2 else "Tensor 'a_shape' must have 2 elements")
     dims = dims_of(a_shape)
@@ -152,7 +169,7 @@ def sparse_tensor_dense_matmul(a_indices, a_values, a_shape, b, *, adjoint_a, ad
     for name, place, found, limit in (("k", 0 if adjoint_a else 1, columns, dims[1]), ("m", 1 if adjoint_a else 0, rows, dims[0])):
         bad = ((found < 0) | (found >= limit)).nonzero()
         if bad.numel():
-            i = bad[0].item()
+            i = int(bad[0])
             raise invalid(f"{name} ({found[i].item()}) from index[{i},{place}] out of bounds (>={limit})")
     if a_values.dtype in (torch.float32, torch.float64):
         matrix = torch.sparse_coo_tensor(torch.stack([rows, columns]), a_values, dims, check_invariants=False)
@@ -160,8 +177,8 @@ def sparse_tensor_dense_matmul(a_indices, a_values, a_shape, b, *, adjoint_a, ad
     return b.new_zeros(dims[0], b.shape[1]).index_add_(0, rows, a_values[:, None] * b[columns])
 
 
-def _cwise(function):
-    def apply(sp_indices, sp_values, sp_shape, dense):
+def _cwise(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
+    def apply(sp_indices: torch.Tensor, sp_values: torch.Tensor, sp_shape: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
         dims = dims_of(sp_shape)
         fits = dense.ndim <= len(dims) and all(d in (1, s) for d, s in zip(reversed(dense.shape), reversed(dims), strict=False))
         if not fits:
@@ -174,7 +191,7 @@ def _cwise(function):
     return apply
 
 
-def _divide(a, b):
+def _divide(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     if a.is_floating_point() or a.is_complex():
         return a / b
     if (b == 0).any():
@@ -182,21 +199,22 @@ def _divide(a, b):
     return torch.div(a, b, rounding_mode="trunc")
 
 
-for _name, _function in {"SparseDenseCwiseAdd": torch.add, "SparseDenseCwiseMul": torch.mul, "SparseDenseCwiseDiv": _divide}.items():
-    fresh(_name)(_cwise(_function))
+fresh("SparseDenseCwiseAdd")(_cwise(torch.add))
+fresh("SparseDenseCwiseMul")(_cwise(torch.mul))
+fresh("SparseDenseCwiseDiv")(_cwise(_divide))
 
 
 # Order and shape
 
 
 @fresh("SparseReorder")
-def sparse_reorder(input_indices, input_values, input_shape):
+def sparse_reorder(input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor) -> tuple[torch.Tensor, AnyTensor]:
     order = row_order(input_indices, dims_of(input_shape))
     return input_indices[order], pick(input_values, order)
 
 
 @kernel("SparseReshape", result=same(0))
-def sparse_reshape(input_indices, input_shape, new_shape):
+def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_shape: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     dims, wanted = dims_of(input_shape), dims_of(new_shape)
     count = math.prod(dims)
     if wanted.count(-1) > 1:
@@ -218,7 +236,7 @@ def sparse_reshape(input_indices, input_shape, new_shape):
     out_shape = torch.tensor(wanted, dtype=torch.int64)
     if dims == wanted:
         return input_indices, out_shape
-    flat = flat_keys(input_indices, dims)
+    flat = _flat_positions(input_indices, dims)
     columns = []
     for dim in reversed(wanted):
         columns.append(flat % max(dim, 1))
@@ -227,7 +245,7 @@ def sparse_reshape(input_indices, input_shape, new_shape):
 
 
 @fresh("SparseConcat")
-def sparse_concat(indices, values, shapes, *, concat_dim):
+def sparse_concat(indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int) -> SparseParts:
     dims = [dims_of(s) for s in shapes]
     rank = len(dims[0])
     if not -rank <= concat_dim < rank:
@@ -251,14 +269,16 @@ def sparse_concat(indices, values, shapes, *, concat_dim):
     return joined[order], pick(joined_values, order), torch.tensor(out, dtype=torch.int64)
 
 
-def _window(indices, values, start, size):
-    start, size = torch.tensor(start), torch.tensor(size)
-    inside = ((indices >= start) & (indices < start + size)).all(1).nonzero().squeeze(1)
-    return indices[inside] - start, pick(values, inside), size
+def _window(indices: torch.Tensor, values: AnyTensor, start: list[int], size: list[int]) -> SparseParts:
+    first, sizes = torch.tensor(start), torch.tensor(size)
+    inside = ((indices >= first) & (indices < first + sizes)).all(1).nonzero().squeeze(1)
+    return indices[inside] - first, pick(values, inside), sizes
 
 
 @fresh("SparseSplit")
-def sparse_split(split_dim, indices, values, shape, *, num_split):
+def sparse_split(
+    split_dim: torch.Tensor, indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, *, num_split: int
+) -> tuple[list[AnyTensor], ...]:
     dims, axis = dims_of(shape), int(split_dim.reshape(()))
     if not 0 <= axis < len(dims):
         raise invalid(f"num_dim must be in the interval [0, {len(dims)})")
@@ -276,31 +296,35 @@ def sparse_split(split_dim, indices, values, shape, *, num_split):
 
 
 @fresh("SparseSlice")
-def sparse_slice(indices, values, shape, start, size):
+def sparse_slice(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor) -> SparseParts:
     dims, starts, sizes = dims_of(shape), dims_of(start), dims_of(size)
     if not len(dims) == len(starts) == len(sizes):
         raise invalid(f"Expected start to be a vector of length {len(dims)} but got length {len(starts)}")
     return _window(indices, values, starts, [max(min(s, d - b), 0) for d, b, s in zip(dims, starts, sizes, strict=True)])
 
 
-def _places(rows, wanted):
+def _places(rows: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
     """For each row of `wanted` its place among the (distinct) `rows`, or -1."""
     found = {tuple(row): i for i, row in enumerate(rows.tolist())}
     return torch.tensor([found.get(tuple(row), -1) for row in wanted.tolist()], dtype=torch.int64)
 
 
-def _grad_at(grad, places):
+def _grad_at(grad: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
     padded = torch.cat([grad, grad.new_zeros(1)])
     return padded[places]
 
 
 @fresh("SparseSliceGrad")
-def sparse_slice_grad(backprop_val_grad, input_indices, input_start, output_indices):
+def sparse_slice_grad(
+    backprop_val_grad: torch.Tensor, input_indices: torch.Tensor, input_start: torch.Tensor, output_indices: torch.Tensor
+) -> torch.Tensor:
     return _grad_at(backprop_val_grad, _places(output_indices + input_start, input_indices))
 
 
 @fresh("SparseFillEmptyRows")
-def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
+def sparse_fill_empty_rows(
+    indices: torch.Tensor, values: AnyTensor, dense_shape: torch.Tensor, default_value: Value
+) -> tuple[torch.Tensor, AnyTensor, torch.Tensor, torch.Tensor]:
     rows = int(dense_shape[0])
     count = indices.shape[0]
     if rows == 0 and count:
@@ -308,7 +332,7 @@ def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
     owners = indices[:, 0]
     bad = ((owners < 0) | (owners >= rows)).nonzero()
     if bad.numel():
-        i = bad[0].item()
+        i = int(bad[0])
         raise invalid(f"indices({i}, 0) is invalid: {owners[i].item()} " + (f">= {rows}" if owners[i] >= 0 else "< 0"))
     empty = torch.bincount(owners, minlength=rows) == 0
     missing = empty.nonzero().squeeze(1)
@@ -316,7 +340,7 @@ def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
     added[:, 0] = missing
     order = torch.argsort(torch.cat([owners, missing]), stable=True)
     if is_text(values):
-        filled = np.concatenate([values, np.full(missing.numel(), default_value[()], object)])
+        filled: AnyTensor = np.concatenate([values, np.full(missing.numel(), default_value[()], object)])
     else:
         filled = torch.cat([values, default_value.reshape(1).expand(missing.numel())])
     places = torch.empty_like(order)
@@ -325,7 +349,7 @@ def sparse_fill_empty_rows(indices, values, dense_shape, default_value):
 
 
 @fresh("SparseFillEmptyRowsGrad")
-def sparse_fill_empty_rows_grad(reverse_index_map, grad_values):
+def sparse_fill_empty_rows_grad(reverse_index_map: torch.Tensor, grad_values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     kept = torch.zeros(grad_values.shape[0], dtype=torch.bool)
     kept[reverse_index_map] = True
     return grad_values[reverse_index_map], grad_values[~kept].sum().to(grad_values.dtype)
@@ -334,12 +358,12 @@ def sparse_fill_empty_rows_grad(reverse_index_map, grad_values):
 # Element by element
 
 
-def _ordered(indices, dims):
+def _ordered(indices: torch.Tensor, dims: list[int]) -> torch.Tensor | None:
     keys = flat_keys(indices, dims)
     return keys if keys is not None and (keys.numel() < 2 or bool((keys[1:] > keys[:-1]).all())) else None
 
 
-def _merged(a_indices, b_indices, dims):
+def _merged(a_indices: torch.Tensor, b_indices: torch.Tensor, dims: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Walk two index lists together: the union's rows, and for each the position in a and in b, or -1."""
     a_keys, b_keys = _ordered(a_indices, dims), _ordered(b_indices, dims)
     if a_keys is not None and b_keys is not None:
@@ -356,7 +380,7 @@ def _merged(a_indices, b_indices, dims):
     return both[torch.where(from_a >= 0, from_a, from_b + a_indices.shape[0])], from_a, from_b
 
 
-def _walk(a, b):
+def _walk(a: list[list[int]], b: list[list[int]]) -> tuple[list[int], list[int]]:
     """The merge for lists that may be unordered or repeat rows: always the smaller front row next."""
     from_a, from_b, i, j = [], [], 0, 0
     while i < len(a) or j < len(b):
@@ -369,19 +393,27 @@ def _walk(a, b):
     return from_a, from_b
 
 
-def _same_shape(a_shape, b_shape):
+def _same_shape(a_shape: torch.Tensor, b_shape: torch.Tensor) -> list[int]:
     a, b = dims_of(a_shape), dims_of(b_shape)
     if a != b:
         raise invalid(f"Operands' shapes do not match: {bracketed(a)} vs. {bracketed(b)}")
     return a
 
 
-def _aligned(values, positions):
+def _aligned(values: torch.Tensor, positions: torch.Tensor) -> torch.Tensor:
     return torch.cat([values, values.new_zeros(1)])[positions]
 
 
 @kernel("SparseAdd", result=same(2))
-def sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thresh):
+def sparse_add(
+    a_indices: torch.Tensor,
+    a_values: torch.Tensor,
+    a_shape: torch.Tensor,
+    b_indices: torch.Tensor,
+    b_values: torch.Tensor,
+    b_shape: torch.Tensor,
+    thresh: torch.Tensor,
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
     total = _aligned(a_values, from_a) + _aligned(b_values, from_b)
     # What only one of the two has is never dropped.
@@ -390,12 +422,21 @@ def sparse_add(a_indices, a_values, a_shape, b_indices, b_values, b_shape, thres
 
 
 @fresh("SparseAddGrad")
-def sparse_add_grad(backprop_val_grad, a_indices, b_indices, sum_indices):
+def sparse_add_grad(
+    backprop_val_grad: torch.Tensor, a_indices: torch.Tensor, b_indices: torch.Tensor, sum_indices: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
     return tuple(_grad_at(backprop_val_grad, _places(sum_indices, indices)) for indices in (a_indices, b_indices))
 
 
-def _of_both(function):
-    def apply(a_indices, a_values, a_shape, b_indices, b_values, b_shape):
+def _of_both(function: Callable) -> Callable[..., tuple[torch.Tensor, torch.Tensor]]:
+    def apply(
+        a_indices: torch.Tensor,
+        a_values: torch.Tensor,
+        a_shape: torch.Tensor,
+        b_indices: torch.Tensor,
+        b_values: torch.Tensor,
+        b_shape: torch.Tensor,
+    ) -> tuple[torch.Tensor, torch.Tensor]:
         rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
         return rows, function(widened(_aligned(a_values, from_a)), widened(_aligned(b_values, from_b))).to(a_values.dtype)
 
@@ -407,7 +448,7 @@ for _name, _function in {"SparseSparseMaximum": torch.maximum, "SparseSparseMini
 
 
 @fresh("SparseSoftmax")
-def sparse_softmax(sp_indices, sp_values, sp_shape):
+def sparse_softmax(sp_indices: torch.Tensor, sp_values: torch.Tensor, sp_shape: torch.Tensor) -> torch.Tensor:
     """Softmax over the values there are of each row of the last axis; what is missing counts as minus infinity."""
     dims = dims_of(sp_shape)
     if len(dims) < 2:
@@ -424,7 +465,9 @@ def sparse_softmax(sp_indices, sp_values, sp_shape):
 # Reductions
 
 
-def _reduced(indices, values, shape, axes, keep_dims, largest):
+def _reduced(
+    indices: torch.Tensor, values: torch.Tensor, shape: torch.Tensor, axes: torch.Tensor, keep_dims: bool, largest: bool
+) -> tuple[torch.Tensor, torch.Tensor, list[int], list[int], list[int]]:
     """(indices of the remaining axes, reduced values, their dims, dims with the reduced axes as 1 where kept)."""
     dims = dims_of(shape)
     wanted = dims_of(axes.reshape(-1))
@@ -449,8 +492,10 @@ def _reduced(indices, values, shape, axes, keep_dims, largest):
     return indices[first][:, left], out, left, kept_dims, final
 
 
-def _dense_reduction(largest):
-    def reduce(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+def _dense_reduction(largest: bool) -> Callable[..., torch.Tensor]:
+    def reduce(
+        input_indices: torch.Tensor, input_values: torch.Tensor, input_shape: torch.Tensor, reduction_axes: torch.Tensor, *, keep_dims: bool
+    ) -> torch.Tensor:
         rows, out, _, kept_dims, final = _reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, largest)
         dense = out.new_zeros(kept_dims)
         if out.numel():
@@ -460,8 +505,10 @@ def _dense_reduction(largest):
     return reduce
 
 
-def _sparse_reduction(largest):
-    def reduce(input_indices, input_values, input_shape, reduction_axes, *, keep_dims):
+def _sparse_reduction(largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+    def reduce(
+        input_indices: torch.Tensor, input_values: torch.Tensor, input_shape: torch.Tensor, reduction_axes: torch.Tensor, *, keep_dims: bool
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         rows, out, left, _, final = _reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, largest)
         if keep_dims:
             wide = rows.new_zeros(rows.shape[0], len(final))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,12 +13,16 @@ from everflow.kernels.array import invalid
 from everflow.kernels.hashing import fingerprint64
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.tensors import AnyTensor, SparseParts
+
 _MASK = (1 << 64) - 1
 _MULTIPLIER = 0xC6A4A7935BD1E995
 _FIRST_KEY = 0xDECAFCAFFE
 
 
-def _mix(x):
+def _mix(x: int) -> int:
     return x ^ (x >> 47)
 
 
@@ -29,14 +34,24 @@ def combine_fingerprints(first: int, second: int) -> int:
     return _mix(_mix(result) * _MULTIPLIER & _MASK)
 
 
-def _sparse_rows(indices, values, rows):
-    out = [[] for _ in range(rows)]
+def _sparse_rows(indices: torch.Tensor, values: AnyTensor, rows: int) -> list[list]:
+    out: list[list] = [[] for _ in range(rows)]
     for (row, *_), value in zip(indices.tolist(), values.tolist(), strict=True):
         out[row].append(value)
     return out
 
 
-def _cross(indices, values, shapes, dense, hashed, num_buckets, hash_key, internal_type, out_type):
+def _cross(
+    indices: list[torch.Tensor],
+    values: list[AnyTensor],
+    shapes: list[torch.Tensor],
+    dense: list[AnyTensor],
+    hashed: bool,
+    num_buckets: int,
+    hash_key: int | None,
+    internal_type: DType,
+    out_type: DType,
+) -> SparseParts:
     sizes = [int(s[0]) for s in shapes] + [int(d.shape[0]) for d in dense]
     rows = sizes[0] if sizes else 0
     for i, size in enumerate(sizes):
@@ -59,11 +74,11 @@ def _cross(indices, values, shapes, dense, hashed, num_buckets, hash_key, intern
     return torch.tensor(out_indices, dtype=torch.int64).reshape(-1, 2), found, torch.tensor([rows, widest], dtype=torch.int64)
 
 
-def _text(value):
+def _text(value: bytes | int) -> bytes:
     return value if isinstance(value, bytes) else str(value).encode()
 
 
-def _number(value):
+def _number(value: bytes | int) -> int:
     return fingerprint64(value) if isinstance(value, bytes) else value & _MASK
 
 
@@ -73,7 +88,7 @@ def _combine_as_before(first: int, second: int) -> int:
     return first ^ (second + 0x9E3779B97F4A7800 + (first << 10) + (signed >> 4) & _MASK)
 
 
-def _hash(combination, num_buckets, hash_key, as_text):
+def _hash(combination: tuple[Any, ...], num_buckets: int, hash_key: int | None, as_text: bool) -> int:
     """The bucket of a combination."""
     combine = combine_fingerprints if hash_key is not None else _combine_as_before
     state = (_FIRST_KEY if hash_key is None else hash_key) & _MASK
@@ -83,15 +98,47 @@ def _hash(combination, num_buckets, hash_key, as_text):
 
 
 @fresh("SparseCross")
-def sparse_cross(indices, values, shapes, dense_inputs, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
+def sparse_cross(
+    indices: list[torch.Tensor],
+    values: list[AnyTensor],
+    shapes: list[torch.Tensor],
+    dense_inputs: list[AnyTensor],
+    *,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    internal_type: DType,
+    out_type: DType,
+) -> SparseParts:
     return _cross(indices, values, shapes, dense_inputs, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
 @fresh("SparseFeatureCrossV2")
-def sparse_feature_cross_v2(indices, values, shapes, dense, *, hashed_output, num_buckets, hash_key, internal_type, out_type):
+def sparse_feature_cross_v2(
+    indices: list[torch.Tensor],
+    values: list[AnyTensor],
+    shapes: list[torch.Tensor],
+    dense: list[AnyTensor],
+    *,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    internal_type: DType,
+    out_type: DType,
+) -> SparseParts:
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, hash_key, internal_type, out_type)
 
 
 @fresh("SparseFeatureCross")
-def sparse_feature_cross(indices, values, shapes, dense, *, hashed_output, num_buckets, internal_type, out_type):
+def sparse_feature_cross(
+    indices: list[torch.Tensor],
+    values: list[AnyTensor],
+    shapes: list[torch.Tensor],
+    dense: list[AnyTensor],
+    *,
+    hashed_output: bool,
+    num_buckets: int,
+    internal_type: DType,
+    out_type: DType,
+) -> SparseParts:
     return _cross(indices, values, shapes, dense, hashed_output, num_buckets, None, internal_type, out_type)

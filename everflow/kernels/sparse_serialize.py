@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,13 +16,17 @@ from everflow.kernels.array import bracketed, copied, dims_of, invalid, is_text
 from everflow.kernels.facts import same
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.sparse import pick
-from everflow.kernels.tensors import from_numpy, to_numpy
+from everflow.kernels.tensors import AnyTensor, SparseParts, Strings, Value, from_numpy, to_numpy
 from everflow.protos import tensor_pb2
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node, Session
 
 # Strings in `tensor_content`: all lengths as varints, then the bytes.
 
 
-def _varint(number):
+def _varint(number: int) -> bytes:
     out = bytearray()
     while number > 0x7F:
         out.append(number & 0x7F | 0x80)
@@ -29,12 +35,12 @@ def _varint(number):
     return bytes(out)
 
 
-def _packed_strings(array):
+def _packed_strings(array: Strings) -> bytes:
     flat = array.reshape(-1).tolist()
     return b"".join(_varint(len(s)) for s in flat) + b"".join(flat)
 
 
-def _unpacked_strings(content, count):
+def _unpacked_strings(content: bytes, count: int) -> Strings:
     lengths, at = [], 0
     for _ in range(count):
         number = shift = 0
@@ -57,7 +63,7 @@ def _unpacked_strings(content, count):
     return out
 
 
-def _to_bytes(value, dtype):
+def _to_bytes(value: AnyTensor, dtype: DType) -> bytes:
     proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum)
     for d in value.shape:
         proto.tensor_shape.dim.add().size = d
@@ -65,7 +71,7 @@ def _to_bytes(value, dtype):
     return proto.SerializeToString()
 
 
-def _from_bytes(data):
+def _from_bytes(data: bytes) -> tuple[AnyTensor, DType]:
     """(value, dtype) of a serialized TensorProto."""
     proto = tensor_pb2.TensorProto()
     try:
@@ -84,22 +90,22 @@ class _Packed:
 
     __slots__ = ("value", "dtype")
 
-    def __init__(self, value, dtype):
+    def __init__(self, value: AnyTensor, dtype: DType) -> None:
         self.value, self.dtype = value, dtype
 
 
-def _encode(parts, T, out_type):
+def _encode(parts: SparseParts, T: DType, out_type: DType) -> list[bytes | _Packed]:
     kinds = (dtypes.int64, T, dtypes.int64)
     if out_type is dtypes.variant:
         return [_Packed(value, kind) for value, kind in zip(parts, kinds, strict=True)]
     return [_to_bytes(value, kind) for value, kind in zip(parts, kinds, strict=True)]
 
 
-def _decode(cell):
+def _decode(cell: bytes | _Packed) -> tuple[Value, DType]:
     return (cell.value, cell.dtype) if isinstance(cell, _Packed) else _from_bytes(cell)
 
 
-def _rows(indices, values, shape):
+def _rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor) -> Iterator[SparseParts]:
     """The sparse tensors of rank one less that a sparse tensor's rows are."""
     dims = dims_of(shape)
     if len(dims) < 2:
@@ -114,14 +120,18 @@ def _rows(indices, values, shape):
 
 
 @kernel("SerializeSparse", result=same())
-def serialize_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+def serialize_sparse(
+    sparse_indices: torch.Tensor, sparse_values: AnyTensor, sparse_shape: torch.Tensor, *, T: DType, out_type: DType
+) -> Strings:
     out = np.empty(3, object)
     out[:] = _encode((sparse_indices, sparse_values, sparse_shape), T, out_type)
     return out
 
 
 @kernel("SerializeManySparse", result=same())
-def serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out_type):
+def serialize_many_sparse(
+    sparse_indices: torch.Tensor, sparse_values: AnyTensor, sparse_shape: torch.Tensor, *, T: DType, out_type: DType
+) -> Strings:
     rows = [_encode(parts, T, out_type) for parts in _rows(sparse_indices, sparse_values, sparse_shape)]
     out = np.empty((len(rows), 3), object)
     for i, j in itertools.product(range(len(rows)), range(3)):
@@ -129,7 +139,7 @@ def serialize_many_sparse(sparse_indices, sparse_values, sparse_shape, *, T, out
     return out
 
 
-def _stacked(parts, lead):
+def _stacked(parts: list[SparseParts], lead: tuple[int, ...]) -> SparseParts:
     """One sparse tensor of several, along new leading axes of dims `lead`."""
     ranks = {shape.numel() for _, _, shape in parts}
     if len(ranks) > 1:
@@ -139,16 +149,16 @@ def _stacked(parts, lead):
     indices = []
     for place, (index, _, _) in zip(np.ndindex(*lead), parts, strict=True):
         indices.append(torch.cat([torch.tensor(place, dtype=torch.int64).expand(index.shape[0], -1), index], 1))
-    values = [v for _, v, _ in parts]
+    values: list[Value] = [v for _, v, _ in parts]
     joined = np.concatenate(values) if values and is_text(values[0]) else torch.cat(values)
     return torch.cat(indices), joined, torch.tensor([*lead, *widest], dtype=torch.int64)
 
 
-def _deserialized(serialized, dtype):
+def _deserialized(serialized: Strings, dtype: DType) -> tuple[list[SparseParts], tuple[int, ...]]:
     if serialized.ndim < 1 or serialized.shape[-1] != 3:
         raise invalid(f"Serialized sparse should have 3 as the last dimension but received shape: {bracketed(serialized.shape)}")
     lead = serialized.shape[:-1]
-    parts = []
+    parts: list[SparseParts] = []
     for i, cells in enumerate(serialized.reshape(-1, 3)):
         (indices, kind), (values, held), (shape, _) = (_decode(c) for c in cells)
         if kind is not dtypes.int64 or indices.ndim != 2:
@@ -168,13 +178,13 @@ def _deserialized(serialized, dtype):
 
 
 @kernel("DeserializeSparse", result=same())
-def deserialize_sparse(serialized_sparse, *, dtype):
+def deserialize_sparse(serialized_sparse: Strings, *, dtype: DType) -> SparseParts:
     parts, lead = _deserialized(serialized_sparse, dtype)
     return _stacked(parts, lead) if lead else parts[0]
 
 
 @kernel("DeserializeManySparse", result=same())
-def deserialize_many_sparse(serialized_sparse, *, dtype):
+def deserialize_many_sparse(serialized_sparse: Strings, *, dtype: DType) -> SparseParts:
     if serialized_sparse.ndim != 2:
         raise invalid(f"Serialized sparse should be a matrix but received shape: {bracketed(serialized_sparse.shape)}")
     parts, lead = _deserialized(serialized_sparse, dtype)
@@ -187,41 +197,61 @@ def deserialize_many_sparse(serialized_sparse, *, dtype):
 class _TensorsMap:
     """Sparse tensors by the numbers they were stored under; taking one removes it."""
 
-    def __init__(self):
-        self._held = {}
+    def __init__(self) -> None:
+        self._held: dict[int, SparseParts] = {}
         self._next = itertools.count()
 
-    def add(self, parts) -> int:
+    def add(self, parts: SparseParts) -> int:
         number = next(self._next)
         self._held[number] = parts
         return number
 
-    def take(self, number: int):
+    def take(self, number: int) -> SparseParts:
         if number not in self._held:
             raise invalid(f"Unable to find SparseTensor: {number} in map")
         return self._held.pop(number)
 
 
-def _map_of(session, container, shared_name, node):
+def _map_of(session: Session, container: str, shared_name: str, node: Node) -> _TensorsMap:
     return session.resources.lookup_or_create(container, "sparse_tensors_map", shared_name or node.name, _TensorsMap)
 
 
 @fresh("AddSparseToTensorsMap")
-def add_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, node, session):
-    number = _map_of(session, container, shared_name, node).add(tuple(map(copied, (sparse_indices, sparse_values, sparse_shape))))
+def add_sparse_to_tensors_map(
+    sparse_indices: torch.Tensor,
+    sparse_values: AnyTensor,
+    sparse_shape: torch.Tensor,
+    *,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
+) -> torch.Tensor:
+    number = _map_of(session, container, shared_name, node).add((copied(sparse_indices), copied(sparse_values), copied(sparse_shape)))
     return torch.tensor(number, dtype=torch.int64)
 
 
 @fresh("AddManySparseToTensorsMap")
-def add_many_sparse_to_tensors_map(sparse_indices, sparse_values, sparse_shape, *, container, shared_name, node, session):
+def add_many_sparse_to_tensors_map(
+    sparse_indices: torch.Tensor,
+    sparse_values: AnyTensor,
+    sparse_shape: torch.Tensor,
+    *,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
+) -> torch.Tensor:
     held = _map_of(session, container, shared_name, node)
     return torch.tensor(
-        [held.add(tuple(map(copied, parts))) for parts in _rows(sparse_indices, sparse_values, sparse_shape)], dtype=torch.int64
+        [held.add((copied(i), copied(v), copied(s))) for i, v, s in _rows(sparse_indices, sparse_values, sparse_shape)], dtype=torch.int64
     )
 
 
 @fresh("TakeManySparseFromTensorsMap")
-def take_many_sparse_from_tensors_map(sparse_handles, *, dtype, container, shared_name, node, session):
+def take_many_sparse_from_tensors_map(
+    sparse_handles: torch.Tensor, *, dtype: DType, container: str, shared_name: str, node: Node, session: Session
+) -> SparseParts:
     held = _map_of(session, container, shared_name, node)
     parts = [held.take(number) for number in sparse_handles.tolist()]
     return _stacked(parts, (len(parts),))

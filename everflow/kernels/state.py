@@ -8,16 +8,24 @@ from __future__ import annotations
 
 import sys
 import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
+from everflow.framework import dtypes
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
 from everflow.framework.forking import renewed
 from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.facts import FRESH, Effect, same, view
 from everflow.kernels.registry import kernel, reading, updating
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.context import Node, Session, Step
 
 
 class Buffer:
@@ -29,15 +37,15 @@ class Buffer:
 
     __slots__ = ("value", "dtype", "name", "shape", "container", "lock", "__weakref__")
 
-    def __init__(self, dtype, name="", shape=None, container=""):
-        self.value = None
+    def __init__(self, dtype: DType, name: str = "", shape: TensorShape | None = None, container: str = "") -> None:
+        self.value: Value = None
         self.dtype = dtype
         self.name = name
         self.shape = shape
         self.container = container
         self.lock = renewed(threading.Lock())
 
-    def assign(self, value) -> None:
+    def assign(self, value: Value) -> None:
         """Take a copy of `value`, into the buffer there is where it has that shape."""
         buffer = self.value
         if not isinstance(value, torch.Tensor):
@@ -62,13 +70,13 @@ class Buffer:
         """How many hold the tensor or a view of its memory; `_ALONE` where only this does."""
         return sys.getrefcount(self.value) + torch._C._storage_Use_Count(self.value.untyped_storage()._cdata)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         state = "uninitialized" if self.value is None else tuple(self.value.shape)
         return f"<{type(self).__name__} {self.name!r} dtype={self.dtype.name} {state}>"
 
 
 def _holders_of_a_new_one() -> int:
-    buffer = Buffer(None)
+    buffer = Buffer(dtypes.float32)
     buffer.value = torch.zeros(())
     return buffer._holders()
 
@@ -82,7 +90,7 @@ class Ref(Buffer):
 
     __slots__ = ()
 
-    def read(self):
+    def read(self) -> Value:
         """The buffer; FailedPreconditionError where nothing was assigned yet."""
         if self.value is None:
             raise FailedPreconditionError(None, None, f"Attempting to use uninitialized value {self.name}")
@@ -100,7 +108,7 @@ class ResourceVariable(Buffer):
         """The sentence that says this variable does not exist yet."""
         return f"Resource {self.container or 'localhost'}/{self.name}/N10tensorflow3VarE does not exist."
 
-    def read(self):
+    def read(self) -> Value:
         """The buffer, as a reader sees it."""
         if self.value is None:
             raise FailedPreconditionError(
@@ -111,63 +119,63 @@ class ResourceVariable(Buffer):
             )
         return self.value
 
-    def buffer(self):
+    def buffer(self) -> Value:
         """The buffer, for an op that updates it in part."""
         if self.value is None:
             raise NotFoundError(None, None, self.missing())
         return self.value
 
 
-def shape_text(shape) -> str:
+def shape_text(shape: Sequence[Any]) -> str:
     """A shape as TensorFlow's messages write it: `[2,3]`."""
     return f"[{','.join(str(int(d)) for d in shape)}]"
 
 
 @kernel("VariableV2", "Variable", once=True)
-def variable(*, dtype, shape, container, shared_name, node, session):
+def variable(*, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session) -> Ref:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "variable", name, lambda: Ref(dtype, name, shape, container))
 
 
 @kernel("VarHandleOp", once=True)
-def var_handle(*, dtype, shape, container, shared_name, node, session):
+def var_handle(*, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session) -> ResourceVariable:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "resource_variable", name, lambda: ResourceVariable(dtype, name, shape, container))
 
 
 @kernel("TemporaryVariable")
-def temporary_variable(*, dtype, shape, var_name, node, step):
+def temporary_variable(*, dtype: DType, shape: TensorShape, var_name: str, node: Node, step: Step) -> Ref:
     ref = Ref(dtype, var_name or node.name, shape)
-    dims = shape.as_list()
+    dims: list[Any] = shape.as_list()
     ref.value = np.full(dims, b"", object) if dtype.name == "string" else torch.empty(dims, dtype=torch_dtype(dtype))
     step.container[("temporary_variable", ref.name)] = ref
     return ref
 
 
 @kernel("DestroyTemporaryVariable", result=same(0), effect=Effect.ACTS, writes=(0,))
-def destroy_temporary_variable(ref, *, var_name, step):
+def destroy_temporary_variable(ref: Ref, *, var_name: str, step: Step) -> torch.Tensor:
     if step.container.pop(("temporary_variable", var_name), None) is None:
         raise NotFoundError(None, None, f"Resource __per_step/{var_name}/TmpVar does not exist.")
     return ref.read()
 
 
 @reading("IsVariableInitialized", "VarIsInitializedOp")
-def is_initialized(variable):
+def is_initialized(variable: Ref | ResourceVariable) -> torch.Tensor:
     return torch.tensor(variable.value is not None)
 
 
 @reading("ReadVariableOp", result=view(0))
-def read_variable(resource):
+def read_variable(resource: ResourceVariable) -> torch.Tensor:
     return resource.read()
 
 
 @reading("VariableShape")
-def variable_shape(resource, *, out_type):
+def variable_shape(resource: ResourceVariable, *, out_type: DType) -> torch.Tensor:
     return torch.tensor(resource.buffer().shape, dtype=torch_dtype(out_type))
 
 
 @kernel("DestroyResourceOp", writes=(0,))
-def destroy_resource(resource, *, ignore_lookup_error, session):
+def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, session: Session) -> None:
     if isinstance(resource, ResourceVariable):
         if resource.value is None and not ignore_lookup_error:
             raise NotFoundError(None, None, resource.missing())
@@ -177,7 +185,7 @@ def destroy_resource(resource, *, ignore_lookup_error, session):
 
 
 @updating("Assign")
-def assign(ref, value, *, validate_shape):
+def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
     if validate_shape:
         held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
         held = held if ref.value is None else list(ref.value.shape)
@@ -189,15 +197,15 @@ def assign(ref, value, *, validate_shape):
 
 
 @updating("AssignVariableOp", locks=True)
-def assign_variable(resource, value):
+def assign_variable(resource: ResourceVariable, value: Value) -> None:
     resource.assign(value)
 
 
-def _assign_update(name, method):
+def _assign_update(name: str, method: Callable) -> None:
     """AssignAdd and AssignSub on refs, and their resource forms."""
 
     @updating(name)
-    def update_ref(ref, value):
+    def update_ref(ref: Ref, value: torch.Tensor) -> Ref:
         buffer = ref.read()
         if buffer.shape != value.shape:
             raise InvalidArgumentError(None, None, "Parameters and update must be the same size")
@@ -205,7 +213,7 @@ def _assign_update(name, method):
         return ref
 
     @updating(f"{name}VariableOp", locks=True)
-    def update_resource(resource, value):
+    def update_resource(resource: ResourceVariable, value: torch.Tensor) -> None:
         buffer = resource.buffer()
         if buffer.shape != value.shape:
             raise InvalidArgumentError(
@@ -222,7 +230,7 @@ _assign_update("AssignSub", torch.Tensor.sub_)
 
 
 @updating("CountUpTo", "ResourceCountUpTo", result=FRESH, locks=True)
-def count_up_to(variable, *, limit):
+def count_up_to(variable: Ref | ResourceVariable, *, limit: int) -> torch.Tensor:
     buffer = variable.buffer()
     if buffer.item() >= limit:
         raise OutOfRangeError(None, None, f"Reached limit of {limit}")
@@ -234,7 +242,7 @@ def count_up_to(variable, *, limit):
 # --- parts of a variable ------------------------------------------------------------------
 
 
-def check_indices(indices, size) -> torch.Tensor:
+def check_indices(indices: torch.Tensor, size: int) -> torch.Tensor:
     """The indices as int64; InvalidArgumentError names the first that is not in [0, size)."""
     indices = indices.long()
     if indices.numel():
@@ -250,7 +258,7 @@ def check_indices(indices, size) -> torch.Tensor:
 _MARKS, _SPARSEST = 1 << 16, 64
 
 
-def _are_distinct(indices) -> bool:
+def _are_distinct(indices: torch.Tensor) -> bool:
     """Whether no index comes twice, where that is quickly found out."""
     highest = int(indices.max())
     if highest >= _MARKS + _SPARSEST * len(indices):
@@ -260,7 +268,7 @@ def _are_distinct(indices) -> bool:
     return int(marks.count_nonzero()) == len(indices)
 
 
-def unique_rounds(indices):
+def unique_rounds(indices: torch.Tensor) -> Sequence[torch.Tensor | None]:
     """Split positions into rounds in which no index comes twice, in order of appearance."""
     if len(indices) < 2 or _are_distinct(indices):
         return [None]
@@ -275,10 +283,10 @@ def unique_rounds(indices):
     return [(turn == r).nonzero().squeeze(1) for r in range(int(turn.max()) + 1)]
 
 
-def _by_rows(combine):
+def _by_rows(combine: Callable[..., torch.Tensor]) -> Callable[..., None]:
     """A row update for functions without an indexed form: repeated rows are combined one after the other."""
 
-    def update(rows, indices, updates):
+    def update(rows: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor) -> None:
         for chosen in unique_rounds(indices):
             at, new = (indices, updates) if chosen is None else (indices[chosen], updates[chosen])
             rows.index_copy_(0, at, combine(rows.index_select(0, at), new))
@@ -286,7 +294,7 @@ def _by_rows(combine):
     return update
 
 
-def _divide(rows, updates):
+def _divide(rows: torch.Tensor, updates: torch.Tensor) -> torch.Tensor:
     if rows.is_floating_point() or rows.is_complex():
         return rows / updates
     if bool((updates == 0).any()):
@@ -294,15 +302,15 @@ def _divide(rows, updates):
     return torch.div(rows, updates, rounding_mode="trunc")
 
 
-def _update_rows(rows, indices, updates):
+def _update_rows(rows: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor) -> None:
     rows.index_copy_(0, indices, updates)
 
 
-def _add_rows(rows, indices, updates):
+def _add_rows(rows: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor) -> None:
     rows.index_add_(0, indices, updates)
 
 
-def _sub_rows(rows, indices, updates):
+def _sub_rows(rows: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor) -> None:
     rows.index_add_(0, indices, updates, alpha=-1)
 
 
@@ -317,7 +325,7 @@ _ROW_UPDATES = {
 }
 
 
-def _scatter(buffer, indices, updates, update):
+def _scatter(buffer: AnyTensor, indices: torch.Tensor, updates: Value, update: Callable[..., None]) -> None:
     expected = (*indices.shape, *buffer.shape[1:])
     if tuple(updates.shape) != expected:
         if updates.ndim or not buffer.ndim:
@@ -336,7 +344,7 @@ def _scatter(buffer, indices, updates, update):
         update(buffer, indices.reshape(-1), updates.reshape(-1, *buffer.shape[1:]))
 
 
-def scatter_nd(buffer, indices, updates, update) -> None:
+def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tensor, update: Callable[..., None]) -> None:
     """Update slices of `buffer` that are addressed by the last axis of `indices`."""
     depth = indices.shape[-1]
     expected = (*indices.shape[:-1], *buffer.shape[depth:])
@@ -365,15 +373,15 @@ def scatter_nd(buffer, indices, updates, update) -> None:
         update(buffer.view(-1, *rest), flat, updates.reshape(-1, *rest))
 
 
-def _register_scatters():
-    def ref_and_resource(name, function, locks):
+def _register_scatters() -> None:
+    def ref_and_resource(name: str, function: Callable, locks: bool) -> None:
         @updating(f"Scatter{name}")
-        def scatter_ref(ref, indices, updates):
+        def scatter_ref(ref: Ref, indices: torch.Tensor, updates: AnyTensor) -> Ref:
             function(ref.read(), indices, updates)
             return ref
 
         @updating(f"ResourceScatter{name}", locks=locks)
-        def scatter_resource(resource, indices, updates):
+        def scatter_resource(resource: ResourceVariable, indices: torch.Tensor, updates: AnyTensor) -> None:
             function(resource.buffer(), indices, updates)
 
     for name, update in _ROW_UPDATES.items():
@@ -385,10 +393,12 @@ def _register_scatters():
 _register_scatters()
 
 
-def _strided_assign(buffer, begin, end, strides, value, masks):
-    begin, end, strides = (t.tolist() for t in (begin, end, strides))
-    axes = resolve(list(buffer.shape), begin, end, strides, **masks)
-    index, flips = [], []
+def _strided_assign(
+    buffer: AnyTensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, value: Value, masks: dict[str, int]
+) -> None:
+    axes = resolve(list(buffer.shape), begin.tolist(), end.tolist(), strides.tolist(), **masks)
+    index: list[slice | int | None] = []
+    flips = []
     dims = [axis.size for axis in axes if axis.kind != "shrink"]
     if list(value.shape) != dims:
         assigned = f"sliced l-value shape {shape_text(dims)} does not match r-value shape {shape_text(value.shape)}"
@@ -403,6 +413,7 @@ def _strided_assign(buffer, begin, end, strides, value, masks):
             index.append(None)
             position += 1
         else:
+            assert axis.begin is not None and axis.size is not None, "kernels know all sizes"
             last = axis.begin + (axis.size - 1) * axis.stride
             low, high = min(axis.begin, last), max(axis.begin, last)
             index.append(slice(low, high + 1, abs(axis.stride)))
@@ -410,26 +421,50 @@ def _strided_assign(buffer, begin, end, strides, value, masks):
                 flips.append(position)
             position += 1
     if isinstance(buffer, np.ndarray):
-        buffer[tuple(index)] = np.flip(value, flips)
+        buffer[tuple(index)] = np.flip(value, tuple(flips))
     else:
         buffer[tuple(index)] = torch.flip(value, flips) if flips else value
 
 
 @updating("StridedSliceAssign")
-def strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def strided_slice_assign(
+    ref: Ref,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> Ref:
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.read(), begin, end, strides, value, masks)
     return ref
 
 
 @updating("ResourceStridedSliceAssign", locks=True)
-def resource_strided_slice_assign(ref, begin, end, strides, value, *, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+def resource_strided_slice_assign(
+    ref: ResourceVariable,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: torch.Tensor,
+    *,
+    begin_mask: int,
+    end_mask: int,
+    ellipsis_mask: int,
+    new_axis_mask: int,
+    shrink_axis_mask: int,
+) -> None:
     masks = dict(zip(MASKS, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask), strict=True))
     _strided_assign(ref.buffer(), begin, end, strides, value, masks)
 
 
 @reading("ResourceGather")
-def resource_gather(resource, indices, *, batch_dims):
+def resource_gather(resource: ResourceVariable, indices: torch.Tensor, *, batch_dims: int) -> AnyTensor:
     buffer = resource.buffer()
     indices = check_indices(indices, buffer.shape[batch_dims])
     if isinstance(buffer, np.ndarray):
@@ -443,14 +478,14 @@ def resource_gather(resource, indices, *, batch_dims):
     return buffer.index_select(0, indices.reshape(-1)).reshape(*indices.shape, *buffer.shape[1:])
 
 
-def _gather_strings(buffer, indices, batch_dims):
+def _gather_strings(buffer: Strings, indices: np.ndarray, batch_dims: int) -> Strings | bytes:
     if not batch_dims:
         return buffer[indices]
     return np.stack([_gather_strings(b, i, batch_dims - 1) for b, i in zip(buffer, indices, strict=True)])
 
 
 @reading("ResourceGatherNd")
-def resource_gather_nd(resource, indices):
+def resource_gather_nd(resource: ResourceVariable, indices: torch.Tensor) -> AnyTensor:
     buffer = resource.buffer()
     indices = indices.long()
     depth = indices.shape[-1]
@@ -459,8 +494,11 @@ def resource_gather_nd(resource, indices):
         at = wrong.nonzero()[0].tolist()
         index = f"indices{shape_text(at)} = {shape_text(indices[tuple(at)].tolist())}"
         raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
-    where = tuple(indices.unbind(-1)) if depth else (...,)
+    if not depth:  # positions that name no axis: all of the variable for each
+        dims = (*indices.shape[:-1], *buffer.shape)
+        return np.array(np.broadcast_to(buffer, dims)) if isinstance(buffer, np.ndarray) else buffer.expand(dims).clone()
+    where = indices.unbind(-1)
     if isinstance(buffer, np.ndarray):
         return np.array(buffer[tuple(i.numpy() for i in where)], object)
     taken = buffer[where]
-    return taken.clone() if indices.ndim == 1 or not depth else taken  # one position alone, or none, gives a view
+    return taken.clone() if indices.ndim == 1 else taken  # one position alone gives a view

@@ -5,6 +5,8 @@ The algorithm is that of Thimbleby, Inglis and Witten, "Displaying 3D Images" (I
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
@@ -12,18 +14,21 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh
 
+if TYPE_CHECKING:
+    from everflow.framework.shapes import TensorShape
+
 
 class _CRandom:
     """The numbers of the C library's `rand()` from its first seed on, which is where TensorFlow's dots come from."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         state = [1]
         for _ in range(30):
             state.append(16807 * state[-1] % 2147483647)
         self._state = np.array(state[3:] + state[:3], np.uint32)
         self.take(310)
 
-    def take(self, count):
+    def take(self, count: int) -> np.ndarray:
         """The next `count` numbers: each is the sum of those 31 and 3 places before it, without the lowest bit."""
         numbers = np.concatenate([self._state, np.empty(count, np.uint32)])
         for i in range(31, len(numbers), 3):
@@ -36,7 +41,7 @@ class _CRandom:
 _random = _CRandom()
 
 
-def _depths_in_image(depths, shape, window, border, gap):
+def _depths_in_image(depths: np.ndarray, shape: tuple[int, int], window: list[int], border: float, gap: int) -> np.ndarray:
     """The depth of each pixel: the nearest one of the data inside the window, the border's outside."""
     (height, width), (window_width, window_height) = shape, window
     y, x = np.arange(height) - gap, np.arange(width) - (width - window_width) // 2
@@ -46,12 +51,12 @@ def _depths_in_image(depths, shape, window, border, gap):
     return np.where(inside, depths[rows[:, None], columns], border)
 
 
-def _separation(depth, mu, eyes):
+def _separation(depth: np.ndarray | float, mu: float, eyes: float) -> np.ndarray:
     """How far apart the two pixels are in which the eyes see one point of this depth."""
     return np.floor((1 - mu * depth) * eyes / (2 - mu * depth) + 0.5)
 
 
-def _visible(depths, x, mu, eyes):
+def _visible(depths: np.ndarray, x: int, mu: float, eyes: float) -> np.ndarray:
     """For each row, whether no nearer point stands between the point in column x and an eye."""
     width, own = depths.shape[1], depths[:, x]
     visible, looking = np.ones(len(own), bool), np.ones(len(own), bool)
@@ -66,7 +71,7 @@ def _visible(depths, x, mu, eyes):
     return visible
 
 
-def _links(depths, mu, eyes, hidden_surface_removal):
+def _links(depths: np.ndarray, mu: float, eyes: float, hidden_surface_removal: bool) -> np.ndarray:
     """For each pixel the one to its right that has to look the same, or itself."""
     height, width = depths.shape
     same = np.tile(np.arange(width), (height, 1))
@@ -94,14 +99,27 @@ def _links(depths, mu, eyes, hidden_surface_removal):
 
 @fresh("SingleImageRandomDotStereograms", effect=Effect.RANDOM)
 def single_image_random_dot_stereograms(
-    depth_values, *, hidden_surface_removal, convergence_dots_size, dots_per_inch, eye_separation, mu, normalize, normalize_max,
-    normalize_min, border_level, number_colors, output_image_shape, output_data_window,
-):  # fmt: skip
+    depth_values: torch.Tensor,
+    *,
+    hidden_surface_removal: bool,
+    convergence_dots_size: int,
+    dots_per_inch: int,
+    eye_separation: float,
+    mu: float,
+    normalize: bool,
+    normalize_max: float,
+    normalize_min: float,
+    border_level: float,
+    number_colors: int,
+    output_image_shape: TensorShape,
+    output_data_window: TensorShape,
+) -> torch.Tensor:
     """Rows of dots that are random where they may be, the same where two pixels show one point; below them two dots to look at first."""
     if depth_values.dim() != 2:
         raise InvalidArgumentError(None, None, f"depth_values must be a matrix, got shape {list(depth_values.shape)}")
-    (width, height), channels = output_image_shape.as_list()[:2], _channels(output_image_shape.as_list(), number_colors)
-    window = output_data_window.as_list()[:2]
+    sizes: list[Any] = output_image_shape.as_list()
+    window: list[Any] = output_data_window.as_list()[:2]
+    (width, height), channels = sizes[:2], _channels(sizes, number_colors)
     depths = depth_values.numpy().astype(np.float64)
     if normalize:
         low, high = (normalize_min, normalize_max) if normalize_max >= normalize_min else (depths.min(), depths.max())
@@ -120,12 +138,12 @@ def single_image_random_dot_stereograms(
     return torch.from_numpy(image)
 
 
-def _channels(shape, number_colors):
+def _channels(shape: list[int], number_colors: int) -> int:
     given = shape[2] if len(shape) >= 3 else 1
     return 3 if number_colors > 256 else given
 
 
-def _painted(same, channels, number_colors):
+def _painted(same: np.ndarray, channels: int, number_colors: int) -> np.ndarray:
     """Dots from right to left, row by row: a new colour for a pixel that is free, else that of the pixel it is linked to."""
     height, width = same.shape
     free = same == np.arange(width)
@@ -138,7 +156,7 @@ def _painted(same, channels, number_colors):
     return image
 
 
-def _draw_dots(image, size, top, lefts):
+def _draw_dots(image: np.ndarray, size: int, top: int, lefts: tuple[int, int]) -> None:
     """Two black squares. One that reaches over the edge goes on in the neighbouring row."""
     pixels = image.reshape(-1, image.shape[2])
     for left in lefts:

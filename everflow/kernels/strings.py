@@ -9,16 +9,20 @@ import base64
 import binascii
 import functools
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import re2
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
-from everflow.kernels.hashing import fingerprint64, murmur64, siphash
+from everflow.kernels.hashing import fingerprint64, murmur64, siphashes
 from everflow.kernels.registry import fresh
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 _SPACE = b" \t\n\v\f\r"
 _NUMPY = {
@@ -31,7 +35,7 @@ _NUMPY = {
 _CONTINUATION = re.compile(rb"[\x80-\xbf]")
 
 
-def strings(values: Iterable[bytes], shape) -> np.ndarray:
+def strings(values: Iterable[bytes], shape: Sequence[int]) -> np.ndarray:
     """A string tensor of this shape from its values in order."""
     shape = tuple(shape)
     array = np.empty(shape, object)
@@ -56,10 +60,10 @@ def measured(function: Callable[[bytes], object], array: np.ndarray, dtype: torc
 
 def row_positions(counts: list[int]) -> np.ndarray:
     """The (row, place in the row) of each element of rows of these lengths."""
-    counts = np.array(counts, np.int64)
-    positions = np.empty((int(counts.sum()), 2), np.int64)
-    positions[:, 0] = np.repeat(np.arange(len(counts)), counts)
-    positions[:, 1] = np.arange(len(positions)) - np.repeat(np.cumsum(counts) - counts, counts)
+    lengths = np.array(counts, np.int64)
+    positions = np.empty((int(lengths.sum()), 2), np.int64)
+    positions[:, 0] = np.repeat(np.arange(len(lengths)), lengths)
+    positions[:, 1] = np.arange(len(positions)) - np.repeat(np.cumsum(lengths) - lengths, lengths)
     return positions
 
 
@@ -79,13 +83,13 @@ def scalar_string(value: np.ndarray, what: str) -> bytes:
 
 
 @fresh("StringStrip")
-def strip(input):
+def strip(input: Strings) -> Strings:
     return mapped(lambda s: s.strip(_SPACE), input)
 
 
-def _changed_case(op_type, change_bytes, change_text):
+def _changed_case(op_type: str, change_bytes: Callable, change_text: Callable) -> None:
     @fresh(op_type)
-    def change(input, *, encoding):
+    def change(input: Strings, *, encoding: str) -> Strings:
         if encoding == "":
             return mapped(change_bytes, input)
         if encoding != "utf-8":
@@ -103,29 +107,30 @@ def characters(s: bytes) -> int:
 
 
 @fresh("StringLength")
-def length(input, *, unit):
+def length(input: Strings, *, unit: str) -> torch.Tensor:
     return measured(len if unit == "BYTE" else characters, input, torch.int32)
 
 
 @fresh("StringToHashBucket")
-def to_hash_bucket(string_tensor, *, num_buckets):
+def to_hash_bucket(string_tensor: Strings, *, num_buckets: int) -> torch.Tensor:
     return measured(lambda s: murmur64(s) % num_buckets, string_tensor, torch.int64)
 
 
 @fresh("StringToHashBucketFast")
-def to_hash_bucket_fast(input, *, num_buckets):
+def to_hash_bucket_fast(input: Strings, *, num_buckets: int) -> torch.Tensor:
     return measured(lambda s: fingerprint64(s) % num_buckets, input, torch.int64)
 
 
 @fresh("StringToHashBucketStrong")
-def to_hash_bucket_strong(input, *, num_buckets, key):
+def to_hash_bucket_strong(input: Strings, *, num_buckets: int, key: list[int]) -> torch.Tensor:
     if len(key) != 2:
         raise InvalidArgumentError(None, None, "Key must have 2 elements")
-    return measured(lambda s: siphash(s, key) % num_buckets, input, torch.int64)
+    buckets = siphashes(list(input.flat), key) % np.uint64(num_buckets)
+    return torch.from_numpy(buckets.astype(np.int64)).reshape(input.shape)
 
 
 @fresh("Fingerprint")
-def fingerprint(data, method):
+def fingerprint(data: AnyTensor, method: Strings) -> torch.Tensor:
     if scalar_string(method, "method") != b"farmhash64":
         raise InvalidArgumentError(None, None, f"Unsupported fingerprint method: {method.item().decode()}")
     if data.ndim < 1:
@@ -143,7 +148,7 @@ def fingerprint(data, method):
 
 
 @fresh("EncodeBase64")
-def encode_base64(input, *, pad):
+def encode_base64(input: Strings, *, pad: bool) -> Strings:
     encode = base64.urlsafe_b64encode
     return mapped(encode if pad else lambda s: encode(s).rstrip(b"="), input)
 
@@ -158,7 +163,7 @@ def _from_base64(s: bytes) -> bytes:
 
 
 @fresh("DecodeBase64")
-def decode_base64(input):
+def decode_base64(input: Strings) -> Strings:
     return mapped(_from_base64, input)
 
 
@@ -185,19 +190,19 @@ def _substring(s: bytes, start: int, count: int, unit: str, index: int) -> bytes
 
 
 @fresh("Substr")
-def substr(input, pos, len, *, unit):
+def substr(input: Strings, pos: torch.Tensor, len: torch.Tensor, *, unit: str) -> Strings:
     if pos.shape != len.shape:
         raise InvalidArgumentError(None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}")
     try:
-        cut, pos, len = np.broadcast_arrays(input, pos.numpy(), len.numpy())
+        cut, starts, sizes = np.broadcast_arrays(input, pos.numpy(), len.numpy())
     except ValueError:
         raise InvalidArgumentError(None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}") from None
-    pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, pos.flat, len.flat)))
+    pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, starts.flat, sizes.flat)))
     return strings(pieces, cut.shape)
 
 
 @fresh("StringJoin")
-def join(inputs, *, separator):
+def join(inputs: list[Strings], *, separator: str) -> Strings:
     shapes = {value.shape for value in inputs if value.ndim}
     if len(shapes) > 1:
         raise InvalidArgumentError(None, None, f"Input shapes do not match: {' vs. '.join(str(list(s)) for s in sorted(shapes))}")
@@ -208,7 +213,7 @@ def join(inputs, *, separator):
 
 
 @fresh("ReduceJoin")
-def reduce_join(inputs, reduction_indices, *, keep_dims, separator):
+def reduce_join(inputs: Strings, reduction_indices: torch.Tensor, *, keep_dims: bool, separator: str) -> Strings:
     glue = text_bytes(separator)
     axes = []
     for axis in reduction_indices.reshape(-1).tolist():
@@ -226,7 +231,7 @@ def reduce_join(inputs, reduction_indices, *, keep_dims, separator):
 
 
 @fresh("UnsortedSegmentJoin")
-def unsorted_segment_join(inputs, segment_ids, num_segments, *, separator):
+def unsorted_segment_join(inputs: Strings, segment_ids: torch.Tensor, num_segments: torch.Tensor, *, separator: str) -> Strings:
     count = int(num_segments)
     if tuple(inputs.shape[: segment_ids.ndim]) != tuple(segment_ids.shape):
         raise InvalidArgumentError(
@@ -244,7 +249,7 @@ def unsorted_segment_join(inputs, segment_ids, num_segments, *, separator):
     return strings(joined, (count, *rest))
 
 
-def _sparse_rows(rows: Iterable[list[bytes]]):
+def _sparse_rows(rows: Iterable[list[bytes]]) -> tuple[torch.Tensor, Strings, torch.Tensor]:
     """The (indices, values, shape) of lists of strings; the lists are let go one by one."""
     values, counts = [], []
     for row in rows:
@@ -258,7 +263,7 @@ def _sparse_rows(rows: Iterable[list[bytes]]):
 
 
 @fresh("StringSplit")
-def split(input, delimiter, *, skip_empty):
+def split(input: Strings, delimiter: Strings, *, skip_empty: bool) -> tuple[torch.Tensor, Strings, torch.Tensor]:
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
     delimiters = scalar_string(delimiter, "delimiter")
@@ -283,7 +288,7 @@ def _split_at_spaces(s: bytes, limit: int) -> list[bytes]:
 
 
 @fresh("StringSplitV2")
-def split_v2(input, sep, *, maxsplit):
+def split_v2(input: Strings, sep: Strings, *, maxsplit: int) -> tuple[torch.Tensor, Strings, torch.Tensor]:
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
     if maxsplit == 0:
@@ -295,14 +300,25 @@ def split_v2(input, sep, *, maxsplit):
 
 
 @fresh("StringNGrams")
-def ngrams(data, data_splits, *, separator, ngram_widths, left_pad, right_pad, pad_width, preserve_short_sequences, Tsplits):
+def ngrams(
+    data: Strings,
+    data_splits: torch.Tensor,
+    *,
+    separator: str,
+    ngram_widths: list[int],
+    left_pad: str,
+    right_pad: str,
+    pad_width: int,
+    preserve_short_sequences: bool,
+    Tsplits: DType,
+) -> tuple[Strings, torch.Tensor]:
     glue, left, right = (text_bytes(t) for t in (separator, left_pad, right_pad))
     splits = data_splits.tolist()
     for value in splits:
         if not 0 <= value <= len(data):
             raise InvalidArgumentError(None, None, f"Invalid split value {value}, must be in [0,{len(data)}]")
 
-    def grams_of(start, end, width):
+    def grams_of(start: int, end: int, width: int) -> Iterator[bytes]:
         padding = width - 1 if pad_width < 0 else min(pad_width, width - 1)
         count = max(0, end - start + 2 * padding - width + 1)
         for n in range(count):
@@ -329,7 +345,7 @@ def ngrams(data, data_splits, *, separator, ngram_widths, left_pad, right_pad, p
 
 
 @functools.lru_cache(maxsize=256)
-def _pattern(source: bytes):
+def _pattern(source: bytes) -> Any:
     options = re2.Options()
     options.log_errors = False
     try:
@@ -340,9 +356,9 @@ def _pattern(source: bytes):
         raise InvalidArgumentError(None, None, f"Invalid pattern: {source.decode('utf-8', 'replace')}, error: {reason}") from None
 
 
-def _rewriting(rewrite: bytes, groups: int):
+def _rewriting(rewrite: bytes, groups: int) -> Callable:
     """`fn(match)`: the text that stands for a match. A wrong escape or group ends it, as in RE2."""
-    parts = []
+    parts: list[bytes | int] = []
     position = 0
     while position < len(rewrite):
         at = rewrite.find(b"\\", position)
@@ -365,7 +381,7 @@ def _is_continuation(s: bytes, at: int) -> bool:
     return at < len(s) and s[at] & 0xC0 == 0x80
 
 
-def _replace_all(regexp, make, s: bytes) -> bytes:
+def _replace_all(regexp: Any, make: Callable, s: bytes) -> bytes:
     pieces, position, last_end = [], 0, -1
     while position <= len(s):
         match = regexp.search(s, position)
@@ -386,11 +402,11 @@ def _replace_all(regexp, make, s: bytes) -> bytes:
     return b"".join(pieces)
 
 
-def _replaced(input, source: bytes, rewrite: bytes, replace_global: bool):
+def _replaced(input: Strings, source: bytes, rewrite: bytes, replace_global: bool) -> Strings:
     regexp = _pattern(source)
     make = _rewriting(rewrite, regexp.groups)
 
-    def replace_first(s):
+    def replace_first(s: bytes) -> bytes:
         match = regexp.search(s)
         return s if match is None else s[: match.start()] + make(match) + s[match.end() :]
 
@@ -398,25 +414,25 @@ def _replaced(input, source: bytes, rewrite: bytes, replace_global: bool):
 
 
 @fresh("RegexReplace")
-def regex_replace(input, pattern, rewrite, *, replace_global):
+def regex_replace(input: Strings, pattern: Strings, rewrite: Strings, *, replace_global: bool) -> Strings:
     return _replaced(input, scalar_string(pattern, "Pattern"), scalar_string(rewrite, "Rewrite"), replace_global)
 
 
 @fresh("StaticRegexReplace")
-def static_regex_replace(input, *, pattern, rewrite, replace_global):
+def static_regex_replace(input: Strings, *, pattern: str, rewrite: str, replace_global: bool) -> Strings:
     return _replaced(input, text_bytes(pattern), text_bytes(rewrite), replace_global)
 
 
-def _matched(input, source: bytes):
+def _matched(input: Strings, source: bytes) -> torch.Tensor:
     full = _pattern(source).fullmatch
     return measured(lambda s: full(s) is not None, input, torch.bool)
 
 
 @fresh("RegexFullMatch")
-def regex_full_match(input, pattern):
+def regex_full_match(input: Strings, pattern: Strings) -> torch.Tensor:
     return _matched(input, scalar_string(pattern, "Pattern"))
 
 
 @fresh("StaticRegexFullMatch")
-def static_regex_full_match(input, *, pattern):
+def static_regex_full_match(input: Strings, *, pattern: str) -> torch.Tensor:
     return _matched(input, text_bytes(pattern))

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -14,16 +15,20 @@ from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings import measured, strings, text_bytes
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node
 
 # --- numbers to text --------------------------------------------------------------------------
 
 
-def _text(value) -> bytes:
+def _text(value: str) -> bytes:
     return value.encode()
 
 
-def _as_c(template: str, value) -> str:
+def _as_c(template: str, value: int) -> str:
     """C's printf for one number; Python's agrees but for padding what is not finite."""
     if isinstance(value, float) and not math.isfinite(value):
         template = template.replace("%0", "%", 1)
@@ -31,7 +36,7 @@ def _as_c(template: str, value) -> str:
 
 
 @fresh("AsString")
-def as_string(input, *, precision, scientific, shortest, width, fill, node):
+def as_string(input: torch.Tensor, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str, node: Node) -> Strings:
     dtype = node.input_dtypes[0].base_dtype
     fractional = dtype.is_floating or dtype.is_complex
     if scientific and shortest:
@@ -80,13 +85,13 @@ def parse_float(s: bytes) -> float | None:
 
 
 @functools.cache
-def number_parser(dtype) -> Callable[[bytes], float | None]:
+def number_parser(dtype: DType) -> Callable[[bytes], float | None]:
     """The function that gives the number of this dtype that text spells, or None where it doesn't or doesn't fit."""
     if dtype.is_floating:
         return parse_float
     low, high = int(dtype.min), int(dtype.max)
 
-    def parse_integer(s):
+    def parse_integer(s: bytes) -> int | None:
         if not s.isdigit():
             s = s.strip(_SPACE)
             if not _INTEGER.fullmatch(s):
@@ -98,10 +103,10 @@ def number_parser(dtype) -> Callable[[bytes], float | None]:
 
 
 @fresh("StringToNumber")
-def string_to_number(string_tensor, *, out_type):
+def string_to_number(string_tensor: Strings, *, out_type: DType) -> torch.Tensor:
     parse = number_parser(out_type)
 
-    def parsed(s):
+    def parsed(s: bytes) -> float:
         value = parse(s)
         if value is None:
             raise InvalidArgumentError(None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}")
@@ -120,7 +125,7 @@ def escaped(s: bytes) -> str:
     return "".join(_ESCAPES.get(b) or (chr(b) if 0x20 <= b < 0x7F else f"\\{b:03o}") for b in s)
 
 
-def number_text(value, dtype) -> str:
+def number_text(value: float, dtype: DType) -> str:
     """A number as TensorFlow's messages and formatted strings show it: the shorter of two fixed precisions that reads back the same."""
     if dtype.is_complex:
         return "?"
@@ -135,11 +140,11 @@ def number_text(value, dtype) -> str:
     return short if np.float32(short) == np.float32(value) else f"{value:.9g}"
 
 
-def _element_text(value, dtype) -> str:
+def _element_text(value: Any, dtype: DType) -> str:
     return f'"{escaped(value)}"' if dtype is dtypes.string else number_text(value, dtype)
 
 
-def summarized(value, dtype, edge_items: int) -> str:
+def summarized(value: AnyTensor, dtype: DType, edge_items: int) -> str:
     """A tensor's text with only so many items at each end of every dimension; all of them for -1."""
     array = value if isinstance(value, np.ndarray) else value.to(torch.float32).numpy() if value.dtype is torch.bfloat16 else value.numpy()
     if array.ndim == 0:
@@ -147,14 +152,14 @@ def summarized(value, dtype, edge_items: int) -> str:
     return _rows_text(array, dtype, array.size if edge_items < 0 else edge_items, 1)
 
 
-def _rows_text(part: np.ndarray, dtype, edge_items: int, depth: int) -> str:
+def _rows_text(part: np.ndarray, dtype: DType, edge_items: int, depth: int) -> str:
     """One dimension's items in brackets: numbers beside each other, rows below each other."""
     innermost = part.ndim == 1
     between = " " if innermost else "\n" * (part.ndim - 1) + " " * depth
     if len(part) and not part.size and not innermost:
         return f"[{between}...]"
 
-    def texts(items):
+    def texts(items: np.ndarray) -> list[str]:
         return [_element_text(v, dtype) if innermost else _rows_text(v, dtype, edge_items, depth + 1) for v in items]
 
     if len(part) <= 2 * edge_items:
@@ -166,7 +171,7 @@ def _rows_text(part: np.ndarray, dtype, edge_items: int, depth: int) -> str:
 
 
 @fresh("StringFormat")
-def string_format(inputs, *, template, placeholder, summarize, node):
+def string_format(inputs: list[Value], *, template: str, placeholder: str, summarize: int, node: Node) -> Strings:
     pieces = text_bytes(template).split(text_bytes(placeholder))
     texts = [summarized(v, t.base_dtype, summarize).encode() for v, t in zip(inputs, node.input_dtypes)]
     if len(pieces) - 1 != len(texts):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import codecs
 import json
+from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -13,7 +15,10 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings import mapped, strings
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import Strings, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
 
 _LAST_CODE_POINT = 0x10FFFF
 _REPLACEMENT = 0xFFFD
@@ -41,7 +46,7 @@ def _byte_lengths(text: str, codec: str) -> list[int]:
     return [len(c.encode(codec)) for c in text]
 
 
-def _characters(s: bytes, encoding: str):
+def _characters(s: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
     """(code point, offset) of each character; None as the code point of bytes that are none."""
     codec = _codec(encoding)
     start = 0
@@ -66,7 +71,7 @@ def _characters(s: bytes, encoding: str):
         start += bad.end
 
 
-def _decoded(s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool):
+def _decoded(s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool) -> tuple[list[int], list[int]]:
     """The (code points, offsets) of text after the rule for errors was applied."""
     points, offsets = [], []
     for point, offset in _characters(s, encoding):
@@ -81,7 +86,7 @@ def _decoded(s: bytes, encoding: str, errors: str, replacement: int, replace_con
     return points, offsets
 
 
-def _encoded(points, output_encoding: str) -> bytes:
+def _encoded(points: list[int], output_encoding: str) -> bytes:
     valid = (p if not 0xD800 <= p <= 0xDFFF else _REPLACEMENT for p in points)
     return "".join(map(chr, valid)).encode(_OUTPUT_CODECS[output_encoding])
 
@@ -91,7 +96,9 @@ def _check_replacement(replacement_char: int) -> None:
         raise InvalidArgumentError(None, None, "replacement_char out of unicode codepoint range")
 
 
-def _decode_all(input, encoding, errors, replacement_char, replace_control, splits_dtype):
+def _decode_all(
+    input: Strings, encoding: str, errors: str, replacement_char: int, replace_control: bool, splits_dtype: DType
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_replacement(replacement_char)
     _codec(encoding)
     splits, values, starts = [0], [], []
@@ -108,21 +115,27 @@ def _decode_all(input, encoding, errors, replacement_char, replace_control, spli
 
 
 @fresh("UnicodeDecode")
-def unicode_decode(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def unicode_decode(
+    input: Strings, *, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool, Tsplits: DType
+) -> tuple[torch.Tensor, torch.Tensor]:
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)[:2]
 
 
 @fresh("UnicodeDecodeWithOffsets")
-def unicode_decode_with_offsets(input, *, input_encoding, errors, replacement_char, replace_control_characters, Tsplits):
+def unicode_decode_with_offsets(
+    input: Strings, *, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool, Tsplits: DType
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)
 
 
 @fresh("UnicodeTranscode")
-def unicode_transcode(input, *, input_encoding, output_encoding, errors, replacement_char, replace_control_characters):
+def unicode_transcode(
+    input: Strings, *, input_encoding: str, output_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool
+) -> Strings:
     _check_replacement(replacement_char)
     _codec(input_encoding)
 
-    def convert(s):
+    def convert(s: bytes) -> bytes:
         points, _ = _decoded(s, input_encoding, errors, replacement_char, replace_control_characters)
         return _encoded(points, output_encoding)
 
@@ -130,14 +143,16 @@ def unicode_transcode(input, *, input_encoding, output_encoding, errors, replace
 
 
 @fresh("UnicodeEncode")
-def unicode_encode(input_values, input_splits, *, errors, output_encoding, replacement_char):
+def unicode_encode(
+    input_values: torch.Tensor, input_splits: torch.Tensor, *, errors: str, output_encoding: str, replacement_char: int
+) -> Strings:
     _check_replacement(replacement_char)
     points = input_values.tolist()
     splits = input_splits.tolist()
     if any(not 0 <= split <= len(points) for split in splits):
         raise InvalidArgumentError(None, None, f"Values in input_splits must be in [0, {len(points)}]")
 
-    def checked(point):
+    def checked(point: int) -> list[int]:
         if 0 <= point <= _LAST_CODE_POINT:
             return [point]
         if errors == "strict":
@@ -158,7 +173,7 @@ def _scripts() -> tuple[np.ndarray, np.ndarray]:
 
 
 @fresh("UnicodeScript")
-def unicode_script(input):
+def unicode_script(input: torch.Tensor) -> torch.Tensor:
     starts, scripts = _scripts()
     points = input.numpy()
     found = scripts[np.maximum(np.searchsorted(starts, points, side="right") - 1, 0)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import sys
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -16,20 +17,24 @@ from everflow.framework.tensor_values import make_tensor_proto
 from everflow.kernels import image_png
 from everflow.kernels.audio import wav_file
 from everflow.kernels.registry import fresh
-from everflow.kernels.tensors import to_numpy
+from everflow.kernels.tensors import AnyTensor, Strings, to_numpy
 from everflow.protos.summary_pb2 import HistogramProto, Summary, SummaryMetadata
 
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node
 
-def _serialized(summary) -> np.ndarray:
+
+def _serialized(summary: Summary) -> np.ndarray:
     return np.array(summary.SerializeToString(), dtype=object)
 
 
-def _text(value) -> str:
+def _text(value: Strings) -> str:
     return value.item().decode()
 
 
 @fresh("ScalarSummary")
-def scalar_summary(tags, values):
+def scalar_summary(tags: Strings, values: torch.Tensor) -> Strings:
     if tags.shape != tuple(values.shape):
         raise InvalidArgumentError(
             None, None, f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{_single(tags)}"
@@ -40,7 +45,7 @@ def scalar_summary(tags, values):
     return _serialized(summary)
 
 
-def _single(tags):
+def _single(tags: Strings) -> str:
     return f" (tag '{_text(tags)}')" if tags.size == 1 else ""
 
 
@@ -78,7 +83,7 @@ def histogram_of(values: np.ndarray) -> HistogramProto:
 
 
 @fresh("HistogramSummary")
-def histogram_summary(tag, values):
+def histogram_summary(tag: Strings, values: torch.Tensor) -> Strings:
     array = to_numpy(values.float() if values.dtype is torch.bfloat16 else values)
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         kind = "Nan" if np.isnan(array).any() else "Infinity"
@@ -113,7 +118,7 @@ def _as_bytes(image: np.ndarray, bad_color: np.ndarray) -> np.ndarray:
 
 
 @fresh("ImageSummary")
-def image_summary(tag, tensor, *, max_images, bad_color):
+def image_summary(tag: Strings, tensor: torch.Tensor, *, max_images: int, bad_color: np.ndarray) -> Strings:
     if tensor.ndim != 4 or tensor.shape[3] not in (1, 3, 4):
         raise InvalidArgumentError(None, None, f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(tensor.shape)}")
     if tag.size != 1:
@@ -134,7 +139,7 @@ def image_summary(tag, tensor, *, max_images, bad_color):
 # --- sounds ----------------------------------------------------------------------------------
 
 
-def _audio(tag, tensor, rate, max_outputs):
+def _audio(tag: Strings, tensor: torch.Tensor, rate: float, max_outputs: int) -> Strings:
     if tensor.ndim not in (2, 3):
         raise InvalidArgumentError(None, None, f"Tensor must be 3-D or 2-D, got: {list(tensor.shape)}")
     if rate <= 0:
@@ -150,19 +155,19 @@ def _audio(tag, tensor, rate, max_outputs):
 
 
 @fresh("AudioSummaryV2")
-def audio_summary_v2(tag, tensor, sample_rate, *, max_outputs):
+def audio_summary_v2(tag: Strings, tensor: torch.Tensor, sample_rate: torch.Tensor, *, max_outputs: int) -> Strings:
     return _audio(tag, tensor, float(sample_rate), max_outputs)
 
 
 @fresh("AudioSummary")
-def audio_summary(tag, tensor, *, sample_rate, max_outputs):
+def audio_summary(tag: Strings, tensor: torch.Tensor, *, sample_rate: float, max_outputs: int) -> Strings:
     return _audio(tag, tensor, sample_rate, max_outputs)
 
 
 # --- tensors and merging ---------------------------------------------------------------------
 
 
-def tensor_value(summary, tag, tensor, dtype):
+def tensor_value(summary: Summary, tag: str, tensor: AnyTensor, dtype: DType) -> Any:
     """Add a value that holds a tensor."""
     made = summary.value.add(tag=tag)
     array = to_numpy(tensor, dtype)
@@ -177,7 +182,7 @@ def tensor_value(summary, tag, tensor, dtype):
 
 
 @fresh("TensorSummaryV2")
-def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):
+def tensor_summary_v2(tag: Strings, tensor: AnyTensor, serialized_summary_metadata: Strings, *, T: DType) -> Strings:
     summary = Summary()
     made = tensor_value(summary, _text(tag), tensor, T)
     made.metadata.CopyFrom(SummaryMetadata.FromString(serialized_summary_metadata.item()))
@@ -185,14 +190,14 @@ def tensor_summary_v2(tag, tensor, serialized_summary_metadata, *, T):
 
 
 @fresh("TensorSummary")
-def tensor_summary(tensor, *, T, node):
+def tensor_summary(tensor: AnyTensor, *, T: DType, node: Node) -> Strings:
     summary = Summary()
     made = tensor_value(summary, "", tensor, T)
     made.node_name = node.name
     return _serialized(summary)
 
 
-def _parsed(serialized):
+def _parsed(serialized: bytes) -> Summary:
     try:
         return Summary.FromString(serialized)
     except DecodeError as e:
@@ -200,7 +205,7 @@ def _parsed(serialized):
 
 
 @fresh("MergeSummary")
-def merge_summary(inputs):
+def merge_summary(inputs: list[Strings]) -> Strings:
     merged, seen = Summary(), set()
     for group in inputs:
         for serialized in group.ravel().tolist():

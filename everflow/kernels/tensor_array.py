@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
 import numpy as np
 import torch
 
@@ -10,14 +13,18 @@ from everflow.framework.errors import FailedPreconditionError, InvalidArgumentEr
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.facts import UNKNOWN, same
 from everflow.kernels.registry import acting, kernel, reading
-from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.context import Node
 
 
-def _shape_of(value) -> tuple[int, ...]:
+def _shape_of(value: AnyTensor) -> tuple[int, ...]:
     return tuple(value.shape)
 
 
-def _zeros(dtype, shape):
+def _zeros(dtype: DType, shape: Sequence[Any]) -> AnyTensor:
     if dtype is dtypes.string:
         return np.full(shape, b"", dtype=object)
     return torch.zeros(shape, dtype=torch_dtype(dtype))
@@ -26,7 +33,16 @@ def _zeros(dtype, shape):
 class _Array:
     """The elements of a TensorArray; None where nothing was written yet."""
 
-    def __init__(self, dtype, size, dynamic, clear_after_read, element_shape, identical, accumulate=False):
+    def __init__(
+        self,
+        dtype: DType,
+        size: int,
+        dynamic: bool,
+        clear_after_read: bool,
+        element_shape: TensorShape,
+        identical: bool,
+        accumulate: bool = False,
+    ) -> None:
         self.dtype = dtype.base_dtype
         self.elements: list = [None] * size
         self.read = [False] * size
@@ -34,34 +50,38 @@ class _Array:
         self.clear_after_read = clear_after_read
         self.element_shape = element_shape
         self.identical = identical
-        self.fitting = None  # the shape that was written last
+        self.fitting: Sequence[int] | None = None  # the shape that was written last
         # A gradient array sums what is written to one index.
         self.accumulate = accumulate
         self.gradients: dict[str, _Array] = {}
         self.closed = False
 
-    def check_open(self):
+    def check_open(self) -> None:
         if self.closed:
             raise InvalidArgumentError(None, None, "TensorArray has already been closed.")
 
-    def grow(self, size):
+    def grow(self, size: int) -> None:
         missing = size - len(self.elements)
         if missing > 0:
             self.elements.extend([None] * missing)
             self.read.extend([False] * missing)
 
-    def write(self, index, value, dtype):
+    def write(self, index: int, value: Value, dtype: DType) -> None:
         self.check_open()
         if dtype is not None and dtype.base_dtype is not self.dtype:
             raise InvalidArgumentError(
-                None, None, f"TensorArray dtype is {self.dtype.name} but Op is trying to write dtype {dtype.name} at index {index}."
+                None,
+                None,
+                f"A TensorArray of {self.dtype.name} was given a value of {dtype.name} for index {index}; cast it before it is written",
             )
         if index < 0:
             raise InvalidArgumentError(None, None, f"Tried to write to index {index} of a TensorArray: indices must not be negative")
         if index >= len(self.elements):
             if not self.dynamic:
                 raise InvalidArgumentError(
-                    None, None, f"Tried to write to index {index} but array is not resizeable and size is: {len(self.elements)}"
+                    None,
+                    None,
+                    f"Tried to write to index {index} of a TensorArray of size {len(self.elements)}; with dynamic_size=True it would grow",
                 )
             self.grow(index + 1)
         if value.shape != self.fitting:
@@ -83,7 +103,7 @@ class _Array:
         else:
             raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been written to.")
 
-    def check_shape(self, index, shape):
+    def check_shape(self, index: int, shape: TensorShape) -> None:
         if not self.element_shape.is_compatible_with(shape):
             raise InvalidArgumentError(
                 None,
@@ -93,15 +113,15 @@ class _Array:
         if self.identical and not self.element_shape.is_fully_defined():
             self.element_shape = self.element_shape.merge_with(shape)
 
-    def get(self, index):
+    def get(self, index: int) -> Value:
         self.check_open()
         if not 0 <= index < len(self.elements):
-            raise InvalidArgumentError(None, None, f"Tried to read from index {index} but array size is: {len(self.elements)}")
+            raise InvalidArgumentError(None, None, f"Tried to read from index {index} of a TensorArray of size {len(self.elements)}")
         if self.read[index] and self.clear_after_read:
             raise InvalidArgumentError(
                 None,
                 None,
-                f"Could not read index {index} twice because it was cleared after a previous read (perhaps try setting clear_after_read = false?).",
+                f"Could not read index {index} twice: the first read cleared it. Make the TensorArray with clear_after_read=False to keep its elements",
             )
         value = self.elements[index]
         if value is None:
@@ -117,7 +137,7 @@ class _Array:
             self.elements[index] = None
         return value
 
-    def gradient(self, source, shape_to_prepend=()):
+    def gradient(self, source: str, shape_to_prepend: tuple[int, ...] = ()) -> _Array:
         self.check_open()
         if source not in self.gradients:
             array = _Array(self.dtype, len(self.elements), False, False, TensorShape(None), self.identical, accumulate=True)
@@ -137,7 +157,9 @@ _FLOW = torch.zeros(())
 
 
 @kernel("TensorArrayV3", "TensorArrayV2")
-def tensor_array(size, *, dtype, element_shape, dynamic_size, clear_after_read, node):
+def tensor_array(
+    size: torch.Tensor, *, dtype: DType, element_shape: TensorShape, dynamic_size: bool, clear_after_read: bool, node: Node
+) -> tuple[_Array, torch.Tensor] | _Array:
     count = int(size)
     if count < 0:
         raise InvalidArgumentError(None, None, f"TensorArray size must be >= 0, but is {count}")
@@ -146,31 +168,35 @@ def tensor_array(size, *, dtype, element_shape, dynamic_size, clear_after_read, 
 
 
 @acting("TensorArrayGradV3", "TensorArrayGradV2", result=UNKNOWN)
-def tensor_array_grad(handle, flow_in, *, source, node):
+def tensor_array_grad(handle: _Array, flow_in: torch.Tensor, *, source: str, node: Node) -> tuple[_Array, torch.Tensor] | _Array:
     array = handle.gradient(source)
     return (array, _FLOW) if node.type == "TensorArrayGradV3" else array
 
 
 @acting("TensorArrayGradWithShape", result=UNKNOWN)
-def tensor_array_grad_with_shape(handle, flow_in, shape_to_prepend, *, source):
+def tensor_array_grad_with_shape(
+    handle: _Array, flow_in: torch.Tensor, shape_to_prepend: torch.Tensor, *, source: str
+) -> tuple[_Array, torch.Tensor]:
     return handle.gradient(source, tuple(shape_to_prepend.tolist())), _FLOW
 
 
 @acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
-def tensor_array_read(handle, index, flow_in, *, dtype):
+def tensor_array_read(handle: _Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
     return handle.get(int(index))
 
 
 @acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
-def tensor_array_write(handle, index, value, flow_in, *, T):
+def tensor_array_write(handle: _Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     handle.write(int(index), value, T)
     return flow_in
 
 
 @acting("TensorArrayGatherV3", "TensorArrayGatherV2")
-def tensor_array_gather(handle, indices, flow_in, *, dtype, element_shape):
+def tensor_array_gather(
+    handle: _Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
+) -> AnyTensor:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
     positions = indices.tolist()
@@ -186,7 +212,7 @@ def tensor_array_gather(handle, indices, flow_in, *, dtype, element_shape):
     return _stack([handle.get(i) for i in positions])
 
 
-def _stack(values):
+def _stack(values: list[Value]) -> Value:
     first = _shape_of(values[0])
     for i, value in enumerate(values):
         if _shape_of(value) != first:
@@ -199,7 +225,7 @@ def _stack(values):
 
 
 @acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
-def tensor_array_scatter(handle, indices, value, flow_in, *, T):
+def tensor_array_scatter(handle: _Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
         raise InvalidArgumentError(
@@ -217,7 +243,7 @@ def tensor_array_scatter(handle, indices, value, flow_in, *, T):
 
 
 @acting("TensorArrayConcatV3", "TensorArrayConcatV2")
-def tensor_array_concat(handle, flow_in, *, element_shape_except0):
+def tensor_array_concat(handle: _Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
         if not rest.is_fully_defined():
@@ -226,7 +252,11 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
     values = [handle.get(i) for i in range(len(handle.elements))]
     for i, value in enumerate(values):
         if not _shape_of(value):
-            raise InvalidArgumentError(None, None, f"Concat saw a scalar shape at index {i} but requires at least vectors.")
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"A TensorArray is concatenated along the first axis of its elements, but the one at index {i} is a scalar; stack() takes scalars",
+            )
         if _shape_of(value)[1:] != _shape_of(values[0])[1:]:
             raise InvalidArgumentError(
                 None,
@@ -238,21 +268,23 @@ def tensor_array_concat(handle, flow_in, *, element_shape_except0):
 
 
 @acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
-def tensor_array_split(handle, value, lengths, flow_in, *, T):
+def tensor_array_split(handle: _Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
     sizes = lengths.tolist()
     if not _shape_of(value):
-        raise InvalidArgumentError(None, None, "Expected value to be at least a vector, but received shape: []")
+        raise InvalidArgumentError(
+            None, None, "A scalar can't be split over the elements of a TensorArray: the value needs a first axis to be cut along"
+        )
     if sum(sizes) != _shape_of(value)[0]:
         raise InvalidArgumentError(
             None,
             None,
-            f"Expected sum of lengths to be equal to values.shape[0], but sum of lengths is {sum(sizes)} and value's shape is: {list(_shape_of(value))}",
+            f"The lengths to split into add up to {sum(sizes)}, but the value has shape {list(_shape_of(value))}: its first axis must be used up exactly",
         )
     if not handle.dynamic and len(sizes) != len(handle.elements):
         raise InvalidArgumentError(
             None,
             None,
-            f"TensorArray's size is not equal to the size of lengths ({len(handle.elements)} vs. {len(sizes)}), and the TensorArray is not marked as dynamically resizeable",
+            f"A value was split into {len(sizes)} parts for a TensorArray of size {len(handle.elements)}; with dynamic_size=True its size would follow",
         )
     start = 0
     for index, size in enumerate(sizes):
@@ -262,12 +294,12 @@ def tensor_array_split(handle, value, lengths, flow_in, *, T):
 
 
 @reading("TensorArraySizeV3", "TensorArraySizeV2")
-def tensor_array_size(handle, flow_in):
+def tensor_array_size(handle: _Array, flow_in: torch.Tensor) -> torch.Tensor:
     return torch.tensor(len(handle.elements), dtype=torch.int32)
 
 
 @acting("TensorArrayCloseV3", "TensorArrayCloseV2")
-def tensor_array_close(handle):
+def tensor_array_close(handle: _Array) -> None:
     handle.closed = True
     handle.elements.clear()
     handle.read.clear()
@@ -277,7 +309,7 @@ def tensor_array_close(handle):
 
 
 class _Stack:
-    def __init__(self, dtype, limit):
+    def __init__(self, dtype: DType, limit: int) -> None:
         self.dtype = dtype
         self.limit = limit
         self.values: list = []
@@ -285,17 +317,17 @@ class _Stack:
 
 
 @kernel("StackV2")
-def stack(max_size, *, elem_type):
+def stack(max_size: torch.Tensor, *, elem_type: DType) -> _Stack:
     return _Stack(elem_type, int(max_size))
 
 
 @kernel("Stack")
-def old_stack(*, elem_type):
+def old_stack(*, elem_type: DType) -> _Stack:
     return _Stack(elem_type, -1)
 
 
 @acting("StackPushV2", "StackPush", result=same(1), keeps=(1,))
-def stack_push(handle, elem):
+def stack_push(handle: _Stack, elem: Value) -> Value:
     if handle.closed:
         raise InvalidArgumentError(None, None, "Stack has already been closed.")
     if 0 <= handle.limit <= len(handle.values):
@@ -305,7 +337,7 @@ def stack_push(handle, elem):
 
 
 @acting("StackPopV2", "StackPop", result=UNKNOWN)
-def stack_pop(handle, *, elem_type):
+def stack_pop(handle: _Stack, *, elem_type: DType) -> Value:
     if elem_type is not handle.dtype:
         raise InvalidArgumentError(None, None, f"The stack holds {handle.dtype.name}, not {elem_type.name}")
     if not handle.values:
@@ -314,7 +346,7 @@ def stack_pop(handle, *, elem_type):
 
 
 @acting("StackCloseV2", "StackClose")
-def stack_close(handle):
+def stack_close(handle: _Stack) -> None:
     if handle.closed:
         raise FailedPreconditionError(None, None, "Stack has already been closed.")
     handle.closed = True

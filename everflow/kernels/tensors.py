@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 import ml_dtypes
 import numpy as np
 import torch
 
 from everflow.framework import dtypes
+
+Strings: TypeAlias = np.ndarray  # a string tensor: an object array of bytes
+AnyTensor: TypeAlias = torch.Tensor | Strings
+SparseParts: TypeAlias = tuple[torch.Tensor, AnyTensor, torch.Tensor]  # indices, values, shape
+Value: TypeAlias = Any  # what a kernel takes and gives: a tensor of either kind, or the object that a ref, resource or variant is
 
 # Quantised types are held as the integers they are made of.
 _TORCH = {
@@ -34,12 +41,12 @@ _TORCH = {
 _BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 
 
-def torch_dtype(dtype) -> torch.dtype:
+def torch_dtype(dtype: Any) -> torch.dtype:
     """The torch dtype that holds values of a DType."""
     return _TORCH[dtypes.as_dtype(dtype).base_dtype]
 
 
-def from_numpy(array: np.ndarray):
+def from_numpy(array: np.ndarray) -> Value:
     """A torch tensor over a numpy array's memory where that can be; string arrays stay as they are."""
     if array.dtype.kind in "OSU":
         return array
@@ -52,7 +59,7 @@ def from_numpy(array: np.ndarray):
     return torch.from_numpy(array)
 
 
-def to_numpy(tensor, dtype=None) -> np.ndarray:
+def to_numpy(tensor: AnyTensor, dtype: dtypes.DType | None = None) -> np.ndarray:
     """The numpy array of a kernel's value, sharing its memory where that can be."""
     if not isinstance(tensor, torch.Tensor):
         return tensor

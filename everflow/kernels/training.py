@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -15,7 +17,11 @@ from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels.float_forms import square_root
 from everflow.kernels.registry import specialize, updating
 from everflow.kernels.scaled import add_scaled, add_scaled_
-from everflow.kernels.state import Ref, shape_text, unique_rounds
+from everflow.kernels.state import Ref, ResourceVariable, shape_text, unique_rounds
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
+    from everflow.kernels.tensors import Value
 
 # ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here because
 # TensorFlow hands over the powers it has kept itself.
@@ -23,16 +29,16 @@ _FUSED_DTYPES = (torch.float32, torch.float64)
 _NO_BIAS_CORRECTION = torch.tensor(1e9)
 
 
-def _gradient_descent(var, alpha, delta):
+def _gradient_descent(var: torch.Tensor, alpha: float, delta: torch.Tensor) -> None:
     add_scaled_(var, delta, -alpha)
 
 
-def _towards_(slot, value, rate):
+def _towards_(slot: torch.Tensor, value: torch.Tensor, rate: float) -> None:
     """slot += (value - slot) * rate"""
     add_scaled_(slot, value - slot, rate)
 
 
-def _momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+def _momentum(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool) -> None:
     add_scaled(grad, accum, momentum, out=accum)
     if use_nesterov:
         var.sub_(add_scaled(grad * lr, accum * momentum, lr))
@@ -40,7 +46,7 @@ def _momentum(var, accum, lr, grad, momentum, *, use_nesterov):
         add_scaled_(var, accum, -lr)
 
 
-def _keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
+def _keras_momentum(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool) -> None:
     add_scaled_(accum.mul_(momentum), grad, -lr)
     if use_nesterov:
         var.add_(accum * momentum - grad * lr)
@@ -48,7 +54,20 @@ def _keras_momentum(var, accum, lr, grad, momentum, *, use_nesterov):
         var.add_(accum)
 
 
-def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, *, use_nesterov):
+def _adam(
+    var: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    beta1_power: float,
+    beta2_power: float,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    grad: torch.Tensor,
+    *,
+    use_nesterov: bool,
+) -> None:
     alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
     if grad.dtype in _FUSED_DTYPES and not use_nesterov:
         torch._fused_adam_(
@@ -73,7 +92,19 @@ def _adam(var, m, v, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad, 
     var.addcdiv_(step, square_root(v).add_(epsilon), value=-alpha)
 
 
-def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad):
+def _amsgrad(
+    var: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    vhat: torch.Tensor,
+    beta1_power: float,
+    beta2_power: float,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    grad: torch.Tensor,
+) -> None:
     alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
     _towards_(m, grad, 1 - beta1)
     _towards_(v, grad * grad, 1 - beta2)
@@ -81,25 +112,44 @@ def _amsgrad(var, m, v, vhat, beta1_power, beta2_power, lr, beta1, beta2, epsilo
     var.addcdiv_(m, square_root(vhat).add_(epsilon), value=-alpha)
 
 
-def _adamax(var, m, v, beta1_power, lr, beta1, beta2, epsilon, grad):
+def _adamax(
+    var: torch.Tensor,
+    m: torch.Tensor,
+    v: torch.Tensor,
+    beta1_power: float,
+    lr: float,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    grad: torch.Tensor,
+) -> None:
     _towards_(m, grad, 1 - beta1)
     torch.maximum(v.mul_(beta2), grad.abs(), out=v)
     var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
 
 
-def _adagrad(var, accum, lr, grad, *, update_slots):
+def _adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, *, update_slots: bool) -> None:
     if update_slots:
         accum.add_(grad * grad)
     var.sub_((grad * lr).mul_(torch.rsqrt(accum)))
 
 
-def _adagrad_v2(var, accum, lr, epsilon, grad, *, update_slots):
+def _adagrad_v2(var: torch.Tensor, accum: torch.Tensor, lr: float, epsilon: float, grad: torch.Tensor, *, update_slots: bool) -> None:
     if update_slots:
         accum.add_(grad * grad)
     var.addcdiv_(grad, square_root(accum).add_(epsilon), value=-lr)
 
 
-def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, lr, l1, l2, global_step):
+def _adagrad_da(
+    var: torch.Tensor,
+    gradient_accumulator: torch.Tensor,
+    gradient_squared_accumulator: torch.Tensor,
+    grad: torch.Tensor,
+    lr: float,
+    l1: float,
+    l2: float,
+    global_step: int,
+) -> None:
     gradient_accumulator.add_(grad)
     gradient_squared_accumulator.add_(grad * grad)
     denominator = square_root(gradient_squared_accumulator).add_(l2 * global_step * lr)
@@ -109,27 +159,51 @@ def _adagrad_da(var, gradient_accumulator, gradient_squared_accumulator, grad, l
     torch.div(total * -lr, denominator, out=var)
 
 
-def _adadelta(var, accum, accum_update, lr, rho, epsilon, grad):
+def _adadelta(
+    var: torch.Tensor, accum: torch.Tensor, accum_update: torch.Tensor, lr: float, rho: float, epsilon: float, grad: torch.Tensor
+) -> None:
     add_scaled_(accum.mul_(rho), grad * grad, 1 - rho)
     update = square_root(accum_update + epsilon).mul_(torch.rsqrt(accum + epsilon)).mul_(grad)
     add_scaled_(var, update, -lr)
     add_scaled_(accum_update.mul_(rho), update * update, 1 - rho)
 
 
-def _rmsprop(var, ms, mom, lr, rho, momentum, epsilon, grad):
+def _rmsprop(
+    var: torch.Tensor, ms: torch.Tensor, mom: torch.Tensor, lr: float, rho: float, momentum: float, epsilon: float, grad: torch.Tensor
+) -> None:
     _towards_(ms, grad * grad, 1 - rho)
     mom.mul_(momentum).addcdiv_(grad, square_root(ms + epsilon), value=lr)
     var.sub_(mom)
 
 
-def _centered_rmsprop(var, mg, ms, mom, lr, rho, momentum, epsilon, grad):
+def _centered_rmsprop(
+    var: torch.Tensor,
+    mg: torch.Tensor,
+    ms: torch.Tensor,
+    mom: torch.Tensor,
+    lr: float,
+    rho: float,
+    momentum: float,
+    epsilon: float,
+    grad: torch.Tensor,
+) -> None:
     _towards_(ms, grad * grad, 1 - rho)
     _towards_(mg, grad, 1 - rho)
     mom.mul_(momentum).addcdiv_(grad, square_root((ms - mg * mg).add_(epsilon)), value=lr)
     var.sub_(mom)
 
 
-def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
+def _ftrl_step(
+    var: torch.Tensor,
+    accum: torch.Tensor,
+    linear: torch.Tensor,
+    grad: torch.Tensor,
+    shrunk: torch.Tensor,
+    lr: float,
+    l1: float,
+    l2: float,
+    lr_power: float,
+) -> None:
     if not lr > 0:
         raise InvalidArgumentError(None, None, f"lr is not a positive scalar: {shape_text(())}")
     new_accum = accum + grad * grad
@@ -144,27 +218,39 @@ def _ftrl_step(var, accum, linear, grad, shrunk, lr, l1, l2, lr_power):
     accum.copy_(new_accum)
 
 
-def _ftrl(var, accum, linear, grad, lr, l1, l2, lr_power):
+def _ftrl(
+    var: torch.Tensor, accum: torch.Tensor, linear: torch.Tensor, grad: torch.Tensor, lr: float, l1: float, l2: float, lr_power: float
+) -> None:
     _ftrl_step(var, accum, linear, grad, grad, lr, l1, l2, lr_power)
 
 
-def _ftrl_v2(var, accum, linear, grad, lr, l1, l2, l2_shrinkage, lr_power):
+def _ftrl_v2(
+    var: torch.Tensor,
+    accum: torch.Tensor,
+    linear: torch.Tensor,
+    grad: torch.Tensor,
+    lr: float,
+    l1: float,
+    l2: float,
+    l2_shrinkage: float,
+    lr_power: float,
+) -> None:
     _ftrl_step(var, accum, linear, grad, grad + var * (2 * l2_shrinkage), lr, l1, l2, lr_power)
 
 
-def _shrink(prox, threshold):
+def _shrink(prox: torch.Tensor, threshold: torch.Tensor | float) -> torch.Tensor:
     """Soft thresholding, the proximal operator of the L1 norm."""
     return prox.sign().mul_((prox.abs() - threshold).clamp_(min=0))
 
 
-def _proximal_gradient_descent(var, alpha, l1, l2, delta):
+def _proximal_gradient_descent(var: torch.Tensor, alpha: float, l1: float, l2: float, delta: torch.Tensor) -> None:
     prox = add_scaled(var, delta, -alpha)
     if l1 > 0:
         prox = _shrink(prox, alpha * l1)
     torch.div(prox, 1 + l2 * alpha, out=var)
 
 
-def _proximal_adagrad(var, accum, lr, l1, l2, grad):
+def _proximal_adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, l1: float, l2: float, grad: torch.Tensor) -> None:
     accum.add_(grad * grad)
     rate = torch.rsqrt(accum).mul_(lr)
     prox = var - grad * rate
@@ -173,13 +259,13 @@ def _proximal_adagrad(var, accum, lr, l1, l2, grad):
     torch.div(prox, (rate * l2).add_(1), out=var)
 
 
-def _add_sign(var, m, lr, alpha, sign_decay, beta, grad):
+def _add_sign(var: torch.Tensor, m: torch.Tensor, lr: float, alpha: float, sign_decay: float, beta: float, grad: torch.Tensor) -> None:
     add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
     add_scaled_(var, agree.mul_(sign_decay).add_(alpha).mul_(grad), -lr)
 
 
-def _power_sign(var, m, lr, logbase, sign_decay, beta, grad):
+def _power_sign(var: torch.Tensor, m: torch.Tensor, lr: float, logbase: float, sign_decay: float, beta: float, grad: torch.Tensor) -> None:
     add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
     add_scaled_(var, agree.mul_(logbase * sign_decay).exp_().mul_(grad), -lr)
@@ -191,7 +277,7 @@ _ONE_PASS = (_gradient_descent, _momentum, _adam)
 _BLOCK = 1 << 16
 
 
-def _apply(rule, buffers, rest, grad_at, attributes):
+def _apply(rule: Callable[..., None], buffers: list[torch.Tensor], rest: list[Any], grad_at: int, attributes: dict[str, bool]) -> None:
     """`rule` on whole buffers; where they are large, block by block. (Rules are elementwise.)"""
     grad = rest[grad_at]
     if grad.numel() < 2 * _BLOCK or rule in _ONE_PASS or not all(buffer.is_contiguous() for buffer in buffers):
@@ -202,10 +288,10 @@ def _apply(rule, buffers, rest, grad_at, attributes):
         rule(*parts, *rest, **attributes)
 
 
-def _row_rule(rule, slots):
+def _row_rule(rule: Callable[..., None], slots: int) -> Callable[..., None]:
     """`rule` applied to the rows named by `indices`; a row that comes twice is updated twice, in order."""
 
-    def update(*arguments, indices, grad_at, **attributes):
+    def update(*arguments: Any, indices: torch.Tensor, grad_at: int, **attributes: bool) -> None:
         buffers, rest = arguments[:slots], list(arguments[slots:])
         grad = rest[grad_at]
         for chosen in unique_rounds(indices):
@@ -220,7 +306,7 @@ def _row_rule(rule, slots):
 
 
 # Op name: the rule, how many buffers it writes, its other inputs, and the attribute it wants.
-_RULES = {
+_RULES: dict[str, tuple[Callable[..., None], int, str, str | None]] = {
     "GradientDescent": (_gradient_descent, 1, "alpha delta", None),
     "Momentum": (_momentum, 2, "lr grad momentum", "use_nesterov"),
     "KerasMomentum": (_keras_momentum, 2, "lr grad momentum", "use_nesterov"),
@@ -244,7 +330,7 @@ _RESOURCE_ONLY = {"KerasMomentum", "AdamWithAmsgrad"}
 _DENSE_ONLY = {"GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign"}
 
 
-def _buffers(variables):
+def _buffers(variables: tuple[Ref | ResourceVariable, ...]) -> list[torch.Tensor]:
     """The buffers of a variable and its slots, which must all have been initialised with one shape."""
     buffers = []
     for variable in variables:
@@ -262,24 +348,24 @@ def _buffers(variables):
     return buffers
 
 
-def _scalar(name, value):
+def _scalar(name: str, value: torch.Tensor) -> float:
     if value.ndim:
         raise InvalidArgumentError(None, None, f"{name} is not a scalar: {shape_text(value.shape)}")
     return value.item()
 
 
-def _wrong_shape(name, var, grad):
+def _wrong_shape(name: str, var: torch.Tensor, grad: torch.Tensor) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}")
 
 
-def _dense(rule, slots, names, attribute):
+def _dense(rule: Callable[..., None], slots: int, names: list[str], attribute: str | None) -> Callable:
     gradient_name = "delta" if "delta" in names else "grad"
     grad_at = names.index(gradient_name)
 
-    def run(*inputs, **attributes):
+    def run(*inputs: Value, **attributes: bool) -> Ref | None:
         variables = inputs[:slots]
         buffers = _buffers(variables)
-        rest = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
+        rest: list[Any] = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
         grad = rest[grad_at]
         if grad.shape != buffers[0].shape:
             raise _wrong_shape(gradient_name, buffers[0], grad)
@@ -289,7 +375,7 @@ def _dense(rule, slots, names, attribute):
     return _with_attribute(run, attribute)
 
 
-def _with_attribute(run, attribute):
+def _with_attribute(run: Callable[..., Ref | None], attribute: str | None) -> Callable:
     """Give `run` the keyword-only parameter by which the registry knows the attribute it wants."""
     if attribute == "use_nesterov":
         return lambda *inputs, use_nesterov: run(*inputs, use_nesterov=use_nesterov)
@@ -298,13 +384,13 @@ def _with_attribute(run, attribute):
     return lambda *inputs: run(*inputs)
 
 
-def _sparse(rule, slots, names, attribute):
+def _sparse(rule: Callable[..., None], slots: int, names: list[str], attribute: str | None) -> Callable:
     """The sparse form: `delta` is called `grad` there, and `indices` follow it."""
     names = [n.replace("delta", "grad") for n in names]
     grad_at = names.index("grad")
     by_rows = _row_rule(rule, slots)
 
-    def run(*inputs, **attributes):
+    def run(*inputs: Value, **attributes: bool) -> Ref | None:
         variables = inputs[:slots]
         rest = list(inputs[slots:])
         indices = rest.pop(grad_at + 1)
@@ -318,7 +404,7 @@ def _sparse(rule, slots, names, attribute):
     return _with_attribute(run, attribute)
 
 
-def _check_sparse(var, grad, indices):
+def _check_sparse(var: torch.Tensor, grad: torch.Tensor, indices: torch.Tensor) -> None:
     if not var.ndim:
         raise InvalidArgumentError(None, None, "var must be at least 1 dimensional")
     if indices.ndim != 1:
@@ -334,13 +420,15 @@ def _check_sparse(var, grad, indices):
         raise InvalidArgumentError(None, None, f"Index {int(indices[at])} at offset {at} in indices is out of range")
 
 
-def _with_known_scalars(rule, slots, names, attribute, general):
+def _with_known_scalars(
+    rule: Callable[..., None], slots: int, names: list[str], attribute: str | None, general: Callable
+) -> Callable[[Node], Callable | None]:
     """For `specialize`: the update of a node some of whose scalars are constants, which are then read once."""
     gradient_name = "delta" if "delta" in names else "grad"
     grad_at = slots + names.index(gradient_name)
 
-    def choose(node):
-        scalars = [None] * len(names)
+    def choose(node: Node) -> Callable[..., Ref | ResourceVariable] | None:
+        scalars: list[Any] = [None] * len(names)
         for i in range(len(names)):
             value = None if slots + i == grad_at else node.constant_input(slots + i)
             scalars[i] = None if value is None or value.ndim else value.item()
@@ -349,7 +437,7 @@ def _with_known_scalars(rule, slots, names, attribute, general):
         unknown = [i for i, value in enumerate(scalars) if value is None and slots + i != grad_at]
         attributes = {} if attribute is None else {attribute: node.attribute(attribute)}
 
-        def run(*inputs):
+        def run(*inputs: Value) -> Ref | ResourceVariable:
             grad = inputs[grad_at]
             shape = grad.shape
             buffers = [variable.value for variable in inputs[:slots]]
@@ -368,7 +456,7 @@ def _with_known_scalars(rule, slots, names, attribute, general):
     return choose
 
 
-def _register():
+def _register() -> None:
     for name, (rule, slots, inputs, attribute) in _RULES.items():
         names = inputs.split()
         prefixes = ["Resource"] if name in _RESOURCE_ONLY else ["", "Resource"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
@@ -11,14 +13,19 @@ from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh
 from everflow.platform.gfile import GFile
 
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import Strings
 
-def _words(path):
+
+def _words(path: Strings) -> list[str]:
     with GFile(path.item().decode()) as file:
         return file.read().splitlines()
 
 
 @fresh("GenerateVocabRemapping")
-def generate_vocab_remapping(new_vocab_file, old_vocab_file, *, new_vocab_offset, num_new_vocab, old_vocab_size):
+def generate_vocab_remapping(
+    new_vocab_file: Strings, old_vocab_file: Strings, *, new_vocab_offset: int, num_new_vocab: int, old_vocab_size: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     old = _words(old_vocab_file)
     if old_vocab_size >= 0:
         old = old[:old_vocab_size]
@@ -33,7 +40,16 @@ def generate_vocab_remapping(new_vocab_file, old_vocab_file, *, new_vocab_offset
 
 
 @fresh("LoadAndRemapMatrix", effect=Effect.READS)
-def load_and_remap_matrix(ckpt_path, old_tensor_name, row_remapping, col_remapping, initializing_values, *, num_rows, num_cols):
+def load_and_remap_matrix(
+    ckpt_path: Strings,
+    old_tensor_name: Strings,
+    row_remapping: torch.Tensor,
+    col_remapping: torch.Tensor,
+    initializing_values: torch.Tensor,
+    *,
+    num_rows: int,
+    num_cols: int,
+) -> torch.Tensor:
     old = torch.from_numpy(np.array(open_checkpoint(ckpt_path.item().decode()).read(old_tensor_name.item().decode()), np.float32))
     if old.ndim != 2:
         raise InvalidArgumentError(None, None, f"Tensor {old_tensor_name.item().decode()} has shape {tuple(old.shape)}, a matrix is wanted")

@@ -2,7 +2,8 @@
 
 import pytest
 
-from everflow.kernels.hashing import fingerprint64, murmur64, siphash
+import everflow as tf
+from everflow.kernels.hashing import fingerprint64, murmur64, siphash, siphashes
 
 BUCKETS = 1 << 40
 
@@ -35,3 +36,21 @@ def test_siphash(text, bucket):
 def test_siphash_reference_vector():
     key = int.from_bytes(bytes(range(8)), "little"), int.from_bytes(bytes(range(8, 16)), "little")
     assert siphash(bytes(range(15)), key) == 0xA129CA6149BE45E5
+
+
+def test_siphash_of_a_batch_is_that_of_each():
+    key = (0x0706050403020100, -1)
+    several = [bytes(range(n)) * repeats for repeats in (1, 2, 3) for n in range(40) for _ in range(3)]
+    rare = [b"\xff" * 1000, bytes(256) * 5]
+    strings = several + rare
+    assert siphashes(strings, key).tolist() == [siphash(s, key) for s in strings]
+    assert siphashes([], key).shape == (0,)
+
+
+def test_strong_buckets_keep_the_shape_of_their_strings():
+    words = [[b"word %d" % (row * 10 + i) for i in range(10)] for row in range(3)]
+    with tf.Session():
+        buckets = tf.string_to_hash_bucket_strong(words, BUCKETS, key=[1, 2]).eval()
+        scalar = tf.string_to_hash_bucket_strong(b"a", BUCKETS, key=[1, 2]).eval()
+    assert buckets.tolist() == [[siphash(s, (1, 2)) % BUCKETS for s in row] for row in words]
+    assert scalar.shape == () and scalar == 201166748918

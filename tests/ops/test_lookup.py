@@ -149,3 +149,14 @@ def test_dense_table():
                 sess.run(made.lookup(np.int64([key])))
         with pytest.raises(tf.errors.InvalidArgumentError, match="power of 2"):
             sess.run(lookup.MutableDenseHashTable(tf.int64, tf.int64, -1, 0, -9, initial_num_buckets=3).size())
+
+
+def test_a_static_table_says_that_it_can_not_be_changed():
+    table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [1]), -1)
+    insert = tf.raw_ops.LookupTableInsertV2(table_handle=table.resource_handle, keys=["a"], values=[3])
+    remove = tf.raw_ops.LookupTableRemoveV2(table_handle=table.resource_handle, keys=["a"])
+    with tf.Session() as sess:
+        sess.run(tf.tables_initializer())
+        for change in (insert, remove):
+            with pytest.raises(tf.errors.InvalidArgumentError, match="can't be changed"):
+                sess.run(change)

@@ -276,3 +276,10 @@ def test_a_dense_row_of_one_element_is_its_own():
 
         rows = tf.data.Dataset.range(6).map(row).shuffle(6, seed=1).batch(6).make_one_shot_iterator().get_next()
         assert sorted(sess.run(rows).ravel().tolist()) == [0, 1, 2, 3, 4, 5]
+
+
+def test_a_shape_that_can_not_be_counted_is_refused():
+    sizes = [tf.placeholder_with_default(np.array(dims, np.int64), [2]) for dims in ([2**40, 2**40], [2**41, 2**39])]
+    reshaped = tf.raw_ops.SparseReshape(input_indices=[[0, 1]], input_shape=sizes[0], new_shape=sizes[1])
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="more elements than int64 can count"):
+        sess.run(reshaped)

@@ -187,3 +187,14 @@ def test_count_up_to():
 def test_numpy_arrays_leave_operators_to_the_variable():
     v = tf.Variable([1.0, 2.0])
     assert isinstance(np.ones(2, np.float32) * v, tf.Tensor)
+
+
+@pytest.mark.parametrize("values", [[1.0, 2.0, 3.0], [b"a", b"b"]])
+def test_positions_without_an_axis_gather_all_of_a_variable(values):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        variable = tf.get_variable("v", initializer=tf.constant(values), use_resource=True)
+        sess.run(variable.initializer)
+        for shape in ([0], [2, 0], [3, 2, 0]):
+            positions = np.zeros(shape, np.int32)
+            gathered = tf.raw_ops.ResourceGatherNd(resource=variable.handle, indices=positions, dtype=variable.dtype.base_dtype)
+            np.testing.assert_array_equal(sess.run(gathered), np.broadcast_to(np.array(values, object), (*shape[:-1], len(values))))

@@ -6,7 +6,7 @@ import torch
 
 from everflow.formats.tflite import ACTIVATIONS, TYPES
 from everflow.framework import dtypes
-from everflow.kernels.lite.registry import lite, tensorflow_op
+from everflow.kernels.lite.registry import Call, lite, tensorflow_op
 
 # Ops that are TensorFlow's, without options.
 _SAME = {
@@ -33,7 +33,7 @@ _ACTIVATE = {
 }
 
 
-def activate(x, code: int):
+def activate(x: torch.Tensor, code: int) -> torch.Tensor:
     """The activation that is fused into an op."""
     return _ACTIVATE[ACTIVATIONS[code]](x)
 
@@ -54,47 +54,47 @@ for _name, _op in _REDUCTIONS.items():
 
 
 @lite("ADD_N")
-def add_n(call, *inputs):
+def add_n(call: Call, *inputs: torch.Tensor) -> torch.Tensor:
     return sum(inputs[1:], inputs[0])
 
 
 @lite("RELU_N1_TO_1")
-def relu_n1_to_1(call, x):
+def relu_n1_to_1(call: Call, x: torch.Tensor) -> torch.Tensor:
     return x.clamp(-1, 1)
 
 
 @lite("LEAKY_RELU")
-def leaky_relu(call, x):
+def leaky_relu(call: Call, x: torch.Tensor) -> torch.Tensor:
     return torch.where(x > 0, x, x * call.options.alpha)
 
 
 @lite("PRELU")
-def prelu(call, x, alpha):
+def prelu(call: Call, x: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     return torch.where(x >= 0, x, x * alpha)
 
 
 @lite("HARD_SWISH")
-def hard_swish(call, x):
+def hard_swish(call: Call, x: torch.Tensor) -> torch.Tensor:
     return x * (x + 3).clamp(0, 6) / 6
 
 
 @lite("SOFTMAX")
-def softmax(call, x):
+def softmax(call: Call, x: torch.Tensor) -> torch.Tensor:
     return torch.softmax(x * call.options.beta, -1)
 
 
 @lite("CAST")
-def cast(call, x):
+def cast(call: Call, x: torch.Tensor) -> torch.Tensor:
     return tensorflow_op("Cast", x, SrcT=dtypes.as_dtype(call.inputs[0].dtype), DstT=dtypes.as_dtype(call.outputs[0].dtype), Truncate=False)
 
 
 @lite("ARG_MAX", "ARG_MIN")
-def arg_extreme(call, x, axis):
+def arg_extreme(call: Call, x: torch.Tensor, axis: torch.Tensor) -> torch.Tensor:
     op = "ArgMax" if call.name == "ARG_MAX" else "ArgMin"
     return tensorflow_op(op, x, axis, output_type=dtypes.as_dtype(TYPES[call.options.output_type]))
 
 
 @lite("FAKE_QUANT")
-def fake_quant(call, x):
+def fake_quant(call: Call, x: torch.Tensor) -> torch.Tensor:
     o = call.options
     return tensorflow_op("FakeQuantWithMinMaxArgs", x, min=o.min, max=o.max, num_bits=o.num_bits, narrow_range=o.narrow_range)

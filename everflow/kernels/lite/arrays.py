@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import torch
 
@@ -9,7 +11,11 @@ from everflow.formats.tflite import TYPES
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.lite.arithmetic import activate
-from everflow.kernels.lite.registry import lite, tensorflow_op
+from everflow.kernels.lite.registry import Call, lite, tensorflow_op
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.tensors import AnyTensor, Value
 
 _SAME = {
     "FILL": "Fill", "GATHER_ND": "GatherNd", "MATRIX_DIAG": "MatrixDiag", "MATRIX_SET_DIAG": "MatrixSetDiag", "PAD": "Pad", "PADV2": "PadV2",
@@ -40,12 +46,12 @@ for _name, (_op, _attributes) in _WITH_OPTIONS.items():
     lite(_name)(lambda call, *inputs, _op=_op, _a=_attributes: tensorflow_op(_op, *inputs, **_a(call.options)))
 
 
-def _dtype(code: int):
+def _dtype(code: int) -> DType:
     return dtypes.as_dtype(TYPES[code])
 
 
 @lite("RESHAPE")
-def reshape(call, x, shape=None):
+def reshape(call: Call, x: torch.Tensor, shape: torch.Tensor | None = None) -> torch.Tensor:
     wanted = call.options.new_shape if shape is None else np.asarray(shape).ravel()
     if wanted is None:
         raise InvalidArgumentError(None, None, "RESHAPE says no shape, neither as an input nor among its options")
@@ -53,13 +59,13 @@ def reshape(call, x, shape=None):
 
 
 @lite("SQUEEZE")
-def squeeze(call, x):
+def squeeze(call: Call, x: AnyTensor) -> AnyTensor:
     dims = call.options.squeeze_dims
     return tensorflow_op("Squeeze", x, squeeze_dims=[] if dims is None else [int(d) for d in dims])
 
 
 @lite("CONCATENATION")
-def concatenation(call, *inputs):
+def concatenation(call: Call, *inputs: Value) -> AnyTensor:
     axis = call.options.axis
     if isinstance(inputs[0], np.ndarray):
         return np.concatenate(inputs, axis)
@@ -67,27 +73,27 @@ def concatenation(call, *inputs):
 
 
 @lite("PACK")
-def pack(call, *inputs):
+def pack(call: Call, *inputs: torch.Tensor) -> torch.Tensor:
     return tensorflow_op("Pack", list(inputs), axis=call.options.axis)
 
 
 @lite("SPLIT_V")
-def split_v(call, x, sizes, axis):
+def split_v(call: Call, x: torch.Tensor, sizes: torch.Tensor, axis: torch.Tensor) -> list[torch.Tensor]:
     return tensorflow_op("SplitV", x, sizes, axis, num_split=call.options.num_splits)
 
 
 @lite("GATHER")
-def gather(call, x, indices):
+def gather(call: Call, x: torch.Tensor, indices: torch.Tensor) -> torch.Tensor:
     return tensorflow_op("GatherV2", x, indices, torch.tensor(call.options.axis), batch_dims=0)
 
 
 @lite("EMBEDDING_LOOKUP")
-def embedding_lookup(call, indices, table):
+def embedding_lookup(call: Call, indices: torch.Tensor, table: torch.Tensor) -> torch.Tensor:
     return tensorflow_op("GatherV2", table, indices, torch.tensor(0), batch_dims=0)
 
 
 @lite("HASHTABLE_LOOKUP")
-def hashtable_lookup(call, queries, keys, values):
+def hashtable_lookup(call: Call, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
     """The rows of `values` at the place of each query among the sorted keys, zeros where it isn't there; and whether it was there."""
     at = torch.searchsorted(keys, queries).clamp(max=max(len(keys) - 1, 0))
     hits = keys[at] == queries
@@ -96,6 +102,6 @@ def hashtable_lookup(call, queries, keys, values):
 
 
 @lite("WHERE")
-def where(call, x):
+def where(call: Call, x: torch.Tensor) -> torch.Tensor:
     found = tensorflow_op("Where", x)
     return found if call.outputs[0].dtype == np.int64 else found.to(torch.int32)

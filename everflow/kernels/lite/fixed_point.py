@@ -24,31 +24,31 @@ def multiplier_of(real: float) -> tuple[int, int]:
     return (0, 0) if shift < -31 else (quantized, shift)
 
 
-def saturate(x):
+def saturate(x: np.ndarray) -> np.ndarray:
     return np.clip(x, _MIN, _MAX)
 
 
-def high_multiply(a, b):
+def high_multiply(a: np.ndarray | int, b: np.ndarray | int) -> np.ndarray:
     """The upper half of twice the product, rounded: the product of two fractions of 2**31."""
     product = np.asarray(a, np.int64) * b
     nudged = product + np.where(product >= 0, 1 << 30, 1 - (1 << 30))
     return np.minimum(np.where(nudged >= 0, nudged >> 31, -(-nudged >> 31)), _MAX)
 
 
-def divide_by_power(x, exponent):
+def divide_by_power(x: np.ndarray | int, exponent: np.ndarray | int) -> np.ndarray:
     """x / 2**exponent, rounded to the nearest, halves away from zero."""
     x = np.asarray(x, np.int64)
     mask = (np.int64(1) << exponent) - 1
     return (x >> exponent) + ((x & mask) > (mask >> 1) + (x < 0))
 
 
-def multiply(x, multiplier, shift):
+def multiply(x: np.ndarray, multiplier: np.ndarray | int, shift: np.ndarray | int) -> np.ndarray:
     """x times the real number that a multiplier and a shift stand for."""
     left, right = np.maximum(shift, 0), np.maximum(-np.asarray(shift), 0)
     return divide_by_power(high_multiply(np.asarray(x, np.int64) << left, multiplier), right)
 
 
-def rescale(x, from_bits: int, to_bits: int):
+def rescale(x: np.ndarray | int, from_bits: int, to_bits: int) -> np.ndarray:
     """A Q number with another count of bits before the point."""
     shift = from_bits - to_bits
     return saturate(np.asarray(x, np.int64) << shift) if shift >= 0 else divide_by_power(x, -shift)
@@ -58,7 +58,7 @@ def rescale(x, from_bits: int, to_bits: int):
 _EXPONENTIALS = {-2: 1672461947, -1: 1302514674, 0: 790015084, 1: 290630308, 2: 39332535, 3: 720401, 4: 242}
 
 
-def _exp_of_small(a):
+def _exp_of_small(a: np.ndarray) -> np.ndarray:
     """exp of a Q0 in [-1/4, 0), by the Taylor series around -1/8."""
     x = a + (1 << 28)
     x2 = high_multiply(x, x)
@@ -67,7 +67,7 @@ def _exp_of_small(a):
     return 1895147668 + high_multiply(1895147668, x + higher)
 
 
-def exp_of_negative(a, bits: int):
+def exp_of_negative(a: np.ndarray, bits: int) -> np.ndarray:
     """exp of a Q number that isn't above 0, as Q0."""
     a = np.asarray(a, np.int64)
     fraction = 31 - bits
@@ -83,7 +83,7 @@ def exp_of_negative(a, bits: int):
     return np.where(a == 0, _MAX, result)
 
 
-def _newton(half_denominator):
+def _newton(half_denominator: np.ndarray) -> np.ndarray:
     """1 / (2 * half_denominator) as Q2, by Newton's iteration; the denominator is a Q0 in [1/2, 1)."""
     x = 1515870810 + high_multiply(half_denominator, -1010580540)
     for _ in range(3):
@@ -91,12 +91,12 @@ def _newton(half_denominator):
     return x
 
 
-def _half_sum(a, b):
+def _half_sum(a: np.ndarray, b: int) -> np.ndarray:
     total = np.asarray(a, np.int64) + b
     return np.where(total >= 0, (total + 1) >> 1, -((1 - total) >> 1))
 
 
-def reciprocal_of_one_plus(a):
+def reciprocal_of_one_plus(a: np.ndarray) -> np.ndarray:
     """1 / (1 + a) for a Q0 in [0, 1], as Q0."""
     return rescale(_newton(_half_sum(a, _MAX)), 1, 0)
 
@@ -120,6 +120,6 @@ def inverse_root(value: int) -> tuple[int, int]:
     return (x << -shift, 0) if shift < 0 else (x, -shift)
 
 
-def leading_zeros(x):
+def leading_zeros(x: np.ndarray) -> np.ndarray:
     """How many of 32 bits are zero before the first one."""
     return 31 - np.floor(np.log2(np.maximum(np.asarray(x, np.float64), 0.5))).astype(np.int64)

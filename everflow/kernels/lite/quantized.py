@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import torch
@@ -10,8 +12,8 @@ import torch
 from everflow.formats.tflite import ACTIVATIONS
 from everflow.framework.errors import UnimplementedError
 from everflow.kernels.lite import fixed_point as fixed
-from everflow.kernels.lite.registry import QUANTIZED, Operand, lite
-from everflow.kernels.tensors import from_numpy
+from everflow.kernels.lite.registry import QUANTIZED, Call, Operand, lite
+from everflow.kernels.tensors import AnyTensor, from_numpy
 
 
 def limits(operand: Operand) -> tuple[int, int]:
@@ -19,18 +21,18 @@ def limits(operand: Operand) -> tuple[int, int]:
     return info.min, info.max
 
 
-def round_away(x):
+def round_away(x: np.ndarray | np.float32) -> np.ndarray:
     """Rounded to the nearest integer, halves away from zero."""
     return np.trunc(x + np.copysign(0.5, x))
 
 
-def quantize(x, operand: Operand):
+def quantize(x: AnyTensor, operand: Operand) -> np.ndarray:
     """The integers nearest to reals."""
     low, high = limits(operand)
     return np.clip(round_away(np.asarray(x, np.float32) / operand.step) + operand.zero, low, high).astype(operand.dtype)
 
 
-def dequantize(x, operand: Operand):
+def dequantize(x: AnyTensor, operand: Operand) -> np.ndarray:
     """The reals that integers stand for."""
     return ((np.asarray(x).astype(np.int32) - operand.zero) * operand.step).astype(np.float32)
 
@@ -46,24 +48,24 @@ def activation_range(code: int, operand: Operand) -> tuple[int, int]:
     return low if below is None else max(low, below), high if above is None else min(high, above)
 
 
-def finish(values, call, code: int | None = None):
+def finish(values: np.ndarray, call: Call, code: int | None = None) -> torch.Tensor:
     """Cut to the output's range and give it its type."""
     output = call.outputs[0]
     low, high = activation_range(getattr(call.options, "fused_activation_function", 0) if code is None else code, output)
     return from_numpy(np.clip(values, low, high).astype(output.dtype))
 
 
-def centered(x, operand: Operand):
+def centered(x: torch.Tensor, operand: Operand) -> np.ndarray:
     """Integers less their zero point."""
     return np.asarray(x).astype(np.int64) - operand.zero
 
 
-def _high_then_shift(x, multiplier, shift):
+def _high_then_shift(x: np.ndarray, multiplier: int, shift: int) -> np.ndarray:
     return fixed.high_multiply(x, multiplier) >> -shift
 
 
 @lite("ADD", "SUB", kind=QUANTIZED)
-def add(call, a, b):
+def add(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     first, second = call.inputs[:2]
     output = call.outputs[0]
     headroom = 20
@@ -79,7 +81,7 @@ def add(call, a, b):
 
 
 @lite("MUL", kind=QUANTIZED)
-def mul(call, a, b):
+def mul(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     first, second = call.inputs[:2]
     output = call.outputs[0]
     real = float(np.float32(first.step * second.step) / output.step)
@@ -88,7 +90,7 @@ def mul(call, a, b):
 
 
 @lite("RELU", "RELU6", "RELU_N1_TO_1", kind=QUANTIZED)
-def relu(call, x):
+def relu(call: Call, x: torch.Tensor) -> torch.Tensor:
     source, output = call.inputs[0], call.outputs[0]
     values = np.asarray(x).astype(np.int64)
     if source.step != output.step or source.zero != output.zero:
@@ -96,10 +98,10 @@ def relu(call, x):
     return finish(values, call, ACTIVATIONS.index(call.name))
 
 
-def _by_table(function):
+def _by_table(function: Callable[..., np.ndarray]) -> Callable[..., torch.Tensor]:
     """A function of one number, computed for all 256 of them."""
 
-    def compute(call, x):
+    def compute(call: Call, x: torch.Tensor) -> torch.Tensor:
         source, output = call.inputs[0], call.outputs[0]
         low, high = limits(source)
         every = dequantize(np.arange(low, high + 1), source)
@@ -109,17 +111,18 @@ def _by_table(function):
     return compute
 
 
-for _name, _function in {
+_BY_TABLE: dict[str, Callable[..., Any]] = {
     "LOGISTIC": lambda x: np.float32(1) / (np.float32(1) + np.exp(-x)),
     "TANH": np.tanh,
     "ELU": lambda x: np.where(x < 0, np.expm1(np.minimum(x, 0)), x),
     "HARD_SWISH": lambda x: x * np.clip(x + 3, 0, 6) / 6,
-}.items():
+}
+for _name, _function in _BY_TABLE.items():
     lite(_name, kind=QUANTIZED)(_by_table(_function))
 
 
 @lite("LEAKY_RELU", kind=QUANTIZED)
-def leaky_relu(call, x):
+def leaky_relu(call: Call, x: torch.Tensor) -> torch.Tensor:
     """The slope is rounded to a multiple of the input's scale, and what isn't below zero is copied, whatever the output's scale is."""
     source, output = call.inputs[0], call.outputs[0]
     low, high = limits(source)
@@ -130,7 +133,7 @@ def leaky_relu(call, x):
 
 
 @lite("PRELU", kind=QUANTIZED)
-def prelu(call, x, alpha):
+def prelu(call: Call, x: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     source, slope = call.inputs[:2]
     output = call.outputs[0]
     straight = fixed.multiplier_of(float(source.step) / float(output.step))
@@ -147,7 +150,7 @@ _COMPARE = {
 }  # fmt: skip
 
 
-def _compared(call, a, b):
+def _compared(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     left, right = (
         fixed.multiply(centered(x, o) << 8, *fixed.multiplier_of(float(o.step))) for x, o in zip((a, b), call.inputs, strict=True)
     )
@@ -158,7 +161,7 @@ lite(*_COMPARE, kind=QUANTIZED)(_compared)
 
 
 @lite("QUANTIZE", kind=QUANTIZED)
-def to_quantized(call, x):
+def to_quantized(call: Call, x: torch.Tensor) -> torch.Tensor:
     source, output = call.inputs[0], call.outputs[0]
     if not source.quantized:
         return from_numpy(quantize(x, output))
@@ -167,16 +170,16 @@ def to_quantized(call, x):
 
 
 @lite("DEQUANTIZE", kind=QUANTIZED)
-def from_quantized(call, x):
+def from_quantized(call: Call, x: torch.Tensor) -> torch.Tensor:
     return from_numpy(np.asarray(dequantize(x, call.inputs[0])))
 
 
 @lite("DEQUANTIZE")
-def from_half(call, x):
+def from_half(call: Call, x: torch.Tensor) -> torch.Tensor:
     return x.to(torch.float32)
 
 
-def _scaled_difference_multiplier(beta: float, scale: float, bits: int):
+def _scaled_difference_multiplier(beta: float, scale: float, bits: int) -> tuple[int, int, int]:
     """The multiplier of differences in a softmax, and how far below the largest one a value still counts."""
     real = min(beta * scale * (1 << (31 - bits)), (1 << 31) - 1)
     multiplier, shift = fixed.multiplier_of(real)
@@ -185,7 +188,7 @@ def _scaled_difference_multiplier(beta: float, scale: float, bits: int):
 
 
 @lite("SOFTMAX", kind=QUANTIZED)
-def softmax(call, x):
+def softmax(call: Call, x: torch.Tensor) -> torch.Tensor:
     bits, sum_bits = 5, 12
     source, output = call.inputs[0], call.outputs[0]
     multiplier, shift, least = _scaled_difference_multiplier(float(call.options.beta), float(source.step), bits)
@@ -202,14 +205,14 @@ def softmax(call, x):
 
 
 @lite("LOG_SOFTMAX", kind=QUANTIZED)
-def log_softmax(call, x):
+def log_softmax(call: Call, x: torch.Tensor) -> torch.Tensor:
     source, output = call.inputs[0], call.outputs[0]
     real = torch.from_numpy(np.asarray(dequantize(x, source)))
     return from_numpy(quantize(torch.log_softmax(real, -1).numpy(), output))
 
 
 @lite("L2_NORMALIZATION", kind=QUANTIZED)
-def l2_normalization(call, x):
+def l2_normalization(call: Call, x: torch.Tensor) -> torch.Tensor:
     value = centered(x, call.inputs[0])
     rows = value.reshape(-1, value.shape[-1])
     roots = [fixed.inverse_root(int((row * row).sum())) for row in rows]
@@ -221,5 +224,5 @@ def l2_normalization(call, x):
 
 
 @lite("MAXIMUM", "MINIMUM", kind=QUANTIZED)
-def extreme(call, a, b):
+def extreme(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     return (torch.maximum if call.name == "MAXIMUM" else torch.minimum)(a, b)

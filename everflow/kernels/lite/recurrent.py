@@ -2,23 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any, TypeAlias
+
 import torch
 
 from everflow.kernels.lite.arithmetic import activate
-from everflow.kernels.lite.registry import lite
+from everflow.kernels.lite.registry import Call, lite
+
+_Inputs: TypeAlias = list[Any]  # tensors by place; None for an optional one that isn't there
 
 
-def _clipped(x, limit: float):
+def _clipped(x: torch.Tensor, limit: float) -> torch.Tensor:
     return x.clamp(-limit, limit) if limit > 0 else x
 
 
-def _layer_norm(x, coefficients):
+def _layer_norm(x: torch.Tensor, coefficients: torch.Tensor) -> torch.Tensor:
     mean = x.mean(-1, keepdim=True)
     variance = (x * x).mean(-1, keepdim=True) - mean * mean
     return (x - mean) / (variance + 1e-8).sqrt() * coefficients
 
 
-def _gate(x, hidden, weights, recurrent, bias, cell, peephole, norm):
+def _gate(
+    x: torch.Tensor,
+    hidden: torch.Tensor,
+    weights: torch.Tensor,
+    recurrent: torch.Tensor,
+    bias: torch.Tensor,
+    cell: torch.Tensor,
+    peephole: torch.Tensor | None,
+    norm: torch.Tensor | None,
+) -> torch.Tensor:
     total = x @ weights.T + hidden @ recurrent.T
     if peephole is not None:
         total = total + cell * peephole
@@ -27,7 +42,9 @@ def _gate(x, hidden, weights, recurrent, bias, cell, peephole, norm):
     return total + bias
 
 
-def _lstm_step(o, x, hidden, cell, p):
+def _lstm_step(
+    o: SimpleNamespace, x: torch.Tensor, hidden: torch.Tensor, cell: torch.Tensor, p: _Inputs
+) -> tuple[torch.Tensor, torch.Tensor]:
     """One step: (output, cell). `p` holds the inputs 1 to 17 of the op by place, and 20 to 23 where normalized."""
     forget = torch.sigmoid(_gate(x, hidden, p[2], p[6], p[13], cell, p[10], p[21]))
     update = activate(_gate(x, hidden, p[3], p[7], p[14], cell, None, p[22]), o.fused_activation_function)
@@ -43,7 +60,7 @@ def _lstm_step(o, x, hidden, cell, p):
 
 
 @lite("LSTM")
-def lstm(call, *inputs):
+def lstm(call: Call, *inputs: Any) -> Any:
     if call.options.kernel_type == 1:
         return _basic_lstm(*inputs)
     p = [*inputs, *[None] * (24 - len(inputs))]
@@ -53,7 +70,9 @@ def lstm(call, *inputs):
     return hidden
 
 
-def _basic_lstm(x, hidden, weights, bias, cell):
+def _basic_lstm(
+    x: torch.Tensor, hidden: torch.Tensor, weights: torch.Tensor, bias: torch.Tensor, cell: torch.Tensor
+) -> tuple[torch.Tensor, ...]:
     """A cell with all gates in one matrix, in the order input, new, forget, output; its states come in and go out."""
     together = torch.cat([x, hidden], -1)
     gates = together @ weights.T + bias
@@ -62,17 +81,17 @@ def _basic_lstm(x, hidden, weights, bias, cell):
     return torch.sigmoid(out) * torch.tanh(cell), cell, together, gates
 
 
-def _over_time(x, time_major: bool, step):
+def _over_time(x: torch.Tensor, time_major: bool, step: Callable[..., torch.Tensor]) -> torch.Tensor:
     """The outputs of `step` over time, stacked like the input."""
     axis = 0 if time_major else 1
     return torch.stack([step(part) for part in x.unbind(axis)], axis)
 
 
 @lite("UNIDIRECTIONAL_SEQUENCE_LSTM")
-def sequence_lstm(call, *inputs):
+def sequence_lstm(call: Call, *inputs: Any) -> torch.Tensor:
     p = [*inputs, *[None] * (24 - len(inputs))]
 
-    def step(x):
+    def step(x: torch.Tensor) -> torch.Tensor:
         hidden, cell = _lstm_step(call.options, x, p[18], p[19], p)
         p[18].copy_(hidden)
         p[19].copy_(cell)
@@ -81,23 +100,31 @@ def sequence_lstm(call, *inputs):
     return _over_time(p[0], call.options.time_major, step)
 
 
-def _rnn_step(o, x, weights, recurrent, bias, state):
+def _rnn_step(
+    o: SimpleNamespace, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
+) -> torch.Tensor:
     state.copy_(activate(x @ weights.T + state @ recurrent.T + bias, o.fused_activation_function))
     return state.clone()
 
 
 @lite("RNN")
-def rnn(call, x, weights, recurrent, bias, state):
+def rnn(
+    call: Call, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
+) -> torch.Tensor:
     return _rnn_step(call.options, x, weights, recurrent, bias, state)
 
 
 @lite("UNIDIRECTIONAL_SEQUENCE_RNN")
-def sequence_rnn(call, x, weights, recurrent, bias, state):
+def sequence_rnn(
+    call: Call, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
+) -> torch.Tensor:
     return _over_time(x, call.options.time_major, lambda part: _rnn_step(call.options, part, weights, recurrent, bias, state))
 
 
 @lite("SVDF")
-def svdf(call, x, features, times, bias, state):
+def svdf(
+    call: Call, x: torch.Tensor, features: torch.Tensor, times: torch.Tensor, bias: torch.Tensor | None, state: torch.Tensor
+) -> torch.Tensor:
     """A layer whose weights are products of one matrix over features and one over time; the state keeps the last steps."""
     batch, filters = x.shape[0], features.shape[0]
     memory = state.reshape(batch, filters, -1)

@@ -8,16 +8,21 @@ from __future__ import annotations
 
 import functools
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from everflow.kernels.registry import lookup
+from everflow.kernels.registry import function_of
+
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor
 
 PLAIN, QUANTIZED, HYBRID = "plain", "quantized", "hybrid"
 _FAMILIES = ("arithmetic", "arrays", "layers", "recurrent", "quantized", "quantized_layers", "hybrid")
+_F = TypeVar("_F", bound=Callable)
 _kernels: dict[tuple[str, str], Callable] = {}
 
 
@@ -37,10 +42,12 @@ class Operand:
     @property
     def step(self) -> np.float32:
         """The one scale of a tensor that is quantized as a whole."""
+        assert self.scale is not None
         return np.float32(self.scale[0])
 
     @property
     def zero(self) -> int:
+        assert self.zero_point is not None
         return int(self.zero_point[0])
 
 
@@ -50,14 +57,14 @@ class Call:
 
     name: str
     options: SimpleNamespace
-    inputs: tuple[Operand | None, ...]
+    inputs: tuple[Any, ...]  # Operands; None for an optional one that isn't there
     outputs: tuple[Operand, ...]
 
 
-def lite(*names: str, kind: str = PLAIN):
+def lite(*names: str, kind: str = PLAIN) -> Callable[[_F], _F]:
     """Register the decorated function as a kernel of these ops."""
 
-    def register(function):
+    def register(function: _F) -> _F:
         for name in names:
             _kernels[name, kind] = function
         return function
@@ -65,9 +72,9 @@ def lite(*names: str, kind: str = PLAIN):
     return register
 
 
-def tensorflow_op(op_type: str, *inputs, **attributes):
+def tensorflow_op(op_type: str, *inputs: AnyTensor | Sequence[AnyTensor], **attributes: Any) -> Any:
     """Compute an op of TensorFlow."""
-    return lookup(op_type).function(*inputs, **attributes)
+    return function_of(op_type)(*inputs, **attributes)
 
 
 def find(call: Call) -> Callable | None:

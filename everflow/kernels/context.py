@@ -1,0 +1,123 @@
+"""What a kernel may ask for besides its inputs and attributes: its `node`, the `session`'s state, the `step` it runs in.
+
+The classes are the runtime's and eager execution's; here is what kernels rely on of them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+    from everflow.framework.graph import Graph
+    from everflow.framework.shapes import TensorShape
+    from everflow.kernels.tensors import Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
+_T = TypeVar("_T")
+
+
+class Node(Protocol):
+    """The op that is computed, as far as it is known when a plan is made."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def type(self) -> str: ...
+
+    @property
+    def device(self) -> str: ...
+
+    @property
+    def attrs(self) -> Mapping[str, Any]:
+        """Attributes in the form kernels get them."""
+        ...
+
+    @property
+    def inputs(self) -> Sequence[tuple[Node, int]]:
+        """The node behind each input, and which of its outputs it is."""
+        ...
+
+    @property
+    def input_dtypes(self) -> Sequence[DType]: ...
+
+    @property
+    def output_dtypes(self) -> Sequence[DType]: ...
+
+    @property
+    def output_shapes(self) -> Sequence[TensorShape | None]: ...
+
+    def attribute(self, name: str) -> Any:
+        """An attribute's value, or the definition's default where a file left it out."""
+        ...
+
+    def constant_input(self, position: int) -> Value | None:
+        """The value of an input that is known when planning."""
+        ...
+
+
+class Resources(Protocol):
+    """Objects that live longer than a run, by container, kind and name."""
+
+    def lookup_or_create(self, container: str, kind: str, name: str, factory: Callable[[], _T]) -> _T: ...
+
+    def lookup(self, container: str, kind: str, name: str) -> Any: ...
+
+    def delete(self, container: str, kind: str, name: str) -> bool: ...
+
+    def remove(self, value: object) -> bool: ...
+
+
+class RandomStreams(Protocol):
+    """The generators of random ops, one for each node."""
+
+    def stream(self, node_name: str, factory: Callable[[], _T]) -> _T: ...
+
+
+class Session(Protocol):
+    """What stays between the runs of a session."""
+
+    graph: Graph
+    private: dict[tuple[str, str], Any]
+    derivatives: dict[str, Any]
+
+    @property
+    def resources(self) -> Resources: ...
+
+    @property
+    def random(self) -> RandomStreams: ...
+
+    def own(self, kind: str, name: str, factory: Callable[[], _T]) -> _T:
+        """What belongs to a node of this session alone, made the first time."""
+        ...
+
+    def function(self, name_or_attr: str | NameAttrList, fresh: bool = False) -> Callable[..., list[Value]]:
+        """A function of the graph: `call(*values, step=step)`."""
+        ...
+
+
+class _Lock(Protocol):
+    def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
+
+    def release(self) -> None: ...
+
+
+class Step(Protocol):
+    """One run: its objects, and whether it should stop."""
+
+    container: dict[Any, Any]
+    locks: list[Any]
+
+    def check(self) -> None:
+        """Raise when this run should stop."""
+        ...
+
+    def wait_for(self, condition: threading.Condition, predicate: Callable[[], bool]) -> None: ...
+
+    def holding(self, lock: _Lock) -> AbstractContextManager[None]: ...
+
+    def sleep(self, seconds: float) -> None: ...
