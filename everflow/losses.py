@@ -16,6 +16,7 @@ from everflow.ops.nn_losses import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from everflow.ops.weights import assert_broadcastable, broadcast_weights
+from everflow.ops.control_flow import cond
 
 
 class Reduction:
@@ -259,8 +260,6 @@ def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):
         return labels, predictions, weights
     difference = array.rank(weights) - array.rank(labels)
     if weights_rank is None or (weights_rank > 0 and weights.shape[-1].is_compatible_with(1)):
-        from everflow.ops.control_flow import cond
-
         weights = cond(math.equal(1, difference), lambda: array.squeeze(weights, [-1]), lambda: weights)
     return labels, predictions, weights
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from everflow.framework.errors import OpError
 
 USAGE = "everflow inspect (PATH [--tensor NAME] | --plan GRAPH --fetch TENSOR ... [--feed TENSOR ...])"
 
@@ -23,7 +24,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.framework.errors import OpError
     from everflow.tools import descriptions
 
     if bool(args.path) == bool(args.plan) or (args.plan and not args.fetch):

@@ -16,6 +16,9 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+from everflow import as_tensorflow
+from everflow.cli import bygone
+from everflow.version import EVERFLOW_VERSION
 
 USAGE = "everflow run [-v] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
 _HERE = os.path.dirname(os.path.abspath(__file__))
@@ -34,9 +37,6 @@ def main(args: argparse.Namespace) -> int:
     if not programs:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
-    from everflow import as_tensorflow
-    from everflow.cli import bygone
-
     bygone.bring_back()
     if args.verbose:
         _say_what_serves(as_tensorflow)
@@ -46,7 +46,6 @@ def main(args: argparse.Namespace) -> int:
 
 def _say_what_serves(as_tensorflow) -> None:
     import everflow
-    from everflow.version import EVERFLOW_VERSION
 
     print(f"everflow: tensorflow is Everflow {EVERFLOW_VERSION} in {os.path.dirname(everflow.__file__)}", file=sys.stderr)
     if installed := as_tensorflow.installed_tensorflow():

@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import argparse
 import sys
+from everflow.framework.dtypes import as_dtype
+from everflow.protos.graph_pb2 import GraphDef
+from everflow.tools.graph_files import comma_separated, read_message, write_message
+from everflow.tools.optimize_for_inference import optimize_for_inference
+from everflow.tools.strip_unused import strip_unused
 
 USAGE = "everflow strip GRAPH --inputs NODE[,NODE] --outputs NODE[,NODE] --to FILE [--dtype TYPE[,TYPE]] [--optimize]"
 
@@ -21,12 +26,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.framework.dtypes import as_dtype
-    from everflow.protos.graph_pb2 import GraphDef
-    from everflow.tools.graph_files import comma_separated, read_message, write_message
-    from everflow.tools.optimize_for_inference import optimize_for_inference
-    from everflow.tools.strip_unused import strip_unused
-
     try:
         graph_def = read_message(args.graph, GraphDef, not args.graph.endswith("txt"))
         types = [int(as_dtype(name)) for name in comma_separated(args.dtype)]

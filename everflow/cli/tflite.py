@@ -8,19 +8,17 @@ from __future__ import annotations
 
 import argparse
 import sys
+from everflow.tools import tflite_convert
 
 USAGE = "everflow tflite (--saved_model_dir | --graph_def_file | --keras_model_file) MODEL --output_file FILE [flags]"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    from everflow.tools import tflite_convert
-
     tflite_convert.add_arguments(parser)
 
 
 def main(args: argparse.Namespace) -> int:
     from everflow.lite.lowering import ConverterError
-    from everflow.tools import tflite_convert
 
     try:
         size = tflite_convert.convert(args)

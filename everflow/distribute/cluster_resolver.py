@@ -8,6 +8,8 @@ import re
 
 from everflow.distributed.cluster import ClusterSpec
 from everflow.protos import config_pb2
+from everflow.framework.graph import Graph
+from everflow.runtime.session import Session
 
 
 def format_master_url(master, rpc_layer=None):
@@ -39,9 +41,6 @@ class ClusterResolver:
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """How many accelerators a task has, by kind; those of the target, asked over a session."""
-        from everflow.framework.graph import Graph
-        from everflow.runtime.session import Session
-
         target = self.master(task_type, task_id)
         with Session(target, graph=Graph(), config=config_proto) as session:
             found = [re.search(r"/job:([^/]+)/.*/task:(\d+)/device:([A-Z]+):", d.name) for d in session.list_devices()]

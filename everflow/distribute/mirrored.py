@@ -30,6 +30,7 @@ from everflow.ops import array, grouping
 from everflow.ops.variable_options import VariableSynchronization
 from everflow.ops.variable_scope import _scopes as variable_scopes
 from everflow.ops.variable_scope import get_variable_scope, variable_scope
+from everflow.config.experimental import list_physical_devices
 
 
 class MirroredStrategy(Strategy):
@@ -129,8 +130,6 @@ class MirroredExtended(StrategyExtended):
 
 
 def _all_devices() -> list[str]:
-    from everflow.config.experimental import list_physical_devices
-
     gpus = len(list_physical_devices("GPU"))
     return [f"/gpu:{i}" for i in range(gpus)] or ["/cpu:0"]
 

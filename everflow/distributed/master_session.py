@@ -19,6 +19,7 @@ from everflow.framework.importer import import_graph_def
 from everflow.protos import config_pb2, graph_pb2, worker_pb2
 from everflow.runtime.plan.place import Placer
 from everflow.runtime.plan.prune import prune
+from everflow.distributed.partial import MasterPartialRun
 
 if TYPE_CHECKING:
     import grpc
@@ -219,8 +220,6 @@ class MasterSession:
         self._callables.pop(handle, None)
 
     def partial_run_setup(self, feeds: list[str], fetches: list[str], targets: list[str]) -> str:
-        from everflow.distributed.partial import MasterPartialRun
-
         wanted = [self.tensor(n) for n in fetches] + [self.operation(n) for n in targets]
         handle = str(next(self._serial))
         self._partial_runs[handle] = MasterPartialRun(self, wanted, [self.tensor(n) for n in feeds])

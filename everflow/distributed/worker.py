@@ -22,6 +22,7 @@ from everflow.runtime import devices, tracing
 from everflow.runtime.executor import LocalExecutor
 from everflow.runtime.limits import within_limit
 from everflow.runtime.state import ResourceStore, SessionState, Step
+from everflow.runtime.plan.partition import partition_graphs
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -254,8 +255,6 @@ class _RegisteredGraph:
         if trace is not None:
             trace.write(response.step_stats, started)
         if request.exec_opts.record_partition_graphs:
-            from everflow.runtime.plan.partition import partition_graphs  # which needs torch
-
             response.partition_graph.extend(partition_graphs(plan.devices))
 
 

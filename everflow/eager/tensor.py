@@ -15,6 +15,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
 from everflow.runtime.devices import CPU
+from everflow.ops.constants import constant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -169,8 +170,6 @@ class EagerTensor(Tensor):
         return value in self._array()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        from everflow.ops.constants import constant
-
         return constant, (self._array(), self._dtype)
 
     def __copy__(self) -> EagerTensor:

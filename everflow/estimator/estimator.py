@@ -31,6 +31,7 @@ from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, L
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import warm_start
+from everflow.train import replica_device_setter
 
 # Ops that hold state: in a cluster they live on parameter servers.
 _STATE_OPS = [
@@ -435,8 +436,6 @@ def _replica_device_fn(config):
     """Puts variables and tables on parameter servers, where the cluster has them."""
     if not config.num_ps_replicas:
         return None
-    from everflow.train import replica_device_setter
-
     return replica_device_setter(
         ps_tasks=config.num_ps_replicas,
         worker_device=f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker",

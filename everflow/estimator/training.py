@@ -15,6 +15,7 @@ from everflow.framework.errors import NotFoundError
 from everflow.platform import logging
 from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.hooks import CheckpointSaverListener, SecondOrStepTimer
+from everflow.train import Server
 
 # Workers start one after the other, so that the first ones have something to build on.
 _DELAY_SECS_PER_WORKER = 5
@@ -164,8 +165,6 @@ _RUN_AS = {
 
 
 def _start_server(config):
-    from everflow.train import Server
-
     return Server(
         config.cluster_spec,
         job_name=config.task_type,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
+from everflow.framework.scopes import get_default_graph
 
 if TYPE_CHECKING:
     from everflow.framework.composites import SparseTensor
@@ -115,8 +116,6 @@ def _from_tensor(
     as_ref: bool = False,
 ) -> Tensor:
     if value.is_eager:
-        from everflow.framework.scopes import get_default_graph
-
         graph = get_default_graph()
         if not graph.executes:
             if not graph.building_function:

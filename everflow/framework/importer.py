@@ -23,6 +23,7 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
+from everflow.framework.devices import canonical_name
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
@@ -458,8 +459,6 @@ class _Importer:
 
 
 def _canonical(device: str) -> str:
-    from everflow.framework.devices import canonical_name
-
     return canonical_name(device) if device else ""
 
 

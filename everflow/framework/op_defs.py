@@ -10,6 +10,8 @@ from typing import Any
 
 from everflow.framework import dtypes
 from everflow.framework.errors import AlreadyExistsError, NotFoundError
+from everflow.framework.shapes import TensorShape
+from everflow.framework.tensor_values import TensorValue, listed_proto
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +144,8 @@ def _value(kind: str, fact: Any) -> Any:
     if kind == "string":
         return fact.encode()
     if kind == "shape":
-        from everflow.framework.shapes import TensorShape
-
         return TensorShape(fact.get("shape"))
     if kind == "tensor":
-        from everflow.framework.tensor_values import TensorValue, listed_proto
-
         return TensorValue(proto=listed_proto(fact["values"], dtypes.BY_ENUM_NAME[fact["dtype"]]))
     if kind == "float":
         return float(fact)

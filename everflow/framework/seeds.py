@@ -1,6 +1,7 @@
 """The rules by which graph-level and op-level random seeds become the two seeds of an op."""
 
 from __future__ import annotations
+from everflow.framework.scopes import get_default_graph
 
 DEFAULT_GRAPH_SEED = 87654321
 _MODULUS = 2**31 - 1
@@ -8,8 +9,6 @@ _MODULUS = 2**31 - 1
 
 def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
     """The (seed, seed2) attributes of a random op made now with this op-level seed; (None, None) for a free one."""
-    from everflow.framework.scopes import get_default_graph
-
     graph = get_default_graph()
     if graph.seed is not None:
         seed, seed2 = graph.seed, graph.next_op_seed() if op_seed is None else op_seed
@@ -24,6 +23,4 @@ def get_seed(op_seed: int | None) -> tuple[int, int] | tuple[None, None]:
 
 def set_random_seed(seed: int | None) -> None:
     """Set the graph-level seed of the default graph."""
-    from everflow.framework.scopes import get_default_graph
-
     get_default_graph().seed = seed

@@ -7,6 +7,7 @@ import zlib
 
 from everflow.formats import records
 from everflow.platform.gfile import GFile
+from everflow.framework.errors import FailedPreconditionError
 
 
 class TFRecordCompressionType:
@@ -99,8 +100,6 @@ class TFRecordWriter:
     def write(self, record):
         """Append a record, as bytes."""
         if self._closed:
-            from everflow.framework.errors import FailedPreconditionError
-
             raise FailedPreconditionError(None, None, "Writer not initialized or previously closed")
         if isinstance(record, str):
             record = record.encode()

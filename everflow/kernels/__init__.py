@@ -1,8 +1,7 @@
+from everflow.kernels import registry
 """What an op does, on torch tensors; a file a family. The only package that imports torch, with `runtime`."""
 
 
 def names() -> list[str]:
     """All op types that have a kernel."""
-    from everflow.kernels import registry
-
     return registry.names()

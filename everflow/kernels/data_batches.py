@@ -13,6 +13,7 @@ from everflow.framework.errors import DataLossError, InvalidArgumentError
 from everflow.kernels.data import Dataset, Element, End, Following, Iteration, dataset
 from everflow.kernels.queues import rows_of, shape_text
 from everflow.kernels.tensors import AnyTensor, Value, to_numpy
+from everflow.kernels.sparse_serialize import serialize_sparse
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -175,8 +176,6 @@ def unbatch_dataset(input_dataset: Dataset) -> Dataset:
 def dense_to_sparse_batch_dataset(
     input_dataset: Dataset, batch_size: torch.Tensor, row_shape: torch.Tensor, *, output_types: list[DType]
 ) -> Dataset:
-    from everflow.kernels.sparse_serialize import serialize_sparse
-
     wanted = row_shape.tolist()
 
     def join(elements: list[Element]) -> Element:

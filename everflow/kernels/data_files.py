@@ -14,6 +14,7 @@ from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.kernels.data import Dataset, Element, End, Following, Iteration, Restarting, Source, dataset, text
 from everflow.kernels.registry import kernel
+from everflow.kernels.data import Iteration
 
 if TYPE_CHECKING:
     import torch
@@ -173,8 +174,6 @@ def fixed_length_record_dataset_v2(
 def dataset_to_tf_record(input_dataset: Dataset, filename: Strings, compression_type: Strings, *, step: Step) -> None:
     import gzip
     import zlib
-
-    from everflow.kernels.data import Iteration
 
     compression = checked_compression(compression_type)
     following = input_dataset.start(Iteration(step))

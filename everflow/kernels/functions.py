@@ -11,6 +11,11 @@ import torch
 from everflow.framework import dtypes, errors
 from everflow.framework.functions import GraphFunction
 from everflow.kernels.registry import fresh, kernel
+from everflow.kernels.tensor_lists import TensorList
+from everflow.kernels.tensors import torch_dtype
+from everflow.framework.conversion import convert_to_tensor
+from everflow.ops import array, constants
+from everflow.ops.gradients import gradients
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -98,9 +103,6 @@ def for_(
 
 @fresh("FakeParam")
 def fake_param(*, dtype: DType, shape: TensorShape) -> Value:
-    from everflow.kernels.tensor_lists import TensorList
-    from everflow.kernels.tensors import torch_dtype
-
     if dtype in (dtypes.variant, dtypes.resource):
         return TensorList()
     if dtype == dtypes.string:
@@ -135,9 +137,6 @@ class _Differentiated:
 
     def body_tensors(self) -> tuple[list[Tensor], list[Tensor]]:
         if self._tensors is None:
-            from everflow.ops import array, constants
-            from everflow.ops.gradients import gradients
-
             inputs, outputs = self._function.body_tensors()
             with outputs[0].graph.as_default():
                 grad_inputs = [constants.placeholder(t.dtype, t.shape) for t in outputs]
@@ -148,6 +147,4 @@ class _Differentiated:
 
 
 def _dense(gradient: Tensor) -> Tensor:
-    from everflow.framework.conversion import convert_to_tensor
-
     return convert_to_tensor(gradient)

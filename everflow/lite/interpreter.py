@@ -11,6 +11,8 @@ from everflow.formats.flatbuffers import FlatbufferError
 from everflow.framework.errors import OpError
 from everflow.lite import select_ops
 from everflow.platform.gfile import GFile
+from everflow.kernels.lite.registry import Operand
+from everflow.kernels.lite import registry
 
 _MAX_BYTES = 1 << 40  # a file can claim shapes beyond all memory
 
@@ -195,8 +197,6 @@ class Interpreter:
         return data.view(dtype).reshape(shape).copy()
 
     def _operand(self, index):
-        from everflow.kernels.lite.registry import Operand
-
         if index < 0:
             return None
         q = self._graph.tensors[index].quantization
@@ -206,8 +206,6 @@ class Interpreter:
         return Operand(self._dtype(index), np.asarray(q.scale, np.float32), zeros, q.quantized_dimension)
 
     def _step(self, number, operator):
-        from everflow.kernels.lite import registry
-
         code = self._model.operator_codes[operator.opcode_index]
         name = tflite.op_name(code)
         custom = tflite.BUILTINS[code.builtin_code : code.builtin_code + 1] == ["CUSTOM"]

@@ -10,6 +10,8 @@ import numpy as np
 from everflow.formats import tflite
 from everflow.lite.net import Net
 from everflow.lite.reading import PASSING, name_of
+from everflow.lite import select_ops
+from everflow.lite.custom_options import encode_attributes
 
 
 class ConverterError(Exception):
@@ -211,8 +213,6 @@ def fake_quantized(value, options):
 
 def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
     """A net of built-in ops, with custom ops for those that have none. With `select` these are TensorFlow's own; without `builtins` all are."""
-    from everflow.lite import select_ops
-    from everflow.lite.custom_options import encode_attributes
     from everflow.lite.hinted import collapse
 
     load_rules()

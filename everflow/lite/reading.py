@@ -8,6 +8,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.framework.importer import import_graph_def
 from everflow.protos.graph_pb2 import GraphDef
+from everflow.runtime.session import Session
 
 # Whose value follows from the shape of their input alone.
 _OF_SHAPES = {
@@ -84,8 +85,6 @@ class Reading:
 
     def _values(self, tensors) -> list:
         """The values of known tensors."""
-        from everflow.runtime.session import Session
-
         found = {t: self._known[t.name] for t in tensors}
         found.update((t, t.op.attrs["value"].array) for t in tensors if t.op.type == "Const")
         computed = [t for t, value in found.items() if value is None]

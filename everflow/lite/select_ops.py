@@ -11,6 +11,7 @@ from everflow.framework.importer import import_graph_def
 from everflow.lite.custom_options import decode_strings, encode_strings
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
+from everflow.runtime.session import Session
 
 PREFIX = "Flex"
 
@@ -30,7 +31,6 @@ def kernel(custom_options, call):
     Ops with state, and those on strings or resources, are refused: they could read and write more than the model's tensors.
     """
     from everflow.kernels.tensors import from_numpy, to_numpy
-    from everflow.runtime.session import Session
 
     try:
         _, data = decode_strings(b"" if custom_options is None else custom_options.tobytes())

@@ -8,6 +8,7 @@ from everflow.framework.graph_surgery import convert_variables_to_constants
 from everflow.framework.importer import import_graph_def
 from everflow.platform.gfile import GFile
 from everflow.protos.graph_pb2 import GraphDef
+from everflow.runtime.session import Session
 
 _VARIABLES = ("Variable", "VariableV2", "VarHandleOp", "ReadVariableOp")
 
@@ -97,7 +98,6 @@ def give_batch_size(tensors, size: int) -> None:
 
 def from_saved_model(folder, input_arrays, input_shapes, output_arrays, tags, signature_key):
     """(frozen GraphDef, inputs, outputs) of a signature of a SavedModel."""
-    from everflow.runtime.session import Session
     from everflow.saved_model import loader, signature_constants, tag_constants
 
     signature_key = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY if signature_key is None else signature_key

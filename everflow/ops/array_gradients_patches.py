@@ -12,12 +12,12 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.registry import gradient
 from everflow.ops import array, math
+from everflow.ops.sparse import sparse_slice
+from everflow.ops.sparse import sparse_tensor_dense_matmul
 
 
 def _source_matrix(index_patches, target, pixels, count, dtype):
     """The matrix [input pixels, patch pixels]; its row 0 stands for padding and is cut off."""
-    from everflow.ops.sparse import sparse_slice
-
     pairs = array.concat([array.expand_dims(index_patches, -1), array.expand_dims(target, -1)], axis=-1)
     pairs = array.reshape(pairs, (-1, 2))
     matrix = SparseTensor(pairs, array.ones([count], dtype=dtype), (pixels, count))
@@ -26,8 +26,6 @@ def _source_matrix(index_patches, target, pixels, count, dtype):
 
 @gradient("ExtractImagePatches")
 def _extract_image_patches_grad(op, grad):
-    from everflow.ops.sparse import sparse_tensor_dense_matmul
-
     source = op.inputs[0]
     shape = array.shape(source, out_type=dtypes.int64)
     batch, height, width, channels = (shape[i] for i in range(4))
@@ -49,8 +47,6 @@ def _extract_image_patches_grad(op, grad):
 
 @gradient("ExtractVolumePatches")
 def _extract_volume_patches_grad(op, grad):
-    from everflow.ops.sparse import sparse_tensor_dense_matmul
-
     source = op.inputs[0]
     sides = source.shape.as_list()[1:4]
     shape = array.shape(source)

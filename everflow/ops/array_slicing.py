@@ -18,6 +18,7 @@ from everflow.ops.array_basic import cast_to, known_ints, ones_like
 from everflow.ops.array_joining import stack
 from everflow.ops.constants import constant
 from everflow.ops.shape_rules import like_first
+from everflow.ops.array_sequences import boolean_mask
 
 
 def slice_(input_, begin, size, name=None):
@@ -140,8 +141,6 @@ def _given(bound):
 def slice_helper(tensor, slice_spec, var=None):
     """`tensor[spec]`: integers, slices, `...`, `tf.newaxis`, scalar int tensors, or a boolean mask."""
     if _is_mask(slice_spec):
-        from everflow.ops.array_sequences import boolean_mask
-
         return boolean_mask(tensor, slice_spec)
     if not isinstance(slice_spec, (list, tuple)):
         slice_spec = [slice_spec]

@@ -13,13 +13,12 @@ from everflow.ops import array
 from everflow.ops.constants import constant
 from everflow.ops.control_flow.loops import while_loop
 from everflow.ops.tensor_array import TensorArray
+from everflow.ops.variable_scope import get_variable_scope
 
 
 @contextlib.contextmanager
 def _cached_variables():
     """Variables that the function gets are read once, not in each iteration."""
-    from everflow.ops.variable_scope import get_variable_scope
-
     scope = get_variable_scope()
     was_none = scope.caching_device is None
     if was_none:

@@ -13,6 +13,7 @@ from everflow.framework.scopes import get_default_graph, graph_from_inputs, name
 from everflow.ops.function_bodies import VARIABLE_SCOPES
 from everflow.ops.resource_variables import is_resource_variable
 from everflow.ops.variable_scope import get_variable_scope, variable_scope
+from everflow.framework.op_defs import ArgDef, OpDef
 
 
 class Defun:
@@ -255,8 +256,6 @@ class Declare:
     """
 
     def __init__(self, func_name, inputs, outputs):
-        from everflow.framework.op_defs import ArgDef, OpDef
-
         self.name = func_name
         self._definition = OpDef(
             func_name,

@@ -14,6 +14,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import is_tensor
 from everflow.ops import array, math
+from everflow.ops import control_flow
 
 
 def cholesky(input, name=None):
@@ -102,8 +103,6 @@ def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """
     if not fast:
         return raw.MatrixSolveLs(matrix=matrix, rhs=rhs, l2_regularizer=l2_regularizer, fast=fast, name=name)
-    from everflow.ops import control_flow
-
     with name_scope(name, "matrix_solve_ls", [matrix, rhs, l2_regularizer]):
         matrix = convert_to_tensor(matrix, name="matrix")
 

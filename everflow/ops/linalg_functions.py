@@ -10,6 +10,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.constants import constant
 from everflow.ops.linalg import eye, matrix_solve
+from everflow.ops import control_flow
 
 
 def logm(input, name=None):
@@ -89,8 +90,6 @@ def matrix_exponential(input, name=None):
 
     >>> tf.linalg.expm(tf.zeros([2, 2]))  # the identity
     """
-    from everflow.ops import control_flow
-
     with name_scope(name, "matrix_exponential", [input]):
         matrix = convert_to_tensor(input, name="input")
         if matrix.shape[-2:] == [0, 0]:

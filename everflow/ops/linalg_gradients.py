@@ -19,6 +19,7 @@ from everflow.ops.linalg import (
     self_adjoint_eig,
     svd,
 )
+from everflow.ops import control_flow
 
 
 @gradient("MatrixInverse")
@@ -79,8 +80,6 @@ def _matrix_triangular_solve_grad(op, grad):
 @gradient("MatrixSolveLs")
 def _matrix_solve_ls_grad(op, grad):
     """Of the Cholesky path; the orthogonal factorisation has none."""
-    from everflow.ops import control_flow
-
     if not op.attrs["fast"]:
         raise ValueError("Gradient not defined for fast=False")
     a, b, l2_regularizer = op.inputs

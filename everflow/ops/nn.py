@@ -15,6 +15,7 @@ from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
 from everflow.ops.custom_gradient import custom_gradient
 from everflow.ops.shape_rules import like_first, like_first_two
+from everflow.ops.control_flow import cond
 
 
 def _unary(op_type, function_name, meaning):
@@ -152,8 +153,6 @@ def _swap_with_last(x, axis, last, name=None):
 
 def zero_fraction(value, name=None):
     """The share of entries that are zero, as a float32 scalar."""
-    from everflow.ops.control_flow import cond
-
     with name_scope(name, "zero_fraction", [value]):
         value = convert_to_tensor(value, name="value")
         size = array.size(value, out_type=dtypes.int64)

@@ -12,6 +12,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.array_basic import either
+from everflow.ops.nn import log_softmax
+from everflow.ops.functional import map_fn
 
 
 def ctc_loss(
@@ -122,8 +124,6 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
 
 def _loss_of_blanks(logits, logit_length, time_major, blank):
     """The loss of sequences without labels: nothing but blanks."""
-    from everflow.ops.nn import log_softmax
-
     logs = log_softmax(logits)[:, :, blank]
     inside = array.sequence_mask(logit_length, maxlen=_size(logs, 0 if time_major else 1), dtype=logs.dtype)
     return -math_ops.reduce_sum(logs * (array.transpose(inside) if time_major else inside), axis=0 if time_major else 1)
@@ -163,8 +163,6 @@ def _size(tensor, axis):
 
 def ctc_unique_labels(labels, name=None):
     """The distinct labels of each row, padded with zeros, and for each label its place among them."""
-    from everflow.ops.functional import map_fn
-
     with name_scope(name, "ctc_unique_labels", [labels]):
         labels = convert_to_tensor(labels, name="labels")
 

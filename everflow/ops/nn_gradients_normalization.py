@@ -6,6 +6,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient
 from everflow.ops import array
 from everflow.ops import math as math_ops
+from everflow.ops.gradient_tape import GradientTape
 
 
 def _fused_grad(op, build, grad, reserves):
@@ -45,8 +46,6 @@ def _fused_batch_norm_v3_grad(op, *grads):
 @gradient("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
 def _fused_batch_norm_grad_grad(op, *grads):
     """The second gradient: what the first one computes, written out in plain ops and differentiated."""
-    from everflow.ops.gradient_tape import GradientTape
-
     data_format = op.get_attr("data_format").decode()
     epsilon, training = op.get_attr("epsilon"), op.get_attr("is_training")
     grad_y, x, scale, mean, variance = op.inputs[:5]

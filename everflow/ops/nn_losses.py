@@ -17,6 +17,7 @@ from everflow.ops.array_basic import either
 from everflow.ops.constants import constant
 from everflow.ops.nn import relu
 from everflow.ops.shape_rules import scalar_output
+from everflow.ops.check import assert_equal
 
 
 def _named_arguments(function_name, sentinel, labels, logits):
@@ -176,8 +177,6 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
 
 
 def _same_sizes(labels, logits):
-    from everflow.ops.check import assert_equal
-
     return assert_equal(array.shape(labels), array.shape(logits)[:-1])
 
 

@@ -11,6 +11,9 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits, softmax_cross_entropy_with_logits_v2
+from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.embedding import embedding_lookup
+from everflow.ops.sparse import sparse_to_dense
 
 
 def _seeds(seed) -> dict:
@@ -100,8 +103,6 @@ def sampled_logits(
     seed=None,
 ):
     """Logits and labels of the true classes, then of the sampled ones."""
-    from everflow.ops.partitioned_variables import PartitionedVariable
-
     if isinstance(weights, PartitionedVariable):
         weights = list(weights)
     if not isinstance(weights, list):
@@ -144,8 +145,6 @@ def sampled_logits(
 
 
 def _looked_up(params, ids, partition_strategy, dtype):
-    from everflow.ops.embedding import embedding_lookup
-
     found = embedding_lookup(params, ids, partition_strategy=partition_strategy)
     return found if found.dtype == dtype else math_ops.cast(found, dtype)
 
@@ -161,8 +160,6 @@ def _true_logits(inputs, weights, num_true):
 
 def _minus_hits(labels, sampled, num_true, num_sampled, sampled_logits):
     """A matrix with the lowest number where a sampled class is a true one, zero elsewhere."""
-    from everflow.ops.sparse import sparse_to_dense
-
     rows, places, hit_weights = compute_accidental_hits(labels, sampled, num_true=num_true)
     row_column = array.reshape(rows, [-1, 1])
     place_column = array.reshape(math_ops.cast(places, dtypes.int32), [-1, 1])

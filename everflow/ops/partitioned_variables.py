@@ -9,6 +9,7 @@ from everflow.framework.conversion import register_tensor_conversion_function
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import as_shape
 from everflow.ops.variables import check_conversion
+from everflow.ops import array
 
 
 class PartitionedVariable:
@@ -53,8 +54,6 @@ class PartitionedVariable:
         return [i for i, count in enumerate(self._partitions) if count > 1] or [0]
 
     def _concat(self):
-        from everflow.ops import array
-
         if len(self._variable_list) == 1:
             with name_scope(None):
                 return array.identity(self._variable_list[0], name=self._name)
@@ -83,8 +82,6 @@ class PartitionedVariable:
 
     def _apply(self, method, value, **kwargs):
         """Call a method of each part with its share of `value`: a PartitionedVariable, a list, or a tensor to be cut."""
-        from everflow.ops import array
-
         axes = self._partition_axes()
         if isinstance(value, (list, tuple, PartitionedVariable)):
             shares = list(value)

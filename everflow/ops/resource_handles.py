@@ -8,6 +8,8 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.ops.state import SCATTER_KINDS, check_scatter, check_scatter_nd
+from everflow.ops.constants import constant
+from everflow.ops import array
 
 # Ops that hand a handle on as it is.
 _PASSING = frozenset(("Identity", "Switch", "Merge", "Enter", "RefEnter", "NextIteration", "Exit"))
@@ -38,8 +40,6 @@ def variable_shape(handle, out_type=dtypes.int32):
 
     A handle that came into a branch, loop or function is asked when run.
     """
-    from everflow.ops.constants import constant
-
     shape, _ = handle_data(handle)
     if shape.is_fully_defined() and (handle.is_eager or handle.op.type == "VarHandleOp"):
         return constant(shape.as_list(), dtype=out_type)
@@ -84,8 +84,6 @@ def _read_grad(op, grad):
 
 @gradient("ResourceGather")
 def _gather_grad(op, grad):
-    from everflow.ops import array
-
     handle, indices = op.inputs
     params_shape = variable_shape(handle)
     size = array.expand_dims(array.size(indices), 0)
@@ -97,8 +95,6 @@ def _gather_grad(op, grad):
 
 @gradient("ResourceGatherNd")
 def _gather_nd_grad(op, grad):
-    from everflow.ops import array
-
     handle, indices = op.inputs
     shape = raw.VariableShape(handle, out_type=indices.dtype)
     if indices.shape.ndims == 2 and indices.shape.dims[-1].value == 1:

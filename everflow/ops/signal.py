@@ -14,14 +14,13 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.constants import constant
 from everflow.ops.fft import dct, irfft, rfft
+from everflow.ops import control_flow
 
 # Frames
 
 
 def gcd(a, b, name=None):
     """The greatest common divisor of two int scalars."""
-    from everflow.ops import control_flow
-
     with name_scope(name, "gcd", [a, b]):
         a, b = convert_to_tensor(a), convert_to_tensor(b)
         for value, which in ((a, "a"), (b, "b")):

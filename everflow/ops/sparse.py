@@ -18,6 +18,8 @@ from everflow.ops import array, math
 from everflow.ops.array_basic import cannot_reshape, either
 from everflow.ops.constants import constant, placeholder
 from everflow.ops.math_reductions import all_axes
+from everflow.ops.check import assert_equal, assert_less_equal
+from everflow.ops.grouping import with_dependencies
 
 # The key that crosses are hashed with unless another is given.
 DEFAULT_HASH_KEY = 0xDECAFCAFFE
@@ -264,9 +266,6 @@ def sparse_reset_shape(sp_input, new_shape=None):
         if not np.all(have <= wanted):
             raise ValueError(f"The new shape, {wanted}, must not be smaller anywhere than the old one, {have}")
         return SparseTensor(indices, values, wanted)
-    from everflow.ops.check import assert_equal, assert_less_equal
-    from everflow.ops.grouping import with_dependencies
-
     out_shape = with_dependencies([assert_equal(array.shape(in_shape), array.shape(out_shape))], out_shape)
     out_shape = with_dependencies([assert_less_equal(in_shape, out_shape)], out_shape)
     return SparseTensor(indices, values, out_shape)

@@ -8,6 +8,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 from everflow.ops.shape_rules import attribute_shape, like_first, like_first_two, scalar_output
+from everflow.ops import array
 
 SCATTER_KINDS = {
     "Update": "Set",
@@ -87,8 +88,6 @@ scatter_nd_sub = _scatter("Sub", False, nd="Nd")
 
 def batch_scatter_update(ref, indices, updates, use_locking=True, name=None):
     """Set rows inside each batch entry: `ref[b, indices[b, i]] = updates[b, i]`."""
-    from everflow.ops import array
-
     indices = convert_to_tensor(indices, name="indices")
     indices_shape = array.shape(indices)
     dimensions = indices.shape.ndims

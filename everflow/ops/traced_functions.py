@@ -21,6 +21,8 @@ from everflow.ops.function_bodies import BodyGraph, define, returned, unique_nam
 from everflow.ops.function_gradients import call
 from everflow.ops.tensor_array_flows import flow_of
 from everflow.ops.variables import Variable
+from everflow.ops.autograph.conversion import converted
+from everflow.ops.autograph.features import asked_for
 
 
 def function(
@@ -282,9 +284,6 @@ class Function:
     def _callable(self):
         if not self._autograph:
             return self._python_function
-        from everflow.ops.autograph.conversion import converted
-        from everflow.ops.autograph.features import asked_for
-
         features = asked_for(self._autograph_options)
         original = getattr(self, "_converted_from", None)
         if original is not None:

@@ -12,6 +12,8 @@ from everflow.framework.scopes import add_to_collection, colocate_with, executin
 from everflow.framework.shapes import as_shape
 from everflow.ops import variables
 from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops import initializers
+from everflow.ops import array
 
 
 class _ReuseMode(enum.Enum):
@@ -220,8 +222,6 @@ class VariableStore:
         return whole
 
     def _make_part(self, name, index, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options):
-        from everflow.ops import array
-
         full_name = f"{name}/part_{index}"
         info = PartitionInfo(full_shape=shape.as_list(), var_offset=offset)
         with name_scope(full_name + "/PartitionedInitializer"):
@@ -256,8 +256,6 @@ def _accepts(function, argument):
 
 def default_initializer(name, dtype):
     """What fills a variable for which no initializer was given: Glorot's uniform one for floats, zeros for the rest."""
-    from everflow.ops import initializers
-
     if dtype.is_floating:
         return initializers.glorot_uniform_initializer()
     if dtype.is_integer or dtype.is_unsigned or dtype.is_bool or dtype == dtypes.string:

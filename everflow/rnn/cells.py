@@ -19,6 +19,8 @@ from everflow.ops.constants import constant
 from everflow.ops.partitioned_variables import fixed_size_partitioner
 from everflow.ops.variables import trainable_variables
 from everflow.rnn.shapes import zero_state
+from everflow.framework.conversion import convert_to_tensor
+from everflow.platform import logging
 
 _KERNEL, _BIAS = "kernel", "bias"
 
@@ -88,8 +90,6 @@ class RNNCell(Layer):
 
 def convert_first(inputs):
     """The inputs as a tensor."""
-    from everflow.framework.conversion import convert_to_tensor
-
     return convert_to_tensor(inputs, name="inputs")
 
 
@@ -385,8 +385,6 @@ class MultiRNNCell(RNNCell):
         if not isinstance(cells, (list, tuple)):
             raise TypeError(f"`cells` must be a list or tuple, not {cells}")
         if len({id(cell) for cell in cells}) < len(cells):
-            from everflow.platform import logging
-
             logging.warning(
                 "MultiRNNCell got the same object for several layers: they share their weights. If they should not, make a cell for each."
             )

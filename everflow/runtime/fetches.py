@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
 from everflow.framework.operation import Operation, Tensor
+from everflow.framework.errors import InaccessibleTensorError
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -176,6 +177,4 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
 
 
 def _refuse(element: Element) -> NoReturn:
-    from everflow.framework.errors import InaccessibleTensorError
-
     raise InaccessibleTensorError(f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function.")

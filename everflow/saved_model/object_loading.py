@@ -26,6 +26,7 @@ from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
 from everflow.train.tracking import AutoTrackable, read_object_graph
+from everflow.framework.conversion import convert_to_tensor
 
 
 def load_v2(export_dir, tags=None):
@@ -242,8 +243,6 @@ class LoadedConcreteFunction(ConcreteFunction):
         if set(kwargs) != set(missing):
             raise TypeError(f"Expected argument names {missing} but got values for {sorted(kwargs)}.")
         values += [kwargs[name] for name in missing]
-        from everflow.framework.conversion import convert_to_tensor
-
         return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.inputs)])
 
     def _call_flat(self, tensors):

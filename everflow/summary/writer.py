@@ -17,6 +17,8 @@ from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.summary_pb2 import Summary
+from everflow.summary.session_writer import EventFileWriterV2
+from everflow.framework.scopes import get_default_graph
 
 
 class FileWriter:
@@ -32,8 +34,6 @@ class FileWriter:
         if session is None:
             self.event_writer = EventFileWriter(logdir, max_queue, flush_secs, filename_suffix)
         else:
-            from everflow.summary.session_writer import EventFileWriterV2  # its ops need tf.train, and that this module
-
             self.event_writer = EventFileWriterV2(session, logdir, max_queue, flush_secs, filename_suffix)
         self._run_tags: set[str] = set()
         self._seen_tags: set[str] = set()
@@ -143,8 +143,6 @@ class FileWriterCache:
         """The FileWriter of a folder, made the first time."""
         with FileWriterCache._lock:
             if logdir not in FileWriterCache._cache:
-                from everflow.framework.scopes import get_default_graph
-
                 FileWriterCache._cache[logdir] = FileWriter(logdir, graph=get_default_graph())
             return FileWriterCache._cache[logdir]
 

@@ -14,6 +14,7 @@ from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import logging
 from everflow.protos import config_pb2
 from everflow.runtime.timeline import Timeline
+from everflow.framework.nest import map_structure
 
 
 def benchmark_config():
@@ -45,8 +46,6 @@ class Benchmark:
     def evaluate(self, tensors):
         """The values of tensors, in the default session."""
         if executing_eagerly():
-            from everflow.framework.nest import map_structure
-
             return map_structure(lambda t: t.numpy(), tensors)
         return get_default_session().run(tensors)
 

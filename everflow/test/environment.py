@@ -12,6 +12,7 @@ from everflow.platform import app, flags
 from everflow.platform import logging as _logging  # noqa: F401  its logger has to be there before absl's
 from everflow.protos import config_pb2
 from everflow.runtime import devices
+from everflow.test.benchmark import run_benchmarks
 
 
 def main(argv=None):
@@ -21,8 +22,6 @@ def main(argv=None):
     argv = sys.argv if argv is None else argv
     wanted = [argument.partition("=")[2] or "all" for argument in argv if argument.startswith("--benchmarks")]
     if wanted:
-        from everflow.test.benchmark import run_benchmarks
-
         rest = [argument for argument in argv if not argument.startswith("--benchmarks")]
         return app.run(lambda _: run_benchmarks(wanted[-1]), argv=rest)
     flags.FLAGS(argv, known_only=True)

@@ -10,6 +10,10 @@ from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops.control_flow import switches
+from everflow.ops.traced_functions import function
+from everflow.framework.operation import Tensor
+from everflow.ops.script import py_func
+from everflow.test.environment import is_gpu_available
 
 _NO_TESTS = ("test_session", "testSkipEager")
 
@@ -129,8 +133,6 @@ def also_run_as_tf_function(f):
 
     @functools.wraps(f)
     def both(*args, **kwargs):
-        from everflow.ops.traced_functions import function
-
         with eager_mode():
             f(*args, **kwargs)
             function(lambda: f(*args, **kwargs), autograph=False)()
@@ -145,9 +147,6 @@ def py_func_if_in_function(f):
     def called(*args, **kwargs):
         if not get_default_graph().building_function:
             return f(*args, **kwargs)
-        from everflow.framework.operation import Tensor
-        from everflow.ops.script import py_func
-
         places = [i for i, arg in enumerate(args) if isinstance(arg, Tensor)]
 
         def with_arrays(*arrays):
@@ -232,8 +231,6 @@ def _skip_without(available, words):
 
 
 def _has_gpu(**kind):
-    from everflow.test.environment import is_gpu_available
-
     return is_gpu_available(**kind)
 
 

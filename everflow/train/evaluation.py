@@ -17,6 +17,8 @@ from everflow.train import (
     SessionRunHook,
 )
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
+from everflow import summary
+from everflow.train import get_or_create_global_step
 
 
 class StopAfterNEvalsHook(SessionRunHook):
@@ -54,9 +56,6 @@ class SummaryAtEndHook(SessionRunHook):
         self._global_step = None
 
     def begin(self):
-        from everflow import summary
-        from everflow.train import get_or_create_global_step
-
         if self._summary_writer is None:
             self._summary_writer = summary.FileWriterCache.get(self._log_dir)
         if self._summary_op is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.ops.math import cast
 from everflow.train.optimizer import KernelOptimizer
+from everflow.framework.composites import IndexedSlices
 
 
 class GradientDescentOptimizer(KernelOptimizer):
@@ -24,8 +25,6 @@ class GradientDescentOptimizer(KernelOptimizer):
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * self._learning_rate)
 
     def _apply_sparse_duplicate_indices(self, grad, var):
-        from everflow.framework.composites import IndexedSlices
-
         delta = IndexedSlices(grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype), grad.indices, grad.dense_shape)
         return var.scatter_sub(delta, use_locking=self._use_locking)
 

@@ -17,6 +17,7 @@ from everflow.ops.summaries import scalar
 from everflow.ops.variables import VariableV1
 from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
+from everflow.framework.operation import Tensor
 
 # --- producers --------------------------------------------------------------------------------
 
@@ -74,8 +75,6 @@ def string_input_producer(
     >>> files = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2)
     >>> key, line = tf.TextLineReader().read(files)
     """
-    from everflow.framework.operation import Tensor
-
     if not isinstance(string_tensor, Tensor) and not hasattr(string_tensor, "_as_graph_element") and not string_tensor:
         raise ValueError(f"string_input_producer needs at least one string, not {string_tensor!r}")
     message = "string_input_producer requires a non-null input tensor"  # a node of the graph

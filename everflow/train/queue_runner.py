@@ -18,6 +18,7 @@ from everflow.framework.scopes import (
 )
 from everflow.platform import logging
 from everflow.protos import queue_runner_pb2
+from everflow.runtime.session import BaseSession
 
 
 class QueueRunner:
@@ -198,8 +199,6 @@ def start_queue_runners(sess=None, coord=None, daemon=True, start=True, collecti
         sess = get_default_session()
         if not sess:
             raise ValueError("Cannot start queue runners: there is no default session, so pass `sess`")
-    from everflow.runtime.session import BaseSession
-
     if not isinstance(sess, BaseSession):
         if hasattr(sess, "run_step_fn"):  # a monitored session starts them by itself
             return []

@@ -15,6 +15,7 @@ from everflow.protos.event_pb2 import SessionLog
 from everflow.summary.writer import FileWriterCache
 from everflow.train.hook_timers import ForeseeingHook, PeriodicHook, check_one_given
 from everflow.train.scaffold import only_of
+from everflow.runtime.timeline import Timeline
 
 
 class CheckpointSaverListener:
@@ -165,8 +166,6 @@ class ProfilerHook(ForeseeingHook):
         self._summary_writer.add_run_metadata(run_values.run_metadata, f"step_{step}")
 
     def _save(self, step, step_stats):
-        from everflow.runtime.timeline import Timeline
-
         path = self._output_file.format(step)
         logging.info("Saving timeline for %d into '%s'.", step, path)
         with GFile(path, "w") as f:

@@ -5,11 +5,10 @@ everflow changes nothing outside of it.
 """
 
 from __future__ import annotations
+from everflow.cli.bygone import array_methods, numpy_functions, numpy_names, python_names, scipy_misc
 
 
 def bring_back() -> None:
     """Give this process the names and manners of Python 3.7, numpy 1.18 and scipy.misc, where today's have dropped them."""
-    from everflow.cli.bygone import array_methods, numpy_functions, numpy_names, python_names, scipy_misc
-
     for part in (python_names, numpy_names, numpy_functions, array_methods, scipy_misc):
         part.bring_back()

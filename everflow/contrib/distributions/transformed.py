@@ -14,6 +14,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.constants import constant
+from everflow.distributions.distribution import as_vector
 
 
 def _truth(value):
@@ -133,8 +134,6 @@ class TransformedDistribution(Distribution):
 
     def _call_sample_n(self, sample_shape, seed, name, bijector_kwargs=None, distribution_kwargs=None):
         with self._name_scope(name, values=[sample_shape]):
-            from everflow.distributions.distribution import as_vector
-
             sample_shape = convert_to_tensor(sample_shape, dtype=dtypes.int32, name="sample_shape")
             sample_shape, n = as_vector(sample_shape, "sample_shape")
             x = self._sample_n(n, seed, **(distribution_kwargs or {}))

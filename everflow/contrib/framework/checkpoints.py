@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.train.checkpoint_reader import list_variables as _list_variables
 from everflow.train.checkpoint_reader import load_checkpoint as _load_checkpoint
 from everflow.train.checkpoint_reader import load_variable as _load_variable
+from everflow import train
 
 
 def load_checkpoint(filepattern):
@@ -24,6 +25,4 @@ def list_variables(checkpoint_dir):
 
 def init_from_checkpoint(checkpoint_dir, assignment_map):
     """Let variables start with what a checkpoint holds; see `tf.train.init_from_checkpoint`."""
-    from everflow import train
-
     return train.init_from_checkpoint(checkpoint_dir, assignment_map)

@@ -19,6 +19,7 @@ from everflow.ops.nn_losses import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from everflow.ops.variable_scope import variable_scope
+from everflow.contrib.layers.dense import fully_connected
 
 
 class Head(abc.ABC):
@@ -35,8 +36,6 @@ class Head(abc.ABC):
         ModeKeys.validate(mode)
         with variable_scope(scope, self.head_name or self._default_name):
             if logits is None:
-                from everflow.contrib.layers.dense import fully_connected
-
                 logits = fully_connected(logits_input, self.logits_dimension, activation_fn=None, scope="logits")
             with name_scope(None, "predictions", (logits,)):
                 predictions = self._predictions(logits)

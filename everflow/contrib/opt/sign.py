@@ -6,6 +6,8 @@ import math
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.train.optimizer import KernelOptimizer
+from everflow.framework.composites import IndexedSlices
+from everflow.ops.resource_handles import variable_shape
 
 
 class _SignOptimizer(KernelOptimizer):
@@ -42,9 +44,6 @@ class _SignOptimizer(KernelOptimizer):
         return self._apply_dense(convert_to_tensor(grad), var)
 
     def _resource_apply_sparse(self, grad, var, indices):
-        from everflow.framework.composites import IndexedSlices
-        from everflow.ops.resource_handles import variable_shape
-
         return self._resource_apply_dense(convert_to_tensor(IndexedSlices(grad, indices, variable_shape(var.handle))), var)
 
 

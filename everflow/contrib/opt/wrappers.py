@@ -14,6 +14,7 @@ from everflow.ops.math import count_nonzero, equal
 from everflow.platform import logging
 from everflow.train.moving_averages import ExponentialMovingAverage
 from everflow.train.optimizer import Optimizer
+from everflow.train import Saver
 
 
 class MovingAverageOptimizer(WrappingOptimizer):
@@ -41,8 +42,6 @@ class MovingAverageOptimizer(WrappingOptimizer):
 
     def swapping_saver(self, var_list=None, name="swapping_saver", **kwargs):
         """A Saver that stores the averages under the weights' names, and the weights under the averages'."""
-        from everflow.train import Saver
-
         if self._swapped_variable_name_map is None:
             raise RuntimeError("There are no averages to save yet: call minimize() or apply_gradients() first")
         if var_list is None:

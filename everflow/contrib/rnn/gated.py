@@ -11,6 +11,7 @@ from everflow.ops.clip import clip_by_value
 from everflow.ops.nn_dropout import dropout
 from everflow.ops.nn_normalization import batch_normalization, moments
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell
+from everflow.platform import logging
 
 
 def _layer_norm(values, scope, gain, shift, dtype=None):
@@ -56,8 +57,6 @@ class LayerNormBasicLSTMCell(RNNCell):
                  dropout_keep_prob=1.0, dropout_prob_seed=None, reuse=None):  # fmt: skip
         super().__init__(_reuse=reuse)
         if input_size is not None:
-            from everflow.platform import logging
-
             logging.warning("%s: The input_size parameter is deprecated.", self)
         self._num_units = num_units
         self._activation = activation

@@ -13,6 +13,7 @@ from everflow.ops.embedding import embedding_lookup
 from everflow.ops.nn_convolution import conv2d
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.wrappers import assert_like_rnncell
+from everflow.platform import logging
 
 
 class _Wrapper(RNNCell):
@@ -63,8 +64,6 @@ class InputProjectionWrapper(_Wrapper):
     def __init__(self, cell, num_proj, activation=None, input_size=None, reuse=None):
         super().__init__(cell, reuse)
         if input_size is not None:
-            from everflow.platform import logging
-
             logging.warning("%s: The input_size parameter is deprecated.", self)
         self._num_proj = num_proj
         self._activation = activation

@@ -23,6 +23,10 @@ from everflow.ops.variables import global_variables_initializer, local_variables
 from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.train.optimizer import Optimizer
+from everflow.runtime.timeline import Timeline
+from everflow import summary
+from everflow.ops.lookup import tables_initializer
+from everflow.train import Saver, Supervisor, get_or_create_global_step
 
 _USE_DEFAULT = 0
 
@@ -69,8 +73,6 @@ def train_step(sess, train_op, global_step, train_step_kwargs):
 
 
 def _write_trace(metadata, step, train_step_kwargs):
-    from everflow.runtime.timeline import Timeline
-
     path = os.path.join(train_step_kwargs["logdir"], f"tf_trace-{step}.json")
     logging.info("Writing trace to %s", path)
     with open(path, "w") as file:
@@ -94,10 +96,6 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
 
     >>> final_loss = slim.learning.train(train_op, "logs", number_of_steps=1000, init_fn=restore_pretrained)
     """
-    from everflow import summary
-    from everflow.ops.lookup import tables_initializer
-    from everflow.train import Saver, Supervisor, get_or_create_global_step
-
     _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps)
     graph = graph or get_default_graph()
     with graph.as_default():

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import numbers
 import re
+from everflow.protos.hparam_pb2 import HParamDef
 
 # name, optional [index], then a value or a list of values; values end at a comma.
 _ASSIGNMENT = re.compile(
@@ -192,8 +193,6 @@ class HParams:
 
     def to_proto(self, export_scope=None):
         """As an HParamDef message."""
-        from everflow.protos.hparam_pb2 import HParamDef
-
         message = HParamDef()
         kinds = {bool: "bool", int: "int64", float: "float", str: "bytes"}
         for name, (type_, is_list) in self._hparam_types.items():

@@ -14,6 +14,7 @@ from everflow.ops.grouping import no_op, with_dependencies
 from everflow.ops.variables import trainable_variables
 from everflow.platform import logging
 from everflow.train.optimizer import Optimizer
+from everflow.train import MonitoredTrainingSession
 
 _USE_GLOBAL_STEP = 0
 
@@ -124,8 +125,6 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
 def train(train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None, chief_only_hooks=None, save_checkpoint_secs=600,
           save_summaries_steps=100, config=None, max_wait_secs=7200, run_metadata=None):  # fmt: skip
     """Run the training op in a MonitoredTrainingSession until a hook stops it; returns the last loss."""
-    from everflow.train import MonitoredTrainingSession
-
     for name, given in (("save_summaries_steps", save_summaries_steps), ("save_checkpoint_secs", save_checkpoint_secs)):
         if given and is_chief and logdir is None:
             raise ValueError(f"logdir cannot be None with {name}={given}, which writes into it")

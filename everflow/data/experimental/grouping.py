@@ -14,6 +14,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, check, constants, math
+from everflow.framework.scopes import get_default_graph
 
 _KEY = TensorSpec([], dtypes.int64)
 
@@ -86,8 +87,6 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
                     bucket, constants.constant(len(bucket_batch_sizes) - 1, dtype=dtypes.int64),
                     message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).",
                 )  # fmt: skip
-                from everflow.framework.scopes import get_default_graph
-
                 with get_default_graph().control_dependencies([known]):
                     boundary = constants.constant(bucket_boundaries, dtype=dtypes.int64)[bucket] - 1
                 shapes = structure.map_nest(lambda s: _bounded(s, boundary), shapes)

@@ -22,6 +22,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import constants, parsing_examples
+from everflow.data.experimental.transformations import shuffle_and_repeat
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -144,8 +145,6 @@ def convert_dtype(default):
 
 def _shuffled_and_repeated(dataset, shuffle, num_epochs, buffer_size, seed):
     if num_epochs != 1 and shuffle:
-        from everflow.data.experimental.transformations import shuffle_and_repeat
-
         return dataset.apply(shuffle_and_repeat(buffer_size, num_epochs, seed))
     if shuffle:
         return dataset.shuffle(buffer_size, seed)

@@ -13,6 +13,9 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
+from everflow.data.dataset import VariantDataset
+from everflow.framework.composites import SparseTensorSpec
+from everflow.ops.ragged.spec import RaggedTensorSpec
 
 
 def Counter(start=0, step=1, dtype=dtypes.int64):
@@ -117,8 +120,6 @@ def to_variant(dataset):
 
 def from_variant(variant, structure):
     """The dataset that a tensor stands for, given the specs of its elements."""
-    from everflow.data.dataset import VariantDataset
-
     return VariantDataset(variant, structure)
 
 
@@ -153,13 +154,9 @@ def TensorStructure(dtype, shape):
 
 def SparseTensorStructure(dtype, shape):
     """The spec of a sparse tensor."""
-    from everflow.framework.composites import SparseTensorSpec
-
     return SparseTensorSpec(shape, dtype)
 
 
 def RaggedTensorStructure(dtype, shape, ragged_rank):
     """The spec of a ragged tensor."""
-    from everflow.ops.ragged.spec import RaggedTensorSpec
-
     return RaggedTensorSpec(shape, dtype, ragged_rank)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from everflow.train.optimizer import Optimizer
+from everflow import train
 
 
 def _classes():
-    from everflow import train
-
     return {
         "Adagrad": train.AdagradOptimizer,
         "Adam": train.AdamOptimizer,

@@ -11,6 +11,7 @@ from everflow.ops import array, math
 from everflow.ops import clip as clip_ops
 from everflow.ops.nn_normalization import l2_normalize as _l2_normalize
 from everflow.ops.sparse import sparse_tensor_dense_matmul
+from everflow.framework.conversion import convert_to_tensor
 
 # --- one element at a time -----------------------------------------------------------------------
 
@@ -41,8 +42,6 @@ square = _of_one("square", "Squares")
 
 def constant_to_tensor(x, dtype):
     """A Python number as a constant of this dtype."""
-    from everflow.framework.conversion import convert_to_tensor
-
     return convert_to_tensor(x, dtype=dtype)
 
 

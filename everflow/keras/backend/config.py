@@ -9,6 +9,9 @@ import json
 import os
 
 import numpy as np
+from everflow.framework.operation import Tensor
+from everflow.ops.math import cast
+from everflow.ops.variables import Variable
 
 _FLOAT_TYPES = ("float16", "float32", "float64")
 _IMAGE_FORMATS = ("channels_last", "channels_first")
@@ -86,10 +89,6 @@ def normalize_data_format(value):
 
 def cast_to_floatx(x):
     """A numpy array or tensor in the default float type."""
-    from everflow.framework.operation import Tensor
-    from everflow.ops.math import cast
-    from everflow.ops.variables import Variable
-
     if isinstance(x, (Tensor, Variable)) or hasattr(x, "dense_shape"):
         return cast(x, floatx())
     return np.asarray(x, dtype=floatx())

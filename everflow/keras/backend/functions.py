@@ -12,6 +12,9 @@ from everflow.framework.scopes import control_dependencies, executing_eagerly
 from everflow.keras.backend.state import get_graph, get_session
 from everflow.keras.backend.values import flatten_to_tensors, is_sparse
 from everflow.ops.grouping import group
+from everflow.ops.array import identity
+from everflow.framework.composites import SparseTensorValue
+from everflow.ops.wrapped_functions import pruned
 
 _SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
 
@@ -87,8 +90,6 @@ class EagerExecutionFunction:
     """Computes `outputs` for values of `inputs`, both tensors of the graph that Keras draws models in when executing eagerly."""
 
     def __init__(self, inputs, outputs, updates=None, name=None):
-        from everflow.ops.wrapped_functions import pruned
-
         if updates:
             raise ValueError(f"`updates` argument is not supported during eager execution. You passed: {updates}")
         self.name = name
@@ -108,8 +109,6 @@ class EagerExecutionFunction:
 
 
 def _identity(tensor):
-    from everflow.ops.array import identity
-
     return identity(tensor)
 
 
@@ -125,8 +124,6 @@ def _value_to_feed(tensor, value):
     if isinstance(value, Tensor):
         return value
     if is_sparse(tensor):
-        from everflow.framework.composites import SparseTensorValue
-
         if hasattr(value, "tocoo"):
             matrix = value.tocoo()
             value = SparseTensorValue(np.stack([matrix.row, matrix.col], axis=1), matrix.data, matrix.shape)

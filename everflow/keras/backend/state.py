@@ -24,6 +24,8 @@ from everflow.framework.scopes import (
 )
 from everflow.ops.constants import placeholder_with_default
 from everflow.ops.variables import is_variable_initialized, variables_initializer
+from everflow.protos import config_pb2
+from everflow.runtime.session import Session
 
 
 class _GraphState:
@@ -204,8 +206,6 @@ def _initialized(session):
 
 
 def _session_config():
-    from everflow.protos import config_pb2
-
     if os.environ.get("OMP_NUM_THREADS"):
         threads = int(os.environ["OMP_NUM_THREADS"])
         return config_pb2.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads, allow_soft_placement=True)
@@ -214,8 +214,6 @@ def _session_config():
 
 def session_without_initializing(op_input_list=()):
     """The session that Keras uses, as it is."""
-    from everflow.runtime.session import Session
-
     session = get_default_session()
     if session is not None:
         return session

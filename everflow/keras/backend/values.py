@@ -16,6 +16,7 @@ from everflow.ops import constants as constant_ops
 from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.sparse import sparse_placeholder, sparse_tensor_to_dense
 from everflow.ops.variables import Variable
+from everflow.ops.ragged import placeholder as ragged_placeholder
 
 
 def variable(value, dtype=None, name=None, constraint=None):
@@ -62,8 +63,6 @@ def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragg
         if sparse:
             return sparse_placeholder(dtype, shape=shape, name=name)
         if ragged:
-            from everflow.ops.ragged import placeholder as ragged_placeholder
-
             return ragged_placeholder(dtype=dtype, ragged_rank=len(shape) - 1, name=name)
         return constant_ops.placeholder(dtype, shape=shape, name=name)
 

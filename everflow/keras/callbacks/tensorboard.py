@@ -12,6 +12,9 @@ from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
 from everflow.ops import array
 from everflow.platform import file_io
+from everflow.framework.composites import IndexedSlices
+from everflow.protos.summary_pb2 import Summary
+from everflow.protos.event_pb2 import Event
 
 
 class TensorBoard(Callback):
@@ -68,7 +71,6 @@ class TensorBoard(Callback):
                 histogram(f"{layer.name}_out" if len(outputs) == 1 else f"{layer.name}_out_{i}", output)
 
     def _add_gradient(self, weight):
-        from everflow.framework.composites import IndexedSlices
         from everflow.summary import histogram
 
         for gradient in K.gradients(self.model.total_loss, [weight]):
@@ -136,8 +138,6 @@ class TensorBoard(Callback):
     # --- scalars -------------------------------------------------------------------------------
 
     def _write_scalars(self, logs, step):
-        from everflow.protos.summary_pb2 import Summary
-
         for name, value in logs.items():
             summary = Summary()
             summary.value.add(tag=name, simple_value=float(value))
@@ -166,7 +166,6 @@ class TensorBoard(Callback):
 
     def _write_profile(self, start):
         """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
-        from everflow.protos.event_pb2 import Event
         from everflow.summary import FileWriter
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))

@@ -31,6 +31,11 @@ from everflow.ops import initializers
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.module import Module
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.keras import backend as K
+from everflow.keras import initializers as keras_initializers
+from everflow.keras import regularizers
+from everflow.framework.graph import Graph
+from everflow.ops.constants import placeholder
 
 _KNOWN_ARGUMENTS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast experimental_autocast input_dim".split()
@@ -157,8 +162,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def get_weights(self):
         """The values of its variables, in the order of `weights`."""
-        from everflow.keras import backend as K
-
         return K.batch_get_value(self.weights)
 
     def set_weights(self, weights):
@@ -171,9 +174,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                    partitioner=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
                    aggregation=VariableAggregation.NONE, **kwargs):  # fmt: skip
         """Make a variable of the layer; floats start as Glorot's uniform numbers unless an initializer is given."""
-        from everflow.keras import initializers as keras_initializers
-        from everflow.keras import regularizers
-
         for keyword in kwargs:
             if keyword not in ("getter", "collections", "experimental_autocast"):
                 raise TypeError("Unknown keyword argument:", keyword)
@@ -352,9 +352,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     def compute_output_shape(self, input_shape):
         """The shape of the outputs for inputs of this shape; found by drawing the layer in a graph of its own."""
-        from everflow.framework.graph import Graph
-        from everflow.ops.constants import placeholder
-
         if type(self).call is Layer.call:
             return input_shape
         with Graph().as_default():
@@ -431,8 +428,6 @@ def unique(items):
 
 def set_values(owner, variables, values):
     """Give variables of a layer or an optimizer values; ValueError where they don't fit."""
-    from everflow.keras import backend as K
-
     if len(variables) != len(values):
         raise ValueError(
             f"`set_weights` got a weight list of length {len(values)}; {owner} has {len(variables)}. Given: {str(values)[:50]}"

@@ -15,13 +15,15 @@ from everflow.keras.engine import data_checks
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
+from everflow.data import Dataset
+from everflow.keras import backend as K
+from everflow.data import make_initializable_iterator
+from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
 
 
 def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
                queue=None, for_predict=False, is_validation=False):  # fmt: skip
     """The source for what `fit`, `evaluate` or `predict` was given."""
-    from everflow.data import Dataset
-
     if isinstance(x, Dataset):
         _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size)
         return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)
@@ -159,8 +161,6 @@ class TensorBatches(Batches):
 
 def _run_tensors(structure):
     """A structure with its tensors replaced by their values, all of one run."""
-    from everflow.keras import backend as K
-
     flat = nest.flatten(structure)
     tensors = [value for value in flat if data_checks.is_symbolic(value)]
     values = iter(K.get_session(tensors).run(tensors))
@@ -183,15 +183,10 @@ class DatasetBatches(Batches):
         self._restarts = steps is None or is_validation
         self._dataset, self._running = dataset, None
         if not executing_eagerly():
-            from everflow.data import make_initializable_iterator
-
             self._iterator = make_initializable_iterator(dataset)
             self._next = self._iterator.get_next()
 
     def _refuse_endless(self, dataset):
-        from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
-        from everflow.keras import backend as K
-
         size = int(K.get_value(cardinality(dataset)))
         if size >= 0:
             self.steps = size
@@ -205,8 +200,6 @@ class DatasetBatches(Batches):
         return self._running
 
     def _run_iterator(self):
-        from everflow.keras import backend as K
-
         session = K.get_session()
         session.run(self._iterator.initializer)
         flat = nest.flatten(self._next)

@@ -14,6 +14,11 @@ from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
+from everflow.framework import dtypes
+from everflow.keras import backend as K
+from everflow.keras.engine.data_checks import as_array
+from everflow.keras import optimizers
+from everflow.platform import logging
 
 
 class Compiling:
@@ -44,8 +49,6 @@ class Compiling:
 
         >>> model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
         """
-        from everflow.keras import optimizers
-
         if distribute is not None:
             raise ValueError("`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead.")
         kwargs.pop("cloning", None)
@@ -232,8 +235,6 @@ class Compiling:
 
     def _phase(self):
         """What training feeds besides data; what isn't fed, as in evaluations, is False."""
-        from everflow.keras import backend as K
-
         phase = K.learning_phase()
         return [phase] if isinstance(phase, Tensor) else []
 
@@ -243,8 +244,6 @@ class Compiling:
             return
         weights = self._collected_trainable_weights
         if len(weights) != len(self.trainable_weights):
-            from everflow.platform import logging
-
             logging.warning(
                 f"Model {self.name} was compiled with {len(weights)} trainable weights and has {len(self.trainable_weights)} now: a change "
                 "of `trainable` counts only after `compile` is called again."
@@ -267,8 +266,6 @@ class Compiling:
 
     def _function(self, kind, scope, updates, phase=()):
         """A function of what is fed: it gives the loss and metrics, or the outputs, and runs updates."""
-        from everflow.keras import backend as K
-
         with name_scope(scope):
             fed, outputs = list(self._feed_inputs), self.outputs
             if kind != "predict":
@@ -318,16 +315,12 @@ class Compiling:
 
     def _finish_restoring(self):
         """Restore what was loaded before there were variables."""
-        from everflow.keras import backend as K
-
         status = self.__dict__.pop("_waiting_restore", None)
         if status is not None:
             status.run_restore_ops(session=None if executing_eagerly() else K.get_session())
 
     @untracked
     def _set_inputs(self, inputs, outputs=None, training=None):
-        from everflow.keras import backend as K
-
         names = sorted(inputs) if isinstance(inputs, dict) else None
         flat = [inputs[name] for name in names] if names else nest.flatten(inputs) if _is_several(inputs) else [inputs]
         names = names or [f"input_{i + 1}" for i in range(len(flat))]
@@ -352,8 +345,6 @@ class Compiling:
 
     @untracked
     def _note_inputs_and_outputs(self, tensors, names, outputs):
-        from everflow.keras import backend as K
-
         self.inputs, self.input_names = tensors, names
         self._feed_inputs = [t for t in tensors if K.is_placeholder(t)]
         self._feed_input_names = [n for n, t in zip(names, tensors) if K.is_placeholder(t)]
@@ -369,10 +360,6 @@ def _is_several(inputs):
 
 def _placeholder_like(value, name):
     """A placeholder for arrays like this one; a tensor stays itself."""
-    from everflow.framework import dtypes
-    from everflow.keras import backend as K
-    from everflow.keras.engine.data_checks import as_array
-
     if isinstance(value, Tensor) and not hasattr(value, "numpy"):
         return value
     array = as_array(value)

@@ -8,6 +8,7 @@ from everflow.framework.composites import SparseTensorValue
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.per_output import from_dict, from_list
+from everflow.keras import losses
 
 
 def is_symbolic(value):
@@ -166,8 +167,6 @@ def check_lengths(inputs, targets, weights=None):
 
 def check_targets(targets, endpoints):
     """Targets must fit the outputs and losses they are for."""
-    from everflow.keras import losses
-
     same_shape = ("mean_squared_error", "binary_crossentropy", "categorical_crossentropy")
     for y, endpoint in zip(targets, endpoints):
         if y is None or endpoint.loss is None or isinstance(y, Tensor):

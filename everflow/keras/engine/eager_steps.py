@@ -8,6 +8,8 @@ from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import endpoints as ends
 from everflow.ops import math
+from everflow.ops.traced_functions import defun
+from everflow.ops.gradient_tape import GradientTape
 
 
 class EagerSteps:
@@ -29,8 +31,6 @@ class EagerSteps:
         return [e for e in self.model._endpoints if e.is_fed]
 
     def _function(self, kind):
-        from everflow.ops.traced_functions import defun
-
         if kind not in self._functions:
             step = getattr(self, "_" + kind)
             # The library's own code needs no conversion; layers convert the program's `call`s themselves.
@@ -54,8 +54,6 @@ class EagerSteps:
         return [self._loss(outputs, targets, weights), *self._metrics(outputs, targets, weights)]
 
     def _train(self, inputs, targets, weights):
-        from everflow.ops.gradient_tape import GradientTape
-
         model = self.model
         with GradientTape() as tape:
             outputs = self._called(inputs, True)

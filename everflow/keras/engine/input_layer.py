@@ -8,6 +8,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.state import get_graph, unique_object_name
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.node import KerasHistory, Node
+from everflow.keras import backend as K
 
 
 class InputLayer(Layer):
@@ -16,8 +17,6 @@ class InputLayer(Layer):
     _output_is_list = True
 
     def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=False, name=None, ragged=False, **kwargs):
-        from everflow.keras import backend as K
-
         if sparse and ragged:
             raise ValueError("An input is either sparse or ragged: it can't be both.")
         input_shape, batch_size = _shape_without_batch(input_shape, batch_size, kwargs)

@@ -20,6 +20,8 @@ from everflow.keras.saving import models
 from everflow.keras.saving import weights as saved_weights
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import require_yaml
+from everflow.keras import backend as K
+from everflow.keras import __version__
 
 
 class Network(Layer):
@@ -236,8 +238,6 @@ class Network(Layer):
         if not isinstance(input_shape, (tuple, list, TensorShape)):
             raise ValueError(f"`build` takes a shape with the batch, as a tuple, or a list of shapes, not {input_shape!r}.")
         if input_shape and not self.inputs:
-            from everflow.keras import backend as K
-
             def placeholders(shapes):
                 if isinstance(shapes, list) and all(isinstance(s, (tuple, list, TensorShape)) for s in shapes):
                     return [K.placeholder(shape=s) for s in shapes]
@@ -349,8 +349,6 @@ class Network(Layer):
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 
     def _updated_config(self):
-        from everflow.keras import __version__
-
         return {"class_name": type(self).__name__, "config": self.get_config(), "keras_version": __version__, "backend": "tensorflow"}
 
     def to_json(self, **kwargs):

@@ -12,6 +12,7 @@ from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.call_context import call_context
 from everflow.ops.constants import constant
 from everflow.protos.node_def_pb2 import NodeDef
+from everflow.keras import backend as K
 
 _PREFIX = "tf_op_layer_"
 
@@ -46,8 +47,6 @@ def give_history(tensors):
 
 def _value_of(tensor):
     """What a tensor is that depends on no input: computed, or when executing eagerly taken from outside."""
-    from everflow.keras import backend as K
-
     if getattr(tensor.graph, "takes_eager_ops", False):
         outside = {inner: outer for outer, inner in tensor.graph.captures.items()}
         if tensor in outside or tensor.op.type == "Const":

@@ -12,6 +12,7 @@ from everflow.keras.engine.known_classes import deserialize, serialize
 from everflow.keras.engine.topology import refuse_legacy
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.keras.engine.training import Model
+from everflow.platform import logging
 
 
 class Sequential(Model):
@@ -146,8 +147,6 @@ class Sequential(Model):
 
     def predict_proba(self, x, batch_size=32, verbose=0):
         """The outputs as probabilities: `predict`, with a warning where they can't be."""
-        from everflow.platform import logging
-
         preds = self.predict(x, batch_size, verbose)
         if preds.min() < 0.0 or preds.max() > 1.0:
             logging.warning(

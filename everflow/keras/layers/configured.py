@@ -6,12 +6,11 @@ import numpy as np
 
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
+from everflow.keras import activations, constraints, initializers, regularizers
 
 
 def module_for(argument):
     """The module that reads and writes an argument of this name: its ending tells the kind."""
-    from everflow.keras import activations, constraints, initializers, regularizers
-
     for ending, module in (
         ("activation", activations),
         ("initializer", initializers),

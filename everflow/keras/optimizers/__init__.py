@@ -9,6 +9,7 @@ from everflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from everflow.keras.optimizers.gradient_descent import SGD
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.keras.optimizers.wrapped import TFOptimizer, is_train_optimizer
+from everflow.keras import backend as K
 
 _BY_NAME = {cls.__name__.lower(): cls for cls in (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)}
 
@@ -31,8 +32,6 @@ def get(identifier):
     if isinstance(identifier, (Optimizer, TFOptimizer)):
         return identifier
     if is_train_optimizer(identifier):
-        from everflow.keras import backend as K
-
         wrapped = TFOptimizer(identifier)
         K.track_tf_optimizer(wrapped.optimizer)
         return wrapped

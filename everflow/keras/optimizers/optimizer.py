@@ -19,6 +19,7 @@ from everflow.ops.clip import clip_by_norm, clip_by_value
 from everflow.ops.resource_variables import ResourceVariable
 from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
+from everflow.ops.gradient_tape import GradientTape
 
 _CLIPS = {"clipnorm", "clipvalue"}
 _ARGUMENTS = {*_CLIPS, "lr", "decay"}
@@ -418,8 +419,6 @@ def _with_gradients(grads_and_vars):
 def _tape_gradients(loss, var_list, grad_loss, name):
     """Gradients of what a function computes, and the list of variables, which may be a function too."""
     if executing_eagerly():
-        from everflow.ops.gradient_tape import GradientTape
-
         with GradientTape() as tape:
             if not callable(var_list):
                 tape.watch(var_list)

@@ -23,6 +23,7 @@ from everflow.saved_model.signature_def_utils import build_signature_def, predic
 from everflow.saved_model.utils import build_tensor_info
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree
+from everflow.keras.saving.model_config import model_from_json
 
 _CONFIG = "saved_model.json"
 _TRAIN_OP = "__saved_model_train_op"
@@ -116,8 +117,6 @@ def _supervised(clone, mode):
 
 def load_from_saved_model(saved_model_path, custom_objects=None):
     """The model that `export_saved_model` wrote, with its weights; it has to be compiled anew."""
-    from everflow.keras.saving.model_config import model_from_json
-
     config = file_io.read_file_to_string(os.path.join(saved_model_path, constants.ASSETS_DIRECTORY, _CONFIG))
     model = model_from_json(config, custom_objects=custom_objects)
     model.load_weights(os.path.join(saved_model_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME))

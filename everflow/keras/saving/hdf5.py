@@ -12,6 +12,11 @@ from everflow.keras import backend as K
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import model_from_config
 from everflow.platform import logging
+from everflow.keras import __version__
+from everflow.keras import __version__, optimizers
+from everflow.keras import optimizers
+from everflow.keras import losses, metrics
+from everflow.keras.generic import get_custom_objects
 
 # HDF5 takes attributes of up to 64 KB, less a header; longer lists go into several.
 _ATTRIBUTE_LIMIT = 64512
@@ -83,8 +88,6 @@ def _weights_in_file_order(layer):
 
 def save_weights(group, layers):
     """Write the weights of layers, a group for each."""
-    from everflow.keras import __version__
-
     _save_names(group, "layer_names", [layer.name.encode("utf8") for layer in layers])
     group.attrs["backend"] = K.backend().encode("utf8")
     group.attrs["keras_version"] = str(__version__).encode("utf8")
@@ -211,8 +214,6 @@ def _between_cudnn(kind, values, shape):
 
 def save_model(model, path, overwrite=True, include_optimizer=True):
     """Write a model: its configuration, weights, and what training needs to go on."""
-    from everflow.keras import __version__, optimizers
-
     h5py = require_h5py()
     if not isinstance(path, h5py.File):
         path = os.fspath(path)
@@ -266,8 +267,6 @@ def _names_of(metrics):
 
 def load_model(path, custom_objects=None, compile=True):
     """Read what `save_model` wrote."""
-    from everflow.keras import optimizers
-
     h5py = require_h5py()
     file = path if isinstance(path, h5py.File) else h5py.File(os.fspath(path), mode="r")
     try:
@@ -316,9 +315,6 @@ def _make_optimizer_weights(model):
 
 def compile_arguments(training, custom_objects):
     """The arguments of `compile` from what `training_config` gave."""
-    from everflow.keras import losses, metrics
-    from everflow.keras.generic import get_custom_objects
-
     custom = {**get_custom_objects(), **custom_objects}
 
     def read(value):

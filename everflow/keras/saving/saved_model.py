@@ -24,6 +24,10 @@ from everflow.ops.traced_functions import Function
 from everflow.saved_model.object_loading import ObjectLoader
 from everflow.saved_model.object_saving import save as save_object
 from everflow.train.tracking import AutoTrackable
+from everflow.keras import __version__
+from everflow.keras.optimizers import Optimizer
+from everflow.keras.metrics.metric import Metric
+from everflow.keras import optimizers
 
 # --- saving ------------------------------------------------------------------------------------
 
@@ -49,9 +53,6 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, signatur
 
 def identity(layer):
     """(identifier, metadata) of a layer in the file."""
-    from everflow.keras import __version__
-    from everflow.keras.optimizers import Optimizer
-
     about = {
         "class_name": type(layer).__name__,
         "name": layer.name,
@@ -79,8 +80,6 @@ def identity(layer):
 
 def branches(layer):
     """What hangs on a layer in the file besides what checkpoints follow."""
-    from everflow.keras.metrics.metric import Metric
-
     lists = {"variables": list(layer.variables), "trainable_variables": list(layer.trainable_variables)}
     lists["regularization_losses"] = [_loss_function(make) for make in _regularizers(layer)]
     inner = {
@@ -202,8 +201,6 @@ def load_model(folder, custom_objects=None, compile=True):
     K.batch_set_value([(variable, loader.value(number)) for variable, number in zip(model.weights, numbers, strict=True)])
     training = about.get("training_config")
     if compile and training is not None:
-        from everflow.keras import optimizers
-
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
         model.compile(optimizer=optimizer, **hdf5.compile_arguments(training, custom_objects or {}))
     elif compile:

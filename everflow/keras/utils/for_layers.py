@@ -11,6 +11,8 @@ from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import deconv_output_length, op_format, output_length
 from everflow.keras.engine.arguments import sizes as normalize_tuple
 from everflow.ops.control_flow.conditionals import smart_cond, smart_constant_value
+from everflow.framework.operation import Tensor
+from everflow.ops.variables import Variable
 
 
 def normalize_padding(value):
@@ -78,7 +80,4 @@ def shape_type_conversion(fn):
 
 def is_symbolic_tensor(tensor):
     """Whether a tensor belongs to a graph rather than holding a value."""
-    from everflow.framework.operation import Tensor
-    from everflow.ops.variables import Variable
-
     return isinstance(tensor, (Tensor, Variable)) and not hasattr(tensor, "numpy")

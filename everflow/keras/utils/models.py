@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import numpy as np
+from everflow.keras import backend as K
+from everflow.framework.scopes import device, name_scope
+from everflow.ops import array
+from everflow.keras.backend.state import session_without_initializing
 
 
 def get_source_inputs(tensor, layer=None, node_index=None):
@@ -28,8 +32,6 @@ def get_source_inputs(tensor, layer=None, node_index=None):
 
 def convert_all_kernels_in_model(model):
     """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
-    from everflow.keras import backend as K
-
     names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
     K.batch_set_value(
         [(layer.kernel, convert_kernel(K.get_value(layer.kernel))) for layer in model.layers if type(layer).__name__ in names]
@@ -46,11 +48,9 @@ def convert_kernel(kernel):
 
 def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs."""
-    from everflow.framework.scopes import device, name_scope
     from everflow.keras import layers
     from everflow.keras.engine.training import Model
     from everflow.keras.models import clone_model
-    from everflow.ops import array
 
     ids, count = (gpus, len(gpus)) if isinstance(gpus, (list, tuple)) else (range(gpus), gpus)
     if count <= 1:
@@ -86,7 +86,5 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
 
 
 def _devices():
-    from everflow.keras.backend.state import session_without_initializing
-
     names = [found.name for found in session_without_initializing().list_devices()]
     return ["/" + ":".join(name.lower().replace("device:", "").split("/")[-1].split(":")) for name in names]

@@ -7,14 +7,13 @@ import ctypes
 
 from everflow.lite.experimental import nn as nn
 from everflow.lite.op_hints import convert_op_hints_to_stubs as convert_op_hints_to_stubs
+from everflow.lite.lowering import RULES, load_rules
 
 SupportedOp = collections.namedtuple("SupportedOp", ["op"])
 
 
 def get_potentially_supported_ops():
     """The op types of TensorFlow that can be converted, some of them only in certain uses: a list of `SupportedOp`."""
-    from everflow.lite.lowering import RULES, load_rules
-
     load_rules()
     return [SupportedOp(op) for op in sorted(RULES)]
 

@@ -23,6 +23,8 @@ from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.function_bodies import BodyGraph
 from everflow.ops.tensor_array import TensorArray
 from everflow.ops.variables import Variable
+from everflow.ops import math
+from everflow.ops.printing import print as graph_print
 
 
 class Undefined:
@@ -408,8 +410,6 @@ def _callable_of(features, function):
 def range_(*limits):
     """`range`, of tensors too; one that ends before it starts is empty."""
     if any(_is_tensor(x) for x in limits):
-        from everflow.ops import math
-
         if len(limits) == 1:
             limits = [math.maximum(limits[0], 0)]
         elif len(limits) == 2:
@@ -434,8 +434,6 @@ def print_(*values, **options):
     """`print`, of tensors when they are run."""
     if not any(_is_tensor(v) for v in values):
         return builtins.print(*values, **options)
-    from everflow.ops.printing import print as graph_print
-
     return graph_print(*values, **options)
 
 

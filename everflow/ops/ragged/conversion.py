@@ -12,6 +12,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
+from everflow.ops.grouping import with_dependencies
 
 
 def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype):
@@ -90,8 +91,6 @@ def ragged_from_sparse(st_input, name, row_splits_dtype):
         result = RaggedTensor.from_value_rowids(st_input.values, rows, nrows, validate=False)
         expected = math.range(array.size(columns, out_type=row_splits_dtype)) - array.gather(result.row_starts(), rows)
         check = raw.Assert(condition=math.reduce_all(math.equal(columns, expected)), data=["SparseTensor is not right-ragged"])
-        from everflow.ops.grouping import with_dependencies
-
         return RaggedTensor(with_dependencies([check], st_input.values), result.row_splits, internal=True)
 
 

@@ -14,6 +14,7 @@ from everflow.ops import array, math
 from everflow.ops.array_sequences import positive_axis
 from everflow.ops.grouping import with_dependencies
 from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
+from everflow.ops.ragged.segments import row_splits_to_segment_ids
 
 
 class RaggedTensor(CompositeTensor):
@@ -178,8 +179,6 @@ class RaggedTensor(CompositeTensor):
         """The row number of each value."""
         if self._cached_value_rowids is not None:
             return self._cached_value_rowids
-        from everflow.ops.ragged.segments import row_splits_to_segment_ids
-
         with name_scope(name, "RaggedValueRowIds", [self]):
             return row_splits_to_segment_ids(self._row_splits)
 
