@@ -18,9 +18,9 @@ if "OMP_WAIT_POLICY" not in _os.environ:
     _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
 # What every graph needs: constants, the operators of tensors, and sessions.
-import everflow.ops.array_slicing
-import everflow.ops.indexed_slices
-import everflow.ops.math_binary
+import everflow.ops.array.slicing
+import everflow.ops.sparse.indexed_slices
+import everflow.ops.math.binary
 import everflow.runtime.session
 from everflow.framework.lazy_names import add_names as _add_names
 from everflow.framework.lazy_names import imported_names as _imported_names
@@ -38,7 +38,7 @@ from everflow.version import (
 from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
 # Sessions on clusters: who needs none needs no gRPC.
-_register_target("grpc://", "everflow.distributed.client", "RemoteExecutor")
+_register_target("grpc://", "everflow.cluster.client", "RemoteExecutor")
 
 # Names of namespaces that come from floors above them: recurrent networks, layers over feature columns, Estimators of models.
 _add_names("everflow.nn", rnn_cell="everflow.rnn.rnn_cell:")
@@ -108,7 +108,7 @@ def __getattr__(name: str):
 
 
 def _explain_missing(name: str) -> str:
-    from everflow.framework.api_names import in_tensorflow
+    from everflow.framework.api_names import in_tensorflow  # builds on this module
 
     message = f"module 'tensorflow' has no attribute {name!r}"
     return f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if in_tensorflow(name) else message
@@ -202,9 +202,9 @@ if _TYPE_CHECKING:
     from everflow.framework.shapes import dimension_at_index, dimension_value
     from everflow.ops.control_flow.functional_branches import switch_case
     from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
-    from everflow.ops.traced_functions import function
-    from everflow.ops.wrapped_functions import wrap_function
-    from everflow.ops.gradient_tape import GradientTape
+    from everflow.ops.functions.traced import function
+    from everflow.ops.functions.wrapped import wrap_function
+    from everflow.ops.gradients.tape import GradientTape
     from everflow.eager.mode import enable_eager_execution
     from everflow.eager.py_function import py_function
     from everflow.ops.v2_behavior import (
@@ -220,24 +220,24 @@ if _TYPE_CHECKING:
     # --- session
     from everflow.framework.errors import OpError
     from everflow.framework.scopes import get_default_session
-    from everflow.ops.session_ops import delete_session_tensor, get_session_handle, get_session_tensor
+    from everflow.ops.queues.session_tensors import delete_session_tensor, get_session_handle, get_session_tensor
     from everflow.runtime.session import InteractiveSession, Session
 
     # --- gradients
-    from everflow.ops.custom_gradient import custom_gradient, grad_pass_through, recompute_grad
+    from everflow.ops.gradients.custom import custom_gradient, grad_pass_through, recompute_grad
     from everflow.data.optional import OptionalStructure as OptionalSpec
-    from everflow.ops.printing import timestamp
-    from everflow.ops.gradients import AggregationMethod, UnconnectedGradients, gradients
-    from everflow.ops.hessians import hessians
+    from everflow.ops.io.printing import timestamp
+    from everflow.ops.gradients.reverse import AggregationMethod, UnconnectedGradients, gradients
+    from everflow.ops.gradients.hessians import hessians
 
     # --- variables
-    from everflow.ops.partitioned_variables import (
+    from everflow.ops.variables.partitioned import (
         create_partitioned_variables,
         fixed_size_partitioner,
         min_max_variable_partitioner,
         variable_axis_size_partitioner,
     )
-    from everflow.ops.state import (
+    from everflow.ops.variables.assign import (
         assign,
         assign_add,
         assign_sub,
@@ -254,8 +254,8 @@ if _TYPE_CHECKING:
         scatter_sub,
         scatter_update,
     )
-    from everflow.ops.template import make_template
-    from everflow.ops.variable_scope import (
+    from everflow.ops.variables.template import make_template
+    from everflow.ops.variables.scope import (
         AUTO_REUSE,
         VariableScope,
         get_local_variable,
@@ -266,8 +266,8 @@ if _TYPE_CHECKING:
         variable_op_scope,
         variable_scope,
     )
-    from everflow.ops.module import Module
-    from everflow.ops.variables import (
+    from everflow.ops.variables.module import Module
+    from everflow.ops.variables.variable import (
         Variable,
         VariableAggregation,
         VariableSynchronization,
@@ -292,7 +292,7 @@ if _TYPE_CHECKING:
     )
 
     # --- arrays: constants, shapes, slicing, joining
-    from everflow.ops.constants import constant, placeholder, placeholder_with_default
+    from everflow.ops.array.constants import constant, placeholder, placeholder_with_default
     from everflow.ops.array import (
         argsort,
         batch_gather,
@@ -505,7 +505,7 @@ if _TYPE_CHECKING:
         unsorted_segment_sum,
         zeta,
     )
-    from everflow.ops.check import (
+    from everflow.ops.checks.values import (
         add_check_numerics_ops,
         assert_equal,
         assert_greater,
@@ -524,7 +524,7 @@ if _TYPE_CHECKING:
         is_strictly_increasing,
         verify_tensor_all_finite,
     )
-    from everflow.ops.check_shapes import (
+    from everflow.ops.checks.shapes import (
         assert_integer,
         assert_proper_iterable,
         assert_rank,
@@ -534,7 +534,7 @@ if _TYPE_CHECKING:
         assert_scalar,
         assert_type,
     )
-    from everflow.ops.clip import (
+    from everflow.ops.math.clip import (
         clip_by_average_norm,
         clip_by_global_norm,
         clip_by_norm,
@@ -552,14 +552,14 @@ if _TYPE_CHECKING:
         quantize,
         quantize_v2,
     )
-    from everflow.ops.confusion_matrix import confusion_matrix
-    from everflow.ops.math_special import (
+    from everflow.ops.math.confusion_matrix import confusion_matrix
+    from everflow.ops.math.special import (
         betainc,
         lbeta,
     )
 
     # --- linear algebra
-    from everflow.ops.linalg import (
+    from everflow.ops.linalg.decompositions import (
         cholesky,
         cholesky_solve,
         eye,
@@ -574,12 +574,12 @@ if _TYPE_CHECKING:
         svd,
         trace,
     )
-    from everflow.ops.linalg_functions import matrix_square_root
-    from everflow.ops.linalg_norms import norm
-    from everflow.ops.fft import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
+    from everflow.ops.linalg.functions import matrix_square_root
+    from everflow.ops.linalg.norms import norm
+    from everflow.ops.math.fft import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 
     # --- random
-    from everflow.ops.random import (
+    from everflow.ops.random.distributions import (
         multinomial,
         random_crop,
         random_gamma,
@@ -594,16 +594,16 @@ if _TYPE_CHECKING:
 
     # --- control flow, functional, checks and asserts, TensorArray, py_func
     from everflow.ops.control_flow import Assert, case, cond, group, no_op, tuple, while_loop
-    from everflow.ops.functional import foldl, foldr, map_fn, scan
+    from everflow.ops.control_flow.maps import foldl, foldr, map_fn, scan
     from everflow.ops.parallel_for.loops import vectorized_map
-    from everflow.ops.printing import Print, print
-    from everflow.ops.script import numpy_function, py_func
-    from everflow.ops.tensor_array import TensorArray
-    from everflow.ops.tensor_array_spec import TensorArraySpec
+    from everflow.ops.io.printing import Print, print
+    from everflow.ops.functions.python import numpy_function, py_func
+    from everflow.ops.tensor_arrays.tensor_array import TensorArray
+    from everflow.ops.tensor_arrays.spec import TensorArraySpec
 
     # --- sparse and ragged
     from everflow.ops.ragged import RaggedTensor, RaggedTensorSpec
-    from everflow.ops.sparse import (
+    from everflow.ops.sparse.functions import (
         sparse_add,
         sparse_concat,
         sparse_fill_empty_rows,
@@ -629,10 +629,10 @@ if _TYPE_CHECKING:
         sparse_to_indicator,
         sparse_transpose,
     )
-    from everflow.ops.sparse_serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
+    from everflow.ops.sparse.serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
 
     # --- strings
-    from everflow.ops.strings import (
+    from everflow.ops.strings.text import (
         as_string,
         decode_base64,
         encode_base64,
@@ -652,9 +652,9 @@ if _TYPE_CHECKING:
     # --- images
 
     # --- files, parsing, readers
-    from everflow.ops.io_files import matching_files, read_file, write_file
-    from everflow.ops.parsing import decode_compressed, decode_csv, decode_json_example, decode_raw, parse_tensor, serialize_tensor
-    from everflow.ops.parsing_examples import (
+    from everflow.ops.io.files import matching_files, read_file, write_file
+    from everflow.ops.io.parsing import decode_compressed, decode_csv, decode_json_example, decode_raw, parse_tensor, serialize_tensor
+    from everflow.ops.io.examples import (
         FixedLenFeature,
         FixedLenSequenceFeature,
         SparseFeature,
@@ -663,16 +663,16 @@ if _TYPE_CHECKING:
         parse_single_example,
         parse_single_sequence_example,
     )
-    from everflow.ops.readers import FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, TFRecordReader, WholeFileReader
+    from everflow.ops.io.readers import FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, TFRecordReader, WholeFileReader
 
     # --- queues, barriers, accumulators, tables
-    from everflow.ops.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
-    from everflow.ops.critical_section import CriticalSection
-    from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
-    from everflow.ops.lookup import initialize_all_tables, tables_initializer
+    from everflow.ops.queues.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
+    from everflow.ops.variables.critical_section import CriticalSection
+    from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+    from everflow.ops.lookup.static import initialize_all_tables, tables_initializer
 
     # --- initializers
-    from everflow.ops.initializers import (
+    from everflow.ops.variables.initializers import (
         constant_initializer,
         glorot_normal_initializer,
         glorot_uniform_initializer,

@@ -2,4 +2,4 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.ops.bitwise import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift
+from everflow.ops.math.bitwise import bitwise_and, bitwise_or, bitwise_xor, invert, left_shift, right_shift

@@ -2,7 +2,18 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.ops.check import (
+from everflow.ops.checks.shapes import (
+    assert_integer,
+    assert_proper_iterable,
+    assert_rank,
+    assert_rank_at_least,
+    assert_rank_in,
+    assert_same_float_dtype,
+    assert_scalar,
+    assert_shapes,
+    assert_type,
+)
+from everflow.ops.checks.values import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -19,18 +30,7 @@ from everflow.ops.check import (
     is_numeric_tensor,
     is_strictly_increasing,
 )
-from everflow.ops.check import verify_tensor_all_finite as assert_all_finite
-from everflow.ops.check_shapes import (
-    assert_integer,
-    assert_proper_iterable,
-    assert_rank,
-    assert_rank_at_least,
-    assert_rank_in,
-    assert_same_float_dtype,
-    assert_scalar,
-    assert_shapes,
-    assert_type,
-)
+from everflow.ops.checks.values import verify_tensor_all_finite as assert_all_finite
 from everflow.ops.control_flow import Assert
 from everflow.ops.math import is_finite, is_inf, is_nan
 from everflow.runtime.process_options import PROCESS as _PROCESS

@@ -33,4 +33,4 @@ from everflow.framework.dtypes import (
     variant,
 )
 from everflow.ops.math import cast, complex, saturate_cast
-from everflow.ops.strings import as_string
+from everflow.ops.strings.text import as_string

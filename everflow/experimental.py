@@ -1,5 +1,5 @@
 """tf.experimental: how functions are to be run."""
 
-from everflow.ops.function_gradients import function_executor_type
+from everflow.ops.functions.gradients import function_executor_type
 
 __all__ = ["function_executor_type"]

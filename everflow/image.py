@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from everflow.ops.array import extract_image_patches
 from everflow.ops.array import extract_image_patches_v2 as extract_patches
-from everflow.ops.image_boxes import (
+from everflow.ops.image.boxes import (
     combined_non_max_suppression,
     draw_bounding_boxes,
     extract_glimpse,
@@ -16,7 +16,7 @@ from everflow.ops.image_boxes import (
     non_max_suppression_with_scores,
     sample_distorted_bounding_box,
 )
-from everflow.ops.image_codecs import (
+from everflow.ops.image.codecs import (
     adjust_jpeg_quality,
     decode_and_crop_jpeg,
     decode_bmp,
@@ -30,7 +30,7 @@ from everflow.ops.image_codecs import (
     is_jpeg,
     random_jpeg_quality,
 )
-from everflow.ops.image_color import (
+from everflow.ops.image.color import (
     adjust_brightness,
     adjust_contrast,
     adjust_gamma,
@@ -51,11 +51,11 @@ from everflow.ops.image_color import (
     yiq_to_rgb,
     yuv_to_rgb,
 )
-from everflow.ops.image_metrics import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
-from everflow.ops.image_resize import (
+from everflow.ops.image.metrics import image_gradients, psnr, sobel_edges, ssim, ssim_multiscale, total_variation
+from everflow.ops.image.resize import (
     ResizeMethodV1 as ResizeMethod,
 )
-from everflow.ops.image_resize import (
+from everflow.ops.image.resize import (
     crop_and_resize,
     resize_area,
     resize_bicubic,
@@ -64,7 +64,7 @@ from everflow.ops.image_resize import (
     resize_images,
     resize_nearest_neighbor,
 )
-from everflow.ops.image_transform import (
+from everflow.ops.image.transform import (
     central_crop,
     crop_to_bounding_box,
     flip_left_right,
@@ -76,7 +76,7 @@ from everflow.ops.image_transform import (
     rot90,
     transpose,
 )
-from everflow.ops.random import random_crop
+from everflow.ops.random.distributions import random_crop
 
 resize = resize_images
 resize_with_crop_or_pad = resize_image_with_crop_or_pad

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import types as _types
 
+from everflow.ops.lookup.files import TextFileIndex, TextFileInitializer
+from everflow.ops.lookup.mutable import DenseHashTable as _DenseHashTable
+
 # ruff: noqa: F401  The re-exports are the purpose of this file.
-from everflow.ops.lookup import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
-from everflow.ops.lookup_files import TextFileIndex, TextFileInitializer
-from everflow.ops.lookup_mutable import DenseHashTable as _DenseHashTable
+from everflow.ops.lookup.static import KeyValueTensorInitializer, StaticHashTable, StaticVocabularyTable
 
 experimental = _types.SimpleNamespace(DenseHashTable=_DenseHashTable)

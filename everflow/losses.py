@@ -7,16 +7,16 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_collection, name_scope
 from everflow.ops import array, math
-from everflow.ops.confusion_matrix import remove_squeezable_dimensions
-from everflow.ops.constants import constant
-from everflow.ops.nn import relu
-from everflow.ops.nn_losses import (
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow import cond
+from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.nn.activations import relu
+from everflow.ops.nn.losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
 )
-from everflow.ops.weights import assert_broadcastable, broadcast_weights
-from everflow.ops.control_flow import cond
+from everflow.ops.nn.weights import assert_broadcastable, broadcast_weights
 
 
 class Reduction:

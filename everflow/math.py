@@ -3,8 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.ops.array import invert_permutation
-from everflow.ops.check import is_non_decreasing, is_strictly_increasing
-from everflow.ops.confusion_matrix import confusion_matrix
+from everflow.ops.checks.values import is_non_decreasing, is_strictly_increasing
 from everflow.ops.math import (
     abs,
     accumulate_n,
@@ -119,6 +118,7 @@ from everflow.ops.math import (
     zeta,
 )
 from everflow.ops.math import div_no_nan as divide_no_nan
-from everflow.ops.nn import log_softmax, softmax, softplus, softsign, zero_fraction
-from everflow.ops.nn_normalization import l2_normalize
-from everflow.ops.nn_top_k import in_top_k, top_k
+from everflow.ops.math.confusion_matrix import confusion_matrix
+from everflow.ops.nn.activations import log_softmax, softmax, softplus, softsign, zero_fraction
+from everflow.ops.nn.normalization import l2_normalize
+from everflow.ops.nn.top_k import in_top_k, top_k

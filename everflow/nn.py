@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 __path__: list[str] = []  # so that `from tensorflow.nn.rnn_cell import LSTMCell` looks further
 
 from everflow.framework.lazy_names import lazy_names as _lazy_names
-from everflow.ops.array_blocks import depth_to_space, space_to_batch, space_to_depth
+from everflow.ops.array.blocks import depth_to_space, space_to_batch, space_to_depth
 from everflow.ops.math import sigmoid, tanh
-from everflow.ops.nn import (
+from everflow.ops.nn.activations import (
     bias_add,
     crelu,
     elu,
@@ -28,7 +28,7 @@ from everflow.ops.nn import (
     xw_plus_b,
     zero_fraction,
 )
-from everflow.ops.nn_atrous import (
+from everflow.ops.nn.atrous import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     convolution,
@@ -37,7 +37,17 @@ from everflow.ops.nn_atrous import (
     separable_conv2d,
     with_space_to_batch,
 )
-from everflow.ops.nn_convolution import (
+from everflow.ops.nn.candidate_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
+    learned_unigram_candidate_sampler,
+    log_uniform_candidate_sampler,
+    nce_loss,
+    sampled_softmax_loss,
+    uniform_candidate_sampler,
+)
+from everflow.ops.nn.convolution import (
     conv1d,
     conv1d_transpose,
     conv2d,
@@ -54,7 +64,7 @@ from everflow.ops.nn_convolution import (
     dilation2d,
     erosion2d,
 )
-from everflow.ops.nn_ctc import (
+from everflow.ops.nn.ctc import (
     collapse_repeated,
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
@@ -63,8 +73,8 @@ from everflow.ops.nn_ctc import (
     ctc_loss_v2,
     ctc_unique_labels,
 )
-from everflow.ops.nn_dropout import dropout
-from everflow.ops.nn_losses import (
+from everflow.ops.nn.dropout import dropout
+from everflow.ops.nn.losses import (
     compute_average_loss,
     l2_loss,
     log_poisson_loss,
@@ -75,7 +85,7 @@ from everflow.ops.nn_losses import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
-from everflow.ops.nn_normalization import (
+from everflow.ops.nn.normalization import (
     batch_norm_with_global_normalization,
     batch_normalization,
     fused_batch_norm,
@@ -87,7 +97,7 @@ from everflow.ops.nn_normalization import (
     sufficient_statistics,
     weighted_moments,
 )
-from everflow.ops.nn_pooling import (
+from everflow.ops.nn.pooling import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
@@ -102,18 +112,8 @@ from everflow.ops.nn_pooling import (
     max_pool_v2,
     max_pool_with_argmax,
 )
-from everflow.ops.nn_quantized import quantized_avg_pool, quantized_conv2d, quantized_max_pool, quantized_relu_x
-from everflow.ops.nn_sampling import (
-    all_candidate_sampler,
-    compute_accidental_hits,
-    fixed_unigram_candidate_sampler,
-    learned_unigram_candidate_sampler,
-    log_uniform_candidate_sampler,
-    nce_loss,
-    sampled_softmax_loss,
-    uniform_candidate_sampler,
-)
-from everflow.ops.nn_top_k import in_top_k, top_k
+from everflow.ops.nn.quantized import quantized_avg_pool, quantized_conv2d, quantized_max_pool, quantized_relu_x
+from everflow.ops.nn.top_k import in_top_k, top_k
 
 # Older names.
 conv3d_backprop_filter_v2 = conv3d_backprop_filter
@@ -122,6 +122,6 @@ depthwise_conv2d_backprop_input = depthwise_conv2d_native_backprop_input
 
 # Embeddings are loaded when touched; so are recurrent networks, which everflow/__init__.py adds.
 if _TYPE_CHECKING:
-    from everflow.ops.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
+    from everflow.ops.nn.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
 
 __getattr__, __dir__ = _lazy_names(__name__, __file__)

@@ -2,4 +2,4 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue

@@ -6,31 +6,31 @@ import types as _types
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 from everflow.framework.seeds import get_seed, set_random_seed
-from everflow.ops import random_generators as _generators
-from everflow.ops.nn_sampling import (
+from everflow.ops.nn.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
     learned_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from everflow.ops.random import (
+from everflow.ops.random import generators as _generators
+from everflow.ops.random.distributions import (
     categorical,
     multinomial,
     truncated_normal,
 )
-from everflow.ops.random import random_gamma as gamma
-from everflow.ops.random import random_normal as normal
-from everflow.ops.random import random_poisson as poisson
-from everflow.ops.random import random_shuffle as shuffle
-from everflow.ops.random import random_uniform as uniform
-from everflow.ops.random_stateless import (
+from everflow.ops.random.distributions import random_gamma as gamma
+from everflow.ops.random.distributions import random_normal as normal
+from everflow.ops.random.distributions import random_poisson as poisson
+from everflow.ops.random.distributions import random_shuffle as shuffle
+from everflow.ops.random.distributions import random_uniform as uniform
+from everflow.ops.random.stateless import (
     stateless_categorical,
     stateless_multinomial,
     stateless_truncated_normal,
 )
-from everflow.ops.random_stateless import stateless_random_normal as stateless_normal
-from everflow.ops.random_stateless import stateless_random_uniform as stateless_uniform
+from everflow.ops.random.stateless import stateless_random_normal as stateless_normal
+from everflow.ops.random.stateless import stateless_random_uniform as stateless_uniform
 
 experimental = _types.SimpleNamespace(
     Generator=_generators.Generator,

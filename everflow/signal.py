@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from everflow.ops.fft import (
+from everflow.ops.math.fft import (
     dct,
     fft,
     fft2d,
@@ -22,7 +22,7 @@ from everflow.ops.fft import (
     rfft2d,
     rfft3d,
 )
-from everflow.ops.signal import (
+from everflow.ops.math.signal import (
     frame,
     hamming_window,
     hann_window,

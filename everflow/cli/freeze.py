@@ -23,9 +23,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.saved_model.loader import maybe_saved_model_directory
-    from everflow.tools.freeze_graph import freeze_graph
-    from everflow.train.checkpoint_state import latest_checkpoint
+    from everflow.saved_model.loader import maybe_saved_model_directory  # loads google_crc32c
+    from everflow.tools.freeze_graph import freeze_graph  # loads google_crc32c
+    from everflow.train.checkpoint_state import latest_checkpoint  # loads google_crc32c
 
     options = {"input_saver": "", "restore_op_name": "", "filename_tensor_name": "", "initializer_nodes": ""}
     graph, meta, checkpoint, folder = "", "", "", ""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+
 from everflow.framework.errors import OpError
 
 USAGE = "everflow inspect (PATH [--tensor NAME] | --plan GRAPH --fetch TENSOR ... [--feed TENSOR ...])"
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    from everflow.tools import descriptions
+    from everflow.tools import descriptions  # loads google_crc32c
 
     if bool(args.path) == bool(args.plan) or (args.plan and not args.fetch):
         print(f"usage: {USAGE}", file=sys.stderr)

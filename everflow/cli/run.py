@@ -16,6 +16,7 @@ import sys
 import traceback
 import types
 from collections.abc import Callable
+
 from everflow import as_tensorflow
 from everflow.cli import bygone
 from everflow.version import EVERFLOW_VERSION
@@ -45,7 +46,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _say_what_serves(as_tensorflow) -> None:
-    import everflow
+    import everflow  # loaded when first needed
 
     print(f"everflow: tensorflow is Everflow {EVERFLOW_VERSION} in {os.path.dirname(everflow.__file__)}", file=sys.stderr)
     if installed := as_tensorflow.installed_tensorflow():

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+
 from everflow.framework.dtypes import as_dtype
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.tools.graph_files import comma_separated, read_message, write_message

@@ -3,7 +3,7 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.config import experimental, optimizer, threading
-from everflow.ops.traced_functions import run_functions_eagerly as experimental_run_functions_eagerly
+from everflow.ops.functions.traced import run_functions_eagerly as experimental_run_functions_eagerly
 from everflow.runtime.process_options import PROCESS as _PROCESS
 
 

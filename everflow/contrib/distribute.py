@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 
+from everflow.cluster.server import Server
 from everflow.distribute import mirrored, reduction
 from everflow.distribute.central_storage import CentralExtended
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver
@@ -18,7 +19,6 @@ from everflow.distribute.one_device import OneDeviceStrategy  # noqa: F401
 from everflow.distribute.reduction import CrossDeviceOps  # noqa: F401
 from everflow.distribute.strategy import ReplicaContext
 from everflow.distribute.strategy import Strategy as DistributionStrategy
-from everflow.distributed.server import Server
 
 
 class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):

@@ -11,18 +11,18 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops import math as math_ops
-from everflow.ops.custom_gradient import custom_gradient
-from everflow.ops.embedding import embedding_lookup
-from everflow.ops.nn import softplus
-from everflow.ops.nn_convolution import conv1d_transpose
-from everflow.ops.nn_losses import (
+from everflow.ops.gradients.custom import custom_gradient
+from everflow.ops.nn.activations import softplus
+from everflow.ops.nn.candidate_sampling import learned_unigram_candidate_sampler, sampled_logits, sampled_softmax_loss
+from everflow.ops.nn.convolution import conv1d_transpose
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.nn.losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from everflow.ops.nn_sampling import learned_unigram_candidate_sampler, sampled_logits, sampled_softmax_loss
-from everflow.ops.nn_top_k import nth_element, top_k
-from everflow.ops.random import random_uniform
+from everflow.ops.nn.top_k import nth_element, top_k
+from everflow.ops.random.distributions import random_uniform
 
 __all__ = [
     "alpha_dropout",

@@ -4,7 +4,7 @@
 
 from __future__ import annotations
 
-from everflow.ops.signal import (
+from everflow.ops.math.signal import (
     frame,
     hamming_window,
     hann_window,

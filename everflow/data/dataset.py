@@ -174,7 +174,7 @@ class Dataset(structure.Elements, structure.VariantValue):
 
         >>> tf.data.Dataset.from_generator(lambda: ((i, [1] * i) for i in range(3)), (tf.int64, tf.int64), ([], [None]))
         """
-        from everflow.data.generators import from_generator
+        from everflow.data.generators import from_generator  # builds on this module
 
         return from_generator(generator, output_types, output_shapes, args)
 
@@ -203,7 +203,7 @@ class Dataset(structure.Elements, structure.VariantValue):
     @staticmethod
     def list_files(file_pattern, shuffle=None, seed=None):
         """A dataset of the names of all files that match one or several patterns; shuffled unless asked not to be."""
-        from everflow.data.files import list_files
+        from everflow.data.files import list_files  # builds on this module
 
         return list_files(file_pattern, shuffle, seed)
 

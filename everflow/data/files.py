@@ -10,8 +10,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops import array, io_files, math, strings
+from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
+from everflow.ops.io import files as io_files
+from everflow.ops.strings import text as strings
 
 _STRING = TensorSpec([], dtypes.string)
 _BUFFER = 256 * 1024

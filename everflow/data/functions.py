@@ -11,7 +11,7 @@ from everflow.framework.functions import call_attr
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.autograph.conversion import converted
-from everflow.ops.function_bodies import BodyGraph, define, order_stateful_ops, unique_name
+from everflow.ops.functions.bodies import BodyGraph, define, order_stateful_ops, unique_name
 
 
 def _name_of(function) -> str:

@@ -15,7 +15,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.forking import renewed
 from everflow.framework.tensor_values import as_bytes_array
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.script import numpy_function
+from everflow.ops.functions.python import numpy_function
 
 
 class _Running:

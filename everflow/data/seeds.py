@@ -5,7 +5,9 @@ from __future__ import annotations
 from everflow.framework import dtypes, seeds
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array_indexing, constants, math
+from everflow.ops import math
+from everflow.ops.array import constants
+from everflow.ops.array import indexing as array_indexing
 
 
 def seed_tensors(seed):

@@ -16,10 +16,10 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec, TypeSpec
-from everflow.ops import sparse_serialize
 from everflow.ops.ragged.spec import RaggedTensorSpec
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
+from everflow.ops.sparse import serialize as sparse_serialize
 
 
 def is_nested(value) -> bool:

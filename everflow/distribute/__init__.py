@@ -2,6 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+from everflow.cluster.server import Server
 from everflow.distribute import cluster_resolver, experimental
 from everflow.distribute.context import (
     experimental_set_strategy,
@@ -17,4 +18,3 @@ from everflow.distribute.one_device import OneDeviceStrategy
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, HierarchicalCopyAllReduce, NcclAllReduce, ReductionToOneDevice
 from everflow.distribute.strategy import InputReplicationMode, ReplicaContext, Strategy, StrategyExtended
-from everflow.distributed.server import Server

@@ -6,9 +6,9 @@ import json
 import os
 import re
 
-from everflow.distributed.cluster import ClusterSpec
-from everflow.protos import config_pb2
+from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
+from everflow.protos import config_pb2
 from everflow.runtime.session import Session
 
 

@@ -7,7 +7,7 @@ from everflow.distribute.values import regroup
 from everflow.framework import dtypes, nest
 from everflow.framework.scopes import control_dependencies, device, executing_eagerly
 from everflow.ops import array
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 from everflow.ops.math import cast
 
 

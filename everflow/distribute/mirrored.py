@@ -9,6 +9,7 @@ import contextlib
 import copy
 import threading
 
+from everflow.config.experimental import list_physical_devices
 from everflow.distribute import context
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.distribute.reduction import CrossDeviceOps, ReductionToOneDevice, mirrored_on
@@ -26,11 +27,11 @@ from everflow.distribute.values import (
 )
 from everflow.framework.operation import Operation
 from everflow.framework.scopes import control_dependencies, device, get_default_graph, init_scope, name_scope
-from everflow.ops import array, grouping
-from everflow.ops.variable_options import VariableSynchronization
-from everflow.ops.variable_scope import _scopes as variable_scopes
-from everflow.ops.variable_scope import get_variable_scope, variable_scope
-from everflow.config.experimental import list_physical_devices
+from everflow.ops import array
+from everflow.ops.control_flow import grouping
+from everflow.ops.variables.options import VariableSynchronization
+from everflow.ops.variables.scope import _scopes as variable_scopes
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
 
 
 class MirroredStrategy(Strategy):

@@ -6,7 +6,7 @@ import enum
 
 from everflow.framework.composites import IndexedSlices
 from everflow.ops import array, math
-from everflow.ops.variable_options import VariableAggregation
+from everflow.ops.variables.options import VariableAggregation
 
 
 class ReduceOp(enum.Enum):

@@ -6,9 +6,9 @@ from everflow.distribute.reduce_ops import read_all
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device
 from everflow.ops import array
-from everflow.ops.grouping import group
-from everflow.ops.saveables import SaveableObject, SaveSpec
-from everflow.ops.variable_options import VariableAggregation
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.variables.options import VariableAggregation
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 
 class CopiesSaveable(SaveableObject):

@@ -12,9 +12,10 @@ from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
 from everflow.distribute.values import DistributedValues, DistributedVariable, SyncOnReadVariable, devices_of, full_device
 from everflow.framework import nest
 from everflow.framework.scopes import device, get_default_graph
-from everflow.ops import array, grouping, math
-from everflow.ops.constants import constant
-from everflow.ops.variable_scope import variable_creator_scope
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow import grouping
+from everflow.ops.variables.scope import variable_creator_scope
 
 
 class InputReplicationMode(enum.Enum):

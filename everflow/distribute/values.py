@@ -12,9 +12,9 @@ from everflow.framework.conversion import internal_convert_to_tensor, register_t
 from everflow.framework.devices import DeviceSpec, canonical_name
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.grouping import group
-from everflow.ops.variable_options import VariableAggregation
-from everflow.ops.variables import Variable
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.variables.options import VariableAggregation
+from everflow.ops.variables.variable import Variable
 
 
 def full_device(name) -> str:

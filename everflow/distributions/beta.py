@@ -8,9 +8,11 @@ from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check, math, random
-from everflow.ops.check_shapes import assert_rank_at_least, assert_same_float_dtype
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_rank_at_least, assert_same_float_dtype
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.random import distributions as random
 
 
 def positive(concentration):

@@ -10,10 +10,12 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, check, math, nn
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_rank_at_least
-from everflow.ops.grouping import no_op, with_dependencies
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_rank_at_least
+from everflow.ops.control_flow.grouping import no_op, with_dependencies
+from everflow.ops.nn import activations as nn
 
 
 def pick_vector(cond, true_vector, false_vector, name="pick_vector"):

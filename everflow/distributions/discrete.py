@@ -10,9 +10,11 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, math, nn, random
-from everflow.ops.constants import constant
-from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.losses import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
+from everflow.ops.random import distributions as random
 
 
 class Bernoulli(Scalar):

@@ -19,8 +19,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.grouping import with_dependencies
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.control_flow.grouping import with_dependencies
 
 
 class ReparameterizationType:

@@ -7,7 +7,8 @@ from everflow.distributions.distribution import Distribution
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, random
+from everflow.ops import array
+from everflow.ops.random import distributions as random
 
 
 class Scalar(Distribution):

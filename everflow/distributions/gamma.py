@@ -10,9 +10,12 @@ from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, nn, random
-from everflow.ops.check_shapes import assert_same_float_dtype
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_same_float_dtype
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.nn import activations as nn
+from everflow.ops.random import distributions as random
 
 
 class ConcentrationRate(Scalar):

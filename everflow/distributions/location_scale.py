@@ -12,11 +12,14 @@ from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, nn, random
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_same_float_dtype
-from everflow.ops.constants import constant
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_same_float_dtype
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.nn import activations as nn
+from everflow.ops.random import distributions as random
 
 
 class LocationScale(Scalar):

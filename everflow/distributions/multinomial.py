@@ -9,9 +9,12 @@ from everflow.distributions.event_shapes import Vector
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check, math, nn, random
-from everflow.ops.functional import map_fn
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.control_flow.maps import map_fn
+from everflow.ops.nn import activations as nn
+from everflow.ops.random import distributions as random
 
 
 def draw_counts(logits, num_draws, n, k, dtype, seed):

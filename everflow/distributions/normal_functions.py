@@ -13,8 +13,8 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
+from everflow.ops.array.indexing import where_v2
 
 # Below the first number log_ndtr is a series, above the second ndtr is so near to 1 that its logarithm is taken from the other side.
 _SERIES_BELOW = {dtypes.float64: -20.0, dtypes.float32: -10.0}

@@ -7,9 +7,11 @@ import math as pymath
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, random
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_same_float_dtype
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_same_float_dtype
+from everflow.ops.random import distributions as random
 
 
 class Uniform(Scalar):

@@ -38,7 +38,7 @@ def enable_eager_execution(
         return
     if scopes.has_default_graph() or scopes.get_default_graph().version > 0:
         raise ValueError("tf.enable_eager_execution comes too late: call it at program startup, before anything is drawn in a graph.")
-    from everflow.eager.graph import EagerGraph
+    from everflow.eager.graph import EagerGraph  # builds on this module
 
     scopes._DefaultGraphs.make_bottom = EagerGraph
     scopes.default_graphs.reset()
@@ -47,7 +47,7 @@ def enable_eager_execution(
 @contextlib.contextmanager
 def eager_mode() -> Iterator[None]:
     """A context in which operations run at once, in a process that draws graphs otherwise."""
-    from everflow.eager.graph import EagerGraph
+    from everflow.eager.graph import EagerGraph  # builds on this module
 
     with EagerGraph().as_default():
         yield

@@ -13,9 +13,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.kernels.script import translated
-from everflow.ops import script
-from everflow.ops.gradient_tape import GradientTape
-from everflow.ops.gradients import is_trainable
+from everflow.ops.functions import python as script
+from everflow.ops.gradients.reverse import is_trainable
+from everflow.ops.gradients.tape import GradientTape
 
 if TYPE_CHECKING:
     from everflow.framework.hints import TensorLike

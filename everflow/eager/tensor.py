@@ -14,8 +14,8 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape, as_shape
 from everflow.kernels import tensors
+from everflow.ops.array.constants import constant
 from everflow.runtime.devices import CPU
-from everflow.ops.constants import constant
 
 if TYPE_CHECKING:
     import numpy.typing as npt

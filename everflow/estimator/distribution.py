@@ -10,7 +10,7 @@ from everflow.distribute.context import get_loss_reduction, losses_are_means
 from everflow.estimator.input_functions import DatasetInitializerHook, parse_input_fn_result
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.spec import EstimatorSpec
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 
 
 def distributed_train_spec(estimator, strategy, input_fn):

@@ -21,9 +21,10 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, device, get_collection, get_default_graph
 from everflow.framework.seeds import set_random_seed
-from everflow.ops import summaries
-from everflow.ops.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
+from everflow.ops.io import summaries
+from everflow.ops.variables.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
+from everflow.train import replica_device_setter
 from everflow.train.checkpoint_reader import list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import latest_checkpoint
 from everflow.train.evaluation import StopAfterNEvalsHook, evaluate_once
@@ -31,7 +32,6 @@ from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, L
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import warm_start
-from everflow.train import replica_device_setter
 
 # Ops that hold state: in a cluster they live on parameter servers.
 _STATE_OPS = [

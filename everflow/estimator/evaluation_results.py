@@ -9,7 +9,7 @@ from google.protobuf.message import DecodeError
 
 from everflow.framework.tensor_values import make_tensor_proto
 from everflow.metrics import mean
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 from everflow.platform import file_io, logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.reading import summary_iterator

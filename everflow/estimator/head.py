@@ -20,10 +20,11 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
-from everflow.ops import array, math, summaries
-from everflow.ops.array_slicing import slice_
-from everflow.ops.grouping import group, no_op
-from everflow.ops.weights import broadcast_weights
+from everflow.ops import array, math
+from everflow.ops.array.slicing import slice_
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.io import summaries
+from everflow.ops.nn.weights import broadcast_weights
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
-from everflow.ops.constants import placeholder
-from everflow.ops.grouping import group
+from everflow.ops.array.constants import placeholder
+from everflow.ops.control_flow.grouping import group
 from everflow.train.hooks import SecondOrStepTimer
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook

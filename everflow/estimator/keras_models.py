@@ -15,7 +15,7 @@ from everflow.keras import backend as K
 from everflow.keras.models import load_model
 from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
 from everflow.ops import math
-from everflow.ops.global_step import create_global_step, get_or_create_global_step
+from everflow.ops.variables.global_step import create_global_step, get_or_create_global_step
 from everflow.runtime.session import Session
 from everflow.train import Saver, latest_checkpoint
 

@@ -96,7 +96,7 @@ class RunConfig:
     @property
     def cluster_spec(self):
         """The `tf.train.ClusterSpec` of the cluster, empty where there is none."""
-        from everflow.train import ClusterSpec
+        from everflow.train import ClusterSpec  # loads google_crc32c
 
         return ClusterSpec(self._cluster)
 
@@ -208,7 +208,7 @@ def _place(task_type, **facts):
 
 def _place_in_cluster(environment):
     """What this process is in the cluster of TF_CONFIG."""
-    from everflow.train import ClusterSpec
+    from everflow.train import ClusterSpec  # loads google_crc32c
 
     cluster = ClusterSpec(environment["cluster"]).as_dict()
     task_type, task_id = _task(environment.get("task", {}), cluster)

@@ -11,7 +11,7 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_collection_ref, get_default_graph
 from everflow.framework.static_values import is_tensor
 from everflow.ops.array import reshape
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook

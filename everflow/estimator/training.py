@@ -13,9 +13,9 @@ from everflow.estimator.run_config import TaskType
 from everflow.estimator.spec import check_hooks
 from everflow.framework.errors import NotFoundError
 from everflow.platform import logging
+from everflow.train import Server
 from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.hooks import CheckpointSaverListener, SecondOrStepTimer
-from everflow.train import Server
 
 # Workers start one after the other, so that the first ones have something to build on.
 _DELAY_SECS_PER_WORKER = 5

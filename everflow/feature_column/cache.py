@@ -7,8 +7,10 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, sparse
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
 from everflow.ops.control_flow import cond
+from everflow.ops.sparse import functions as sparse
 
 
 class FeatureTransformationCache:

@@ -11,8 +11,12 @@ from everflow.feature_column.columns import CategoricalColumn, IdWeightPair, ass
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import control_dependencies
-from everflow.ops import array, check, lookup, lookup_files, math, strings
-from everflow.ops.parsing_examples import VarLenFeature
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.io.examples import VarLenFeature
+from everflow.ops.lookup import files as lookup_files
+from everflow.ops.lookup import static as lookup
+from everflow.ops.strings import text as strings
 from everflow.platform import file_io, logging
 
 

@@ -7,8 +7,8 @@ import collections
 from everflow.feature_column.categorical import HashedCategoricalColumn
 from everflow.feature_column.columns import CategoricalColumn, IdWeightPair
 from everflow.framework import dtypes
-from everflow.ops import sparse
-from everflow.ops.parsing_examples import VarLenFeature
+from everflow.ops.io.examples import VarLenFeature
+from everflow.ops.sparse import functions as sparse
 
 
 class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):

@@ -16,10 +16,11 @@ from everflow.feature_column.sequence_lengths import sequence_length_from_sparse
 from everflow.framework import dtypes
 from everflow.framework.scopes import add_to_collection, get_collection, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, math, sparse
-from everflow.ops.embedding import safe_embedding_lookup_sparse
-from everflow.ops.initializers import truncated_normal_initializer
-from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops import array, math
+from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.variables.initializers import truncated_normal_initializer
+from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 
 

@@ -19,7 +19,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.generic import CustomObjectScope
 from everflow.ops import array
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 
 class LayerVariables:

@@ -8,8 +8,8 @@ from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops import array
-from everflow.ops.template import make_template
-from everflow.ops.variable_scope import get_variable_scope, variable_scope
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.ops.variables.template import make_template
 
 
 def input_layer(features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, cols_to_output_tensors=None):

@@ -8,9 +8,10 @@ from everflow.feature_column.linear_model import weighted_sum, weights_size
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.keras.engine.base_layer import Layer
-from everflow.ops import math, nn
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops import math
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 
 class LinearModel(Layer):

@@ -9,11 +9,13 @@ from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, name_scope
-from everflow.ops import array, math, nn, sparse
-from everflow.ops.embedding import safe_embedding_lookup_sparse
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 
 def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True, cols_to_vars=None):

@@ -12,7 +12,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
-from everflow.ops.parsing_examples import FixedLenFeature
+from everflow.ops.io.examples import FixedLenFeature
 
 
 class NumericColumn(DenseColumn, collections.namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))):

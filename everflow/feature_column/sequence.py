@@ -19,9 +19,11 @@ from everflow.feature_column.state import ScopedVariables
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, check, math, sparse
-from everflow.ops.parsing_examples import VarLenFeature
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.io.examples import VarLenFeature
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.variables.scope import variable_scope
 
 
 class SequenceCategoricalColumn(CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))):

@@ -31,7 +31,7 @@ def deserialize_feature_columns(configs):
 
 
 def _column_classes():
-    from everflow.feature_column import categorical, crossed, embedding, numeric, sequence
+    from everflow.feature_column import categorical, crossed, embedding, numeric, sequence  # loads google_crc32c
 
     return {
         name: value

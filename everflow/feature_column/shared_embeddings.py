@@ -9,7 +9,7 @@ from everflow.feature_column import categorical
 from everflow.feature_column.embedding import SharedEmbeddingBase, checked_initializer, shared_name, start_from_checkpoint
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variable_scope import get_variable
+from everflow.ops.variables.scope import get_variable
 
 
 class SharedEmbeddingColumnCreator:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework.graph_keys import GraphKeys
-from everflow.ops.variable_scope import get_variable
+from everflow.ops.variables.scope import get_variable
 
 
 def with_model_variables(weight_collections):

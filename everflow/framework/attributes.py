@@ -211,7 +211,7 @@ def _as_func(value: Any, name: str) -> attr_value_pb2.NameAttrList:
 
 
 def _default_graph() -> Graph:
-    from everflow.framework.scopes import get_default_graph
+    from everflow.framework.scopes import get_default_graph  # builds on this module
 
     return get_default_graph()
 

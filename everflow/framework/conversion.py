@@ -158,7 +158,7 @@ def convert_to_tensor_or_indexed_slices(
     value: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, as_ref: bool = False
 ) -> Any:
     """A Tensor or IndexedSlices; those that are one already stay as they are."""
-    from everflow.framework.composites import IndexedSlices, SparseTensor
+    from everflow.framework.composites import IndexedSlices, SparseTensor  # builds on this module
 
     if isinstance(value, (IndexedSlices, SparseTensor)):
         return _of_dtype(value, dtype)
@@ -183,7 +183,7 @@ def convert_to_tensor_or_sparse_tensor(
     name: str | None = None,
 ) -> Tensor | SparseTensor:
     """A Tensor or SparseTensor; a SparseTensorValue becomes a SparseTensor of constants."""
-    from everflow.framework.composites import SparseTensor, SparseTensorValue
+    from everflow.framework.composites import SparseTensor, SparseTensorValue  # builds on this module
 
     sparse = SparseTensor.from_value(value) if isinstance(value, SparseTensorValue) else value
     if not isinstance(sparse, SparseTensor):

@@ -10,10 +10,10 @@ from everflow.framework.forking import renewed
 
 
 class Families:
-    """The modules of a package, to be imported once."""
+    """The modules of a package and of those inside it, to be imported once."""
 
     def __init__(self, package: str, without: frozenset[str] = frozenset()):
-        """`without` are modules of it that register nothing."""
+        """`without` are packages inside it that register nothing."""
         self._package = package
         self._without = without
         self._loaded = self._loading = False
@@ -28,10 +28,15 @@ class Families:
                 return
             self._loading = True
             try:
-                package = importlib.import_module(self._package)
-                for module in pkgutil.iter_modules(package.__path__):
-                    if module.name not in self._without:
-                        importlib.import_module(f"{self._package}.{module.name}")
+                self._import(self._package)
                 self._loaded = True
             finally:
                 self._loading = False
+
+    def _import(self, name: str) -> None:
+        package = importlib.import_module(name)
+        for module in pkgutil.iter_modules(package.__path__, f"{name}."):
+            if module.ispkg and module.name.removeprefix(f"{self._package}.") not in self._without:
+                self._import(module.name)
+            elif not module.ispkg:
+                importlib.import_module(module.name)

@@ -242,7 +242,7 @@ class Graph(GraphCollections):
         compute_device: bool = True,
     ) -> Operation:
         """Add an operation. The functions of `tf.` and `tf.raw_ops` are easier to use: they infer attributes."""
-        from everflow.framework.builder import complete_attrs, output_dtypes
+        from everflow.framework.builder import complete_attrs, output_dtypes  # builds on this module
 
         for index, tensor in enumerate(inputs):
             if not isinstance(tensor, Tensor):
@@ -375,7 +375,7 @@ class Graph(GraphCollections):
 
     def as_default(self) -> AbstractContextManager[Graph]:
         """A context in which this is the graph that operations go into."""
-        from everflow.framework.scopes import default_graphs
+        from everflow.framework.scopes import default_graphs  # builds on this module
 
         return default_graphs.push(self)
 
@@ -431,7 +431,7 @@ class Graph(GraphCollections):
         if op is None and not ignore_existing:
             raise ValueError("colocate_with(None) lifts the colocations around it, and so needs ignore_existing=True")
         if op is not None and not isinstance(op, Operation):
-            from everflow.framework.conversion import convert_to_tensor_or_indexed_slices
+            from everflow.framework.conversion import convert_to_tensor_or_indexed_slices  # builds on this module
 
             # A resource variable stands for its handle: asking for a tensor would draw a read of it.
             handle: Any = getattr(op, "handle", None)

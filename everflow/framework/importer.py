@@ -15,6 +15,7 @@ from everflow.framework import attributes, dtypes
 from everflow.framework.builder import arg_dtypes, output_dtypes
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.devices import canonical_name
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.graph import GRAPH_DEF_VERSION
 from everflow.framework.op_defs import OpDef
@@ -23,7 +24,6 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
-from everflow.framework.devices import canonical_name
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
@@ -243,7 +243,7 @@ class _Importer:
     def _import_functions(self) -> None:
         if not self.graph_def.library.function:
             return
-        from everflow.framework.functions import check_no_other, functions_from_library
+        from everflow.framework.functions import check_no_other, functions_from_library  # builds on this module
 
         functions = functions_from_library(self.graph_def.library)
         for function in functions:

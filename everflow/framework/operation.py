@@ -142,7 +142,7 @@ class Tensor:
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> Any:
         """Compute this tensor in a session (the default one unless given)."""
-        from everflow.framework.scopes import require_session
+        from everflow.framework.scopes import require_session  # builds on this module
 
         return require_session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
@@ -325,7 +325,7 @@ class Operation:
     @property
     def op_def(self) -> op_def_pb2.OpDef:
         """The definition of its op type, as an OpDef proto."""
-        from everflow.framework import op_def_protos
+        from everflow.framework import op_def_protos  # builds on this module
 
         return op_def_protos.to_proto(self._op_def)
 
@@ -448,7 +448,7 @@ class Operation:
 
     def run(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> None:
         """Run this operation in a session (the default one unless given)."""
-        from everflow.framework.scopes import require_session
+        from everflow.framework.scopes import require_session  # builds on this module
 
         require_session(session, self._graph, "execute operation", "run").run(self, feed_dict)
 

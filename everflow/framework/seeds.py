@@ -1,6 +1,7 @@
 """The rules by which graph-level and op-level random seeds become the two seeds of an op."""
 
 from __future__ import annotations
+
 from everflow.framework.scopes import get_default_graph
 
 DEFAULT_GRAPH_SEED = 87654321

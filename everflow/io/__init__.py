@@ -10,8 +10,8 @@ from everflow.formats.graph_files import write_graph
 from everflow.io.records import TFRecordCompressionType, TFRecordOptions, TFRecordWriter, tf_record_iterator
 
 # --- parsing
-from everflow.ops.io_files import match_filenames_once, matching_files, read_file, write_file
-from everflow.ops.parsing import (
+from everflow.ops.io.files import match_filenames_once, matching_files, read_file, write_file
+from everflow.ops.io.parsing import (
     decode_compressed,
     decode_csv,
     decode_json_example,
@@ -21,7 +21,7 @@ from everflow.ops.parsing import (
     parse_tensor,
     serialize_tensor,
 )
-from everflow.ops.parsing_examples import (
+from everflow.ops.io.examples import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     SparseFeature,
@@ -31,11 +31,11 @@ from everflow.ops.parsing_examples import (
     parse_single_example,
     parse_single_sequence_example,
 )
-from everflow.ops.sparse_serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
-from everflow.ops.strings import decode_base64, encode_base64
+from everflow.ops.sparse.serialize import deserialize_many_sparse, serialize_many_sparse, serialize_sparse
+from everflow.ops.strings.text import decode_base64, encode_base64
 
 # --- images
-from everflow.ops.image_codecs import (
+from everflow.ops.image.codecs import (
     decode_and_crop_jpeg,
     decode_bmp,
     decode_gif,
@@ -48,4 +48,4 @@ from everflow.ops.image_codecs import (
 )
 
 # --- queues, which TensorFlow also has here
-from everflow.ops.data_flow import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from everflow.ops.queues.queues import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue

@@ -6,8 +6,8 @@ import dataclasses
 import zlib
 
 from everflow.formats import records
-from everflow.platform.gfile import GFile
 from everflow.framework.errors import FailedPreconditionError
+from everflow.platform.gfile import GFile
 
 
 class TFRecordCompressionType:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from everflow.keras import backend as K
 from everflow.keras.backend.nn import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh  # noqa: F401  they are public here
 from everflow.keras.generic import deserialize_keras_object
-from everflow.ops import math, nn
+from everflow.ops import math
+from everflow.ops.nn import activations as nn
 
 _SELU_ALPHA = 1.6732632423543772848170429916717
 _SELU_SCALE = 1.0507009873554804934193349852946

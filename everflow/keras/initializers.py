@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
-from everflow.ops import initializers as _initializers
-from everflow.ops.initializers import (
+from everflow.ops.variables import initializers as _initializers
+from everflow.ops.variables.initializers import (
     Constant,
     Identity,
     Ones,
@@ -13,9 +13,9 @@ from everflow.ops.initializers import (
     VarianceScaling,
     Zeros,
 )
-from everflow.ops.initializers import GlorotNormal as glorot_normal
-from everflow.ops.initializers import GlorotUniform as glorot_uniform
-from everflow.ops.initializers import (
+from everflow.ops.variables.initializers import GlorotNormal as glorot_normal
+from everflow.ops.variables.initializers import GlorotUniform as glorot_uniform
+from everflow.ops.variables.initializers import (
     Initializer as Initializer,
 )
 

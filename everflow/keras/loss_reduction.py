@@ -6,9 +6,9 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.control_flow.conditionals import cond
-from everflow.ops.weights import broadcast_weights, with_rank_of
+from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.nn.weights import broadcast_weights, with_rank_of
 
 
 class Reduction:

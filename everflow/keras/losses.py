@@ -11,9 +11,10 @@ from everflow.keras import backend as K
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
 from everflow.keras.signatures import constructor
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import smart_cond
-from everflow.ops.nn_normalization import l2_normalize
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.normalization import l2_normalize
 
 # --- functions -----------------------------------------------------------------------------------
 

@@ -9,7 +9,7 @@ from everflow.keras.engine.training import Model
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
-from everflow.ops import nn as nn_ops
+from everflow.ops.nn import activations as nn_ops
 
 
 class LinearModel(Model):

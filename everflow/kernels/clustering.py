@@ -6,7 +6,7 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.philox import Philox
+from everflow.kernels.random.philox import Philox
 from everflow.kernels.registry import fresh
 
 

@@ -12,7 +12,9 @@ import torch
 import torch.nn.functional as F
 
 from everflow.framework.slicing import MASKS
-from everflow.kernels import array, indexing, reductions
+from everflow.kernels.array import basic as array
+from everflow.kernels.array import indexing
+from everflow.kernels.math import reductions
 from everflow.kernels.registry import specialize
 
 if TYPE_CHECKING:

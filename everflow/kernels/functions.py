@@ -9,13 +9,14 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes, errors
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.functions import GraphFunction
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.tensor_lists import TensorList
+from everflow.kernels.tensor_arrays.lists import TensorList
 from everflow.kernels.tensors import torch_dtype
-from everflow.framework.conversion import convert_to_tensor
-from everflow.ops import array, constants
-from everflow.ops.gradients import gradients
+from everflow.ops import array
+from everflow.ops.array import constants
+from everflow.ops.gradients.reverse import gradients
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType

@@ -12,10 +12,10 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
-from everflow.kernels.hashing import murmur64
 from everflow.kernels.registry import acting, kernel, reading
-from everflow.kernels.strings import scalar_string, strings
-from everflow.kernels.strings_numbers import number_parser
+from everflow.kernels.strings.hashing import murmur64
+from everflow.kernels.strings.numbers import number_parser
+from everflow.kernels.strings.text import scalar_string, strings
 from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
 from everflow.platform import file_io
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
 from everflow.kernels.facts import Waits
-from everflow.kernels.queues import shared_resource
+from everflow.kernels.queues.queues import shared_resource
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:

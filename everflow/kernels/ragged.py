@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from everflow.kernels.array import dims_of, invalid, is_text
+from everflow.kernels.array.basic import dims_of, invalid, is_text
+from everflow.kernels.array.indexing import check_indices
 from everflow.kernels.facts import same
-from everflow.kernels.indexing import check_indices
 from everflow.kernels.registry import fresh, kernel
-from everflow.kernels.sparse import pick
+from everflow.kernels.sparse.functions import pick
 from everflow.kernels.tensors import AnyTensor, SparseParts, Strings, Value, torch_dtype
 
 if TYPE_CHECKING:

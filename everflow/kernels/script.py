@@ -12,12 +12,12 @@ from everflow.framework.tensor_values import as_bytes_array
 from everflow.kernels.facts import Effect
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Value, from_numpy, to_numpy
-from everflow.ops import script
+from everflow.ops.functions import python as script
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Step
-    from everflow.ops.script import PyFunction
+    from everflow.ops.functions.python import PyFunction
 
 # What an exception of the function's becomes; any other is an UnknownError.
 _BECOMES = [

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
-from everflow.kernels.float_forms import square_root
+from everflow.kernels.math.float_forms import square_root
+from everflow.kernels.math.scaled import add_scaled, add_scaled_
 from everflow.kernels.registry import specialize, updating
-from everflow.kernels.scaled import add_scaled, add_scaled_
 from everflow.kernels.state import Ref, ResourceVariable, shape_text, unique_rounds
 
 if TYPE_CHECKING:

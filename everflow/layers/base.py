@@ -13,10 +13,10 @@ from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
 from everflow.keras.engine.tracked_attributes import TrackedAttributes
 from everflow.layers import experimental
-from everflow.ops import variable_scope as scopes
-from everflow.ops.module import Module
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variables import VariableAggregation, VariableSynchronization, global_variables, trainable_variables
+from everflow.ops.variables import scope as scopes
+from everflow.ops.variables.module import Module
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization, global_variables, trainable_variables
 
 
 class Layer(base_layer.Layer):

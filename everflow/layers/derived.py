@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras.signatures import REQUIRED, constructor, parameters_of, taking
-from everflow.ops import initializers
+from everflow.ops.variables import initializers
 
 # Kernels start as the variable scope says, and channels come last whatever Keras's settings are.
 _DEFAULTS = {

@@ -8,7 +8,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.layers import normalization as keras_normalization
 from everflow.keras.signatures import constructor, parameters_of
 from everflow.layers.base import Layer
-from everflow.ops import initializers
+from everflow.ops.variables import initializers
 
 _ZEROS, _ONES = initializers.zeros_initializer(), initializers.ones_initializer()
 

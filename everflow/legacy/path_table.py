@@ -44,9 +44,9 @@ python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
 python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
-                                                           ops.traced_functions framework.tapes runtime.process_options debugging
+                                                           ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          test                               : test
-python.eager          wrap_function                      : ops.wrapped_functions
+python.eager          wrap_function                      : ops.functions.wrapped
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental
@@ -58,22 +58,22 @@ python.feature_column feature_column feature_column_lib feature_column_v2 : feat
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
-                                                           profiler.statistics ops.gradients contrib.framework.tensors eager.tensor \
+                                                           profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \
                                                            legacy.inner.framework_ops
-python.framework      constant_op                        : . ops.constants
+python.framework      constant_op                        : . ops.array.constants
 python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
 python.framework      composite_tensor                   : framework.type_specs framework.composites
 python.framework      device                             : framework.devices .
 python.framework      dtypes                             : framework.dtypes
 python.framework      errors errors_impl                 : framework.errors
-python.framework      function                           : ops.functions framework.function* .
+python.framework      function                           : ops.functions.defun framework.function* .
 python.framework      graph_io                           : formats.graph_files
 python.framework      graph_util graph_util_impl         : graph_util
 python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
                                                            framework.conversion contrib.framework.tensors
 python.framework      load_library                       : .
-python.framework      meta_graph                         : ops.meta_graph train .
+python.framework      meta_graph                         : ops.io.meta_graph train .
 python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.* legacy.inner.control_flow
@@ -123,56 +123,56 @@ python.layers         utils                              : layers layers.* legac
 python.lib.io         file_io                            : platform.file_io
 python.lib.io         tf_record python_io                : python_io io
 
-python.ops            array_ops                          : . ops.array.* ops.constants sparse quantization legacy.gen_ops
+python.ops            array_ops                          : . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
-python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.grouping
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.activations.* legacy.inner.nn legacy.gen_ops
+python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
 python.ops            clip_ops histogram_ops numerics    : . debugging ops.math.* ops.math.clip
 python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
-python.ops            custom_gradient                    : . ops.custom_gradient
-python.ops            data_flow_ops                      : . queue ops.queues.* ops.accumulators ops.barriers ops.staging ops.record_input
-python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
-python.ops            critical_section_ops               : ops.critical_section
-python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_lists ops.array_inplace legacy.gen_ops
-python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
-python.ops            gradients gradients_impl gradients_util : . ops.gradients
+python.ops            custom_gradient                    : . ops.gradients.custom
+python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.activations.embedding ops.nn.activations.*
+python.ops            critical_section_ops               : ops.variables.critical_section
+python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_arrays.lists ops.array.inplace legacy.gen_ops
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.defun.calls
+python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
+python.ops            init_ops init_ops_v2               : . initializers ops.variables.variable.initializers ops.variables.variable.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers
-python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.decompositions.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
-python.ops            lookup_ops                         : lookup ops.lookup.* .
+python.ops            lookup_ops                         : lookup ops.lookup.static.* .
 python.ops            losses                             : losses
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
-python.ops            partitioned_variables              : . ops.partitioned_variables
+python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
-python.ops            random_ops stateless_random_ops    : . random ops.random.*
-python.ops            resource_variable_ops              : ops.resource_variables ops.resource_handles ops.variables legacy.gen_ops .
+python.ops            random_ops stateless_random_ops    : . random ops.random.distributions.*
+python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops .
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
-python.ops            script_ops                         : . ops.functions.python ops.functions.python
+python.ops            script_ops                         : . ops.functions.defun.python ops.functions.defun.python
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.*
+python.ops            sparse_ops                         : sparse . ops.sparse.functions.*
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einsum
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
-python.ops            state_ops                          : . ops.state ops.variables legacy.gen_ops
-python.ops            string_ops                         : strings . ops.strings.*
+python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops
+python.ops            string_ops                         : strings . ops.strings.text.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
-python.ops            summary_ops summary_op_util        : ops.summaries
-python.ops            template                           : . ops.template
+python.ops            summary_ops summary_op_util        : ops.io.summaries
+python.ops            template                           : . ops.variables.template
 python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
-python.ops            variables                          : . ops.variables ops.ref_variables ops.partitioned_variables
-python.ops            variable_scope                     : . ops.variable_scope ops.variable_store ops.variables \
-                                                           ops.eager_variable_store legacy.inner.nn
-python.ops            weights_broadcast_ops              : losses losses.* ops.nn.weights
+python.ops            variables                          : . ops.variables.variable ops.variables.ref ops.variables.partitioned
+python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
+                                                           ops.variables.eager_store legacy.inner.nn
+python.ops            weights_broadcast_ops              : losses losses.* ops.nn.activations.weights
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
                       gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
                       gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
@@ -181,15 +181,15 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
-python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linear_operators.broadcasting
-python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linear_operators ops.linalg.*
+python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.decompositions.*
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
-python.module         module                             : ops.module
+python.module         module                             : ops.variables.module
 python.platform       app                                : platform.app
 python.platform       flags                              : platform.flags
 python.platform       gfile                              : platform.gfile
@@ -264,7 +264,7 @@ contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
-contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
+contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.static.*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
@@ -292,10 +292,10 @@ FOLDERS = {
     "python.debug": "debug",
     "python.distribute": "distribute",
     "python.distribute.cluster_resolver": "distribute",
-    "python.eager": "eager ops.functions ops.gradients framework",
+    "python.eager": "eager ops.functions.defun ops.gradients.reverse framework",
     "python.estimator": "estimator estimator.canned estimator.export estimator.inputs",
     "python.feature_column": "feature_column",
-    "python.framework": "framework ops.functions runtime",
+    "python.framework": "framework ops.functions.defun runtime",
     "python.grappler": "runtime.plan",
     "python.keras": "keras keras.engine keras.utils keras.layers keras.backend",
     "python.keras.engine": "keras.engine keras",
@@ -303,13 +303,13 @@ FOLDERS = {
     "python.keras.saving": "keras.saving keras",
     "python.layers": "layers keras.layers",
     "python.lib": "platform io",
-    "python.module": "ops.variables",
-    "python.ops": "ops ops.array ops.math ops.nn ops.io ops.variables ops.functions ops.queues ops.gradients ops.sparse ops.random",
+    "python.module": "ops.variables.variable",
+    "python.ops": "ops ops.array ops.math ops.nn.activations ops.io ops.variables.variable ops.functions.defun ops.queues ops.gradients.reverse ops.sparse.functions ops.random.distributions",
     "python.ops.distributions": "distributions",
-    "python.ops.linalg": "ops.linalg ops.linalg.operators",
+    "python.ops.linalg": "ops.linalg.decompositions ops.linalg.decompositions.operators",
     "python.ops.losses": "losses keras",
     "python.ops.parallel_for": "ops.parallel_for",
-    "python.ops.ragged": "ops.ragged ops.strings ops.array",
+    "python.ops.ragged": "ops.ragged ops.strings.text ops.array",
     "python.ops.signal": "signal ops.math",
     "python.platform": "platform test",
     "python.profiler": "profiler",
@@ -317,8 +317,8 @@ FOLDERS = {
     "python.summary": "summary",
     "python.tools": "tools",
     "python.tpu": "contrib.tpu",
-    "python.training": "train ops.variables",
-    "python.training.saving": "train ops.variables",
+    "python.training": "train ops.variables.variable",
+    "python.training.saving": "train ops.variables.variable",
     "python.training.tracking": "train keras.engine saved_model",
     "python.util": "platform framework",
     "lite": "lite",

@@ -9,10 +9,10 @@ import numpy as np
 from everflow.formats import tflite
 from everflow.formats.flatbuffers import FlatbufferError
 from everflow.framework.errors import OpError
+from everflow.kernels.lite import registry
+from everflow.kernels.lite.registry import Operand
 from everflow.lite import select_ops
 from everflow.platform.gfile import GFile
-from everflow.kernels.lite.registry import Operand
-from everflow.kernels.lite import registry
 
 _MAX_BYTES = 1 << 40  # a file can claim shapes beyond all memory
 
@@ -226,7 +226,7 @@ class Interpreter:
                 self._values[i] = _empty(self._shapes[i], self._dtype(i))
 
     def _run(self):
-        from everflow.kernels.tensors import from_numpy, to_numpy
+        from everflow.kernels.tensors import from_numpy, to_numpy  # loads torch
 
         for number, (kernel, call, inputs, outputs) in enumerate(self._steps):
             try:

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from everflow.formats import tflite
-from everflow.lite.net import Net
-from everflow.lite.reading import PASSING, name_of
 from everflow.lite import select_ops
 from everflow.lite.custom_options import encode_attributes
+from everflow.lite.net import Net
+from everflow.lite.reading import PASSING, name_of
 
 
 class ConverterError(Exception):
@@ -213,7 +213,7 @@ def fake_quantized(value, options):
 
 def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
     """A net of built-in ops, with custom ops for those that have none. With `select` these are TensorFlow's own; without `builtins` all are."""
-    from everflow.lite.hinted import collapse
+    from everflow.lite.hinted import collapse  # builds on this module
 
     load_rules()
     net = Net(inputs=list(reading.inputs), outputs=list(reading.outputs))

@@ -30,7 +30,7 @@ def kernel(custom_options, call):
 
     Ops with state, and those on strings or resources, are refused: they could read and write more than the model's tensors.
     """
-    from everflow.kernels.tensors import from_numpy, to_numpy
+    from everflow.kernels.tensors import from_numpy, to_numpy  # loads torch
 
     try:
         _, data = decode_strings(b"" if custom_options is None else custom_options.tobytes())

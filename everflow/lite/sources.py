@@ -98,7 +98,7 @@ def give_batch_size(tensors, size: int) -> None:
 
 def from_saved_model(folder, input_arrays, input_shapes, output_arrays, tags, signature_key):
     """(frozen GraphDef, inputs, outputs) of a signature of a SavedModel."""
-    from everflow.saved_model import loader, signature_constants, tag_constants
+    from everflow.saved_model import loader, signature_constants, tag_constants  # loads google_crc32c
 
     signature_key = signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY if signature_key is None else signature_key
     with Session(graph=Graph()) as sess:
@@ -121,7 +121,7 @@ def from_saved_model(folder, input_arrays, input_shapes, output_arrays, tags, si
 
 def from_keras_file(path, input_arrays, input_shapes, output_arrays, custom_objects):
     """(frozen GraphDef, inputs, outputs) of a Keras model in an HDF5 file."""
-    from everflow.keras import backend, models
+    from everflow.keras import backend, models  # loads google_crc32c
 
     backend.clear_session()
     backend.set_learning_phase(False)

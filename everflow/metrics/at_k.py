@@ -7,11 +7,14 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics.variables import collected, metric_variable, named
-from everflow.ops import array, math, sets, sparse, state
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond
-from everflow.ops.math_reduction_gradients import kept_shape
-from everflow.ops.nn_top_k import top_k
-from everflow.ops.weights import assert_broadcastable, broadcast_weights
+from everflow.ops.math.reduction_gradients import kept_shape
+from everflow.ops.nn.top_k import top_k
+from everflow.ops.nn.weights import assert_broadcastable, broadcast_weights
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.sparse import sets
+from everflow.ops.variables import assign as state
 
 
 def _at_k_name(name, k=None, class_id=None):

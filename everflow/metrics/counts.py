@@ -5,8 +5,10 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
 from everflow.metrics.variables import aligned, collected, metric_variable, named
-from everflow.ops import array, check_shapes, math, state
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array, math
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 
 
 def _count(values, weights=None, metrics_collections=None, updates_collections=None):

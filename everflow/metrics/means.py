@@ -6,10 +6,11 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.metrics.variables import aligned, as_vector, collected, metric_variable
-from everflow.ops import array, math, state
-from everflow.ops.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
-from everflow.ops.variable_scope import variable_scope
-from everflow.ops.weights import broadcast_weights
+from everflow.ops import array, math
+from everflow.ops.math.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
+from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 
 
 def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):

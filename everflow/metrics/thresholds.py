@@ -5,10 +5,12 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
 from everflow.metrics.variables import aligned, collected, metric_variable, named
-from everflow.ops import array, check, math, state
-from everflow.ops.constants import constant
-from everflow.ops.variable_scope import variable_scope
-from everflow.ops.weights import broadcast_weights
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
+from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 from everflow.platform import logging
 
 _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives", "fp": "false_positives"}

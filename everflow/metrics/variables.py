@@ -6,9 +6,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, executing_eagerly
 from everflow.ops import array
-from everflow.ops.confusion_matrix import remove_squeezable_dimensions
-from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
-from everflow.ops.weights import with_rank_of
+from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.nn.weights import with_rank_of
+from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):

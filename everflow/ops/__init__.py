@@ -4,4 +4,4 @@ from everflow.framework.families import Families
 from everflow.framework.registry import add_families
 
 # Linear operators only build on others, and AutoGraph converts Python.
-add_families(Families(__name__, without=frozenset(["linear_operators"])))
+add_families(Families(__name__, without=frozenset(["linalg.operators", "autograph"])))

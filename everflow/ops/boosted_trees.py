@@ -8,9 +8,9 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import add_to_collection, control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape, scalar, vector
 from everflow.ops import array
-from everflow.ops.resources import register_resource
-from everflow.ops.saveables import SaveableObject, SaveSpec
 from everflow.ops.shape_rules import scalar_output
+from everflow.ops.variables.resources import register_resource
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 PRUNING_MODES = {"none": 0, "pre": 1, "post": 2}
 

@@ -8,16 +8,18 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import colocate_with, control_dependencies
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, check, math, state
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
 from everflow.ops.control_flow import cond, while_loop
-from everflow.ops.embedding import embedding_lookup
-from everflow.ops.grouping import group, no_op
-from everflow.ops.math_segments import unsorted_segment_sum
-from everflow.ops.nn_normalization import l2_normalize
-from everflow.ops.random import random_uniform
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.math.segments import unsorted_segment_sum
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.nn.normalization import l2_normalize
+from everflow.ops.random.distributions import random_uniform
 from everflow.ops.shape_rules import scalar_output
-from everflow.ops.variables import Variable
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import Variable
 
 SQUARED_EUCLIDEAN_DISTANCE = "squared_euclidean"
 COSINE_DISTANCE = "cosine"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
-from everflow.ops.math_matrix import matmul_shape
+from everflow.ops.math.matrix import matmul_shape
 from everflow.ops.shape_rules import like_first_of_scalars, like_first_two
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import op_defs
 from everflow.framework.registry import shape_rule
 from everflow.framework.shapes import TensorShape
-from everflow.ops.resource_handles import handle_data
+from everflow.ops.variables.handles import handle_data
 
 _DENSE = [name for name in op_defs.names() if name.startswith(("Apply", "ResourceApply"))]
 _SPARSE = [name for name in op_defs.names() if name.startswith(("SparseApply", "ResourceSparseApply"))]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.ops.control_flow.switches import disable_control_flow_v2
-from everflow.ops.variables import disable_resource_variables
+from everflow.ops.variables.variable import disable_resource_variables
 
 
 def disable_v2_behavior():

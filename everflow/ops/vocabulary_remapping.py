@@ -7,7 +7,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, initializers, math
+from everflow.ops import array, math
+from everflow.ops.variables import initializers
 
 
 def load_and_remap_matrix_initializer(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 
 from everflow.framework import dtypes, nest
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.framework.shapes import TensorShape
@@ -13,14 +14,16 @@ from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.generic import serialize_keras_object
 from everflow.layers.base import Layer
-from everflow.ops import array, clip, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
-from everflow.ops.partitioned_variables import fixed_size_partitioner
-from everflow.ops.variables import trainable_variables
-from everflow.rnn.shapes import zero_state
-from everflow.framework.conversion import convert_to_tensor
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.math import clip
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
+from everflow.ops.variables.partitioned import fixed_size_partitioner
+from everflow.ops.variables.variable import trainable_variables
 from everflow.platform import logging
+from everflow.rnn.shapes import zero_state
 
 _KERNEL, _BIAS = "kernel", "bias"
 

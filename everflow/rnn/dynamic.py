@@ -13,10 +13,10 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.keras.engine.base_layer import Layer
 from everflow.ops import array, math
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import Assert, cond, while_loop
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell

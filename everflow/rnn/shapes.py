@@ -7,7 +7,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value, constant_value_as_shape
 from everflow.ops import array
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 
 
 def _part(value):

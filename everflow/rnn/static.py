@@ -7,7 +7,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
-from everflow.ops import variable_scope as scopes
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.dynamic import check_lengths, first_state, rnn_scope, rnn_step, state_dtype, step_of
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell

@@ -9,9 +9,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import device, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, math, random
-from everflow.ops.nn_dropout import dropout
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops import array, math
+from everflow.ops.nn.dropout import dropout
+from everflow.ops.random import distributions as random
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
 
 

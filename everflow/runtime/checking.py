@@ -194,7 +194,7 @@ def _held(value: Value, deep: bool = False) -> Iterator:
             yield from _held(item, deep)
     elif isinstance(value, Buffer):
         yield from _held(value.value, deep)
-    elif deep and hasattr(value, "__iter__") and type(value).__module__ == "everflow.kernels.tensor_lists":
+    elif deep and hasattr(value, "__iter__") and type(value).__module__ == "everflow.kernels.tensor_arrays.lists":
         yield from _held(value.items(), deep)
     elif deep and type(value).__module__ in _HOLDERS:
         names = [*getattr(type(value), "__slots__", ()), *getattr(value, "__dict__", ())]
@@ -203,7 +203,8 @@ def _held(value: Value, deep: bool = False) -> Iterator:
 
 # Where the objects are defined that hold the tensors they were made of.
 _HOLDERS = frozenset(
-    f"everflow.kernels.{name}" for name in ("ragged", "sparse_serialize", "running_sums", "tensor_array", "data_iterators")
+    f"everflow.kernels.{name}"
+    for name in ("ragged", "sparse.serialize", "math.running_sums", "tensor_arrays.tensor_array", "data.iterators")
 )
 
 

@@ -108,7 +108,7 @@ def _write_event(event: event_pb2.Event, path: str) -> None:
 
 def _as_array(value: Value, dtype: dtypes.DType) -> np.ndarray | None:
     """The array behind a kernel's value; None for handles and what was never set."""
-    from everflow.kernels.tensors import to_numpy
+    from everflow.kernels.tensors import to_numpy  # builds on this module
 
     value = getattr(value, "value", value)
     if value is None or dtype.base_dtype in (dtypes.resource, dtypes.variant):

@@ -150,9 +150,9 @@ class LocalExecutor:
 
     def _ready_to_plan(self) -> None:
         if self._placer is None:
-            from everflow.runtime.plan.patterns import chosen
-            from everflow.runtime.plan.place import Placer
-            from everflow.runtime.plan.rules import REWRITES
+            from everflow.runtime.plan.patterns import chosen  # builds on this module
+            from everflow.runtime.plan.place import Placer  # builds on this module
+            from everflow.runtime.plan.rules import REWRITES  # builds on this module
 
             self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
             self._rules = chosen(REWRITES, self.config)
@@ -187,7 +187,7 @@ class LocalExecutor:
         **options: Any,
     ) -> Runnable:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
-        from everflow.runtime.threads import allowed
+        from everflow.runtime.threads import allowed  # builds on this module
 
         with self._lock:
             self._ready_to_plan()
@@ -207,8 +207,8 @@ class LocalExecutor:
         """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
         if as_drawn or self._kind == REFERENCE:
             return self._interpret(fetches, feeds, state, copying=self._kind == REFERENCE, **options)
-        from everflow.runtime.plan.compile import compile_plan, compile_shaped
-        from everflow.runtime.plan.control_flow import Unstructured
+        from everflow.runtime.plan.compile import compile_plan, compile_shaped  # builds on this module
+        from everflow.runtime.plan.control_flow import Unstructured  # builds on this module
 
         make = compile_shaped if shaped else compile_plan
         try:
@@ -226,7 +226,7 @@ class LocalExecutor:
         journal: bool = False,
         **options: Any,
     ) -> Interpreted:
-        from everflow.runtime.plan.interpret import interpret
+        from everflow.runtime.plan.interpret import interpret  # builds on this module
 
         return interpret(fetches, feeds, state, self._placer, copying=copying, **options)
 
@@ -243,7 +243,7 @@ class LocalExecutor:
         checks = [check_after] if timeout > 0 else []
         prepared = self.prepare(fetches, tensors, timeout)
         plan = prepared.plan
-        from everflow.runtime.plan.partition import partition_graphs
+        from everflow.runtime.plan.partition import partition_graphs  # builds on this module
 
         trace = None
         if options is not None and options.debug_options.debug_tensor_watch_opts:
@@ -273,7 +273,7 @@ class LocalExecutor:
         with self._lock:
             found = None if fresh else self._functions.get(name)
             if found is None:
-                from everflow.runtime.plan.functions import compile_function
+                from everflow.runtime.plan.functions import compile_function  # builds on this module
 
                 self._ready_to_plan()
                 found = compile_function(name, self.graph, self.state, self._compile, self._lock)
@@ -284,7 +284,7 @@ class LocalExecutor:
     # --- partial runs ----------------------------------------------------------------------
 
     def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
-        from everflow.runtime.partial import PartialRun
+        from everflow.runtime.partial import PartialRun  # builds on this module
 
         self.extend()
         with self._lock:

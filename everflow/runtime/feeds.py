@@ -142,7 +142,7 @@ def array_converter(tensor: Tensor) -> Callable:
 
 
 def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
-    from everflow.kernels import tensors as kernel_tensors
+    from everflow.kernels import tensors as kernel_tensors  # builds on this module
 
     dtype, array, asarray = tensor.dtype.base_dtype, array_converter(tensor), np.asarray
     if dtype in (dtypes.resource, dtypes.variant):

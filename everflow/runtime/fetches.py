@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
 from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
-from everflow.framework.operation import Operation, Tensor
 from everflow.framework.errors import InaccessibleTensorError
+from everflow.framework.operation import Operation, Tensor
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -112,7 +112,7 @@ _HANDLE_OPS = ("GetSessionHandle", "GetSessionHandleV2")
 
 def _with_handles(build: _Build, kept: dict[int, DType], session: BaseSession) -> _Build:
     """`kept`: where handles are among the values, and the types of what they stand for."""
-    from everflow.ops.session_ops import TensorHandle
+    from everflow.ops.queues.session_tensors import TensorHandle  # builds on this module
 
     def with_handles(values: list[Any]) -> Any:
         for i, dtype in kept.items():

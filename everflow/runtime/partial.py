@@ -77,7 +77,7 @@ class PartialRun:
         return sorted(found, key=lambda op: op._id)
 
     def _result(self, fetch: Element) -> Any:
-        from everflow.runtime.plan.emit import fetcher
+        from everflow.runtime.plan.emit import fetcher  # loads torch
 
         if not isinstance(fetch, Tensor):
             return None

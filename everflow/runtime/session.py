@@ -248,7 +248,7 @@ class BaseSession:
 
     def explain(self, fetches: Structure, feed_list: Sequence[Any] = ()) -> str:
         """What each stage of planning made of a run, as text: the plan that runs, and those for shapes that came often; see docs/runtime.md."""
-        from everflow.runtime.plan.explain import explain
+        from everflow.runtime.plan.explain import explain  # builds on this module
 
         self._check_open()
         self._executor.extend()

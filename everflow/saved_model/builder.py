@@ -12,7 +12,7 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import add_to_collection, get_default_graph
 from everflow.framework.static_values import constant_value
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.variables.variable import _all_saveable_objects
 from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel

@@ -8,7 +8,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError
 
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
+from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel

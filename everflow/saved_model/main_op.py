@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import control_dependencies, get_default_graph
-from everflow.ops.grouping import group
-from everflow.ops.lookup import tables_initializer
-from everflow.ops.variables import global_variables_initializer, local_variables_initializer
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.lookup.static import tables_initializer
+from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer
 
 
 def main_op():

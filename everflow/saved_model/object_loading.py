@@ -9,6 +9,7 @@ import os
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import dtypes, nest, tapes
 from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import DataLossError
 from everflow.framework.functions import body_of, functions_from_library
 from everflow.framework.operation import Tensor
@@ -16,17 +17,16 @@ from everflow.framework.scopes import device, get_default_graph, init_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import array_of
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.constants import constant
-from everflow.ops.function_bodies import unique_name
-from everflow.ops.function_gradients import call
-from everflow.ops.traced_functions import ConcreteFunction, Function
-from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.ops.array.constants import constant
+from everflow.ops.functions.bodies import unique_name
+from everflow.ops.functions.gradients import call
+from everflow.ops.functions.traced import ConcreteFunction, Function
+from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.saved_model import constants
 from everflow.saved_model.loader import parse_saved_model
 from everflow.saved_model.object_saving import SignatureMap
 from everflow.saved_model.structured_values import decode
 from everflow.train.tracking import AutoTrackable, read_object_graph
-from everflow.framework.conversion import convert_to_tensor
 
 
 def load_v2(export_dir, tags=None):

@@ -17,12 +17,12 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.constants import constant, placeholder
-from everflow.ops.function_gradients import call
-from everflow.ops.grouping import group, no_op
-from everflow.ops.meta_graph import create_meta_graph_def
-from everflow.ops.traced_functions import ConcreteFunction, Function
-from everflow.ops.variables import Variable
+from everflow.ops.array.constants import constant, placeholder
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.functions.gradients import call
+from everflow.ops.functions.traced import ConcreteFunction, Function
+from everflow.ops.io.meta_graph import create_meta_graph_def
+from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.variables import prepend_name_scope
+from everflow.ops.variables.variable import prepend_name_scope
 from everflow.protos.meta_graph_pb2 import TensorInfo
 
 

@@ -6,7 +6,7 @@ The ops of tf.contrib.summary write to that file, too.
 from __future__ import annotations
 
 from everflow.framework.scopes import name_scope
-from everflow.ops.constants import constant, placeholder_with_default
+from everflow.ops.array.constants import constant, placeholder_with_default
 from everflow.summary.writing_ops import create_file_writer, import_event
 
 

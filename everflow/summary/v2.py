@@ -15,14 +15,14 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import add_to_collection, control_dependencies, device, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.audio import encode_wav
-from everflow.ops.check_shapes import assert_rank, assert_scalar
-from everflow.ops.constants import constant
+from everflow.ops.checks.shapes import assert_rank, assert_scalar
 from everflow.ops.control_flow.conditionals import cond, smart_cond
-from everflow.ops.functional import map_fn
-from everflow.ops.image_codecs import encode_png
-from everflow.ops.image_color import convert_image_dtype
-from everflow.ops.strings import as_string
+from everflow.ops.control_flow.maps import map_fn
+from everflow.ops.image.codecs import encode_png
+from everflow.ops.image.color import convert_image_dtype
+from everflow.ops.strings.text import as_string
 from everflow.protos.summary_pb2 import SummaryMetadata
 from everflow.summary import writing_ops
 from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush  # noqa: F401  two of them are public here

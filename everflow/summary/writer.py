@@ -11,14 +11,13 @@ import numpy as np
 from everflow.formats.event_files import EventFileWriter
 from everflow.framework.forking import renewed
 from everflow.framework.graph import Graph
-from everflow.framework.scopes import executing_eagerly
-from everflow.ops.meta_graph import create_meta_graph_def
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.protos.event_pb2 import Event, TaggedRunMetadata
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.session_writer import EventFileWriterV2
-from everflow.framework.scopes import get_default_graph
 
 
 class FileWriter:

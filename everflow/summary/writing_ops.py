@@ -29,12 +29,12 @@ from everflow.framework.scopes import (
     name_scope,
 )
 from everflow.ops import array, math
-from everflow.ops.constants import constant, placeholder
+from everflow.ops.array.constants import constant, placeholder
 from everflow.ops.control_flow.conditionals import smart_cond
-from everflow.ops.global_step import get_or_create_global_step
-from everflow.ops.grouping import no_op
-from everflow.ops.summaries import summary_scope
-from everflow.ops.variables import Variable
+from everflow.ops.control_flow.grouping import no_op
+from everflow.ops.io.summaries import summary_scope
+from everflow.ops.variables.global_step import get_or_create_global_step
+from everflow.ops.variables.variable import Variable
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.summary_pb2 import SummaryMetadata
 

@@ -10,11 +10,11 @@ import time
 
 import numpy as np
 
+from everflow.framework.nest import map_structure
 from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import logging
 from everflow.protos import config_pb2
 from everflow.runtime.timeline import Timeline
-from everflow.framework.nest import map_structure
 
 
 def benchmark_config():

@@ -85,7 +85,7 @@ def _unused_port():
 
 def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=None, ps_config=None):
     """Servers in this process, started: (workers, parameter servers)."""
-    from everflow.train import ClusterSpec, Server
+    from everflow.train import ClusterSpec, Server  # loads google_crc32c
 
     addresses = {
         job: [f"localhost:{_unused_port()}" for _ in range(count)] for job, count in (("worker", num_workers), ("ps", num_ps)) if count

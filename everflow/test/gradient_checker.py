@@ -6,8 +6,8 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_session
-from everflow.ops.constants import placeholder
-from everflow.ops.gradients import gradients
+from everflow.ops.array.constants import placeholder
+from everflow.ops.gradients.reverse import gradients
 
 FLOATS = (dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64)
 

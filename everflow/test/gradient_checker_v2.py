@@ -8,8 +8,8 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_session
-from everflow.ops.constants import placeholder
-from everflow.ops.gradient_tape import GradientTape
+from everflow.ops.array.constants import placeholder
+from everflow.ops.gradients.tape import GradientTape
 from everflow.test import gradient_checker
 
 

@@ -8,11 +8,11 @@ import unittest
 
 from everflow.eager.mode import eager_mode
 from everflow.framework.graph import Graph
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.ops.control_flow import switches
-from everflow.ops.traced_functions import function
-from everflow.framework.operation import Tensor
-from everflow.ops.script import py_func
+from everflow.ops.functions.python import py_func
+from everflow.ops.functions.traced import function
 from everflow.test.environment import is_gpu_available
 
 _NO_TESTS = ("test_session", "testSkipEager")

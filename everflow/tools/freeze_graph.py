@@ -11,7 +11,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.graph import Graph
 from everflow.framework.graph_surgery import convert_variables_to_constants
 from everflow.framework.importer import import_graph_def
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 from everflow.platform import logging
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef

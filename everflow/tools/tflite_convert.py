@@ -54,7 +54,7 @@ def _names(text):
 
 
 def _converter(args):
-    from everflow import lite
+    from everflow import lite  # loads google_crc32c
 
     inputs, outputs = _names(args.input_arrays), _names(args.output_arrays)
     shapes = None
@@ -76,7 +76,7 @@ def _converter(args):
 
 
 def _settings(converter, args) -> None:
-    from everflow import lite
+    from everflow import lite  # loads google_crc32c
 
     converter.inference_type = _TYPES[args.inference_type]
     converter.inference_input_type = _TYPES[args.inference_input_type] if args.inference_input_type else None
@@ -113,7 +113,7 @@ def convert(args: argparse.Namespace) -> int:
 
 def main(argv=None) -> int:
     """Run the tool with a list of arguments, those of the process by default; its exit code."""
-    from everflow.lite.lowering import ConverterError
+    from everflow.lite.lowering import ConverterError  # loads google_crc32c
 
     parser = argparse.ArgumentParser(prog="tflite_convert", description="Convert a model to TensorFlow Lite.")
     add_arguments(parser)

@@ -37,7 +37,7 @@ from everflow.train.moving_averages import ExponentialMovingAverage
 from everflow.train import experimental
 
 # --- global step
-from everflow.ops.global_step import (
+from everflow.ops.variables.global_step import (
     assert_global_step,
     create_global_step,
     get_global_step,
@@ -60,7 +60,7 @@ from everflow.train.checkpoint_state import (
 )
 from everflow.formats.graph_files import write_graph
 from everflow.train.importing import import_meta_graph
-from everflow.ops.meta_graph import export_meta_graph
+from everflow.ops.io.meta_graph import export_meta_graph
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import VocabInfo, warm_start
@@ -114,11 +114,11 @@ from everflow.train.input import (
     string_input_producer,
 )
 from everflow.train.queue_runner import QueueRunner, add_queue_runner, start_queue_runners
-from everflow.ops.io_files import match_filenames_once
+from everflow.ops.io.files import match_filenames_once
 
 # --- clusters
-from everflow.distributed.cluster import ClusterSpec
-from everflow.distributed.server import Server
+from everflow.cluster.cluster import ClusterSpec
+from everflow.cluster.server import Server
 from everflow.train.device_setter import replica_device_setter
 
 # --- events

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
-from everflow.ops import grouping, state
+from everflow.ops.control_flow import grouping
 from everflow.ops.math import cast, sqrt
+from everflow.ops.variables import assign as state
 from everflow.train.optimizer import KernelOptimizer
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import colocate_with, device
-from everflow.ops import array, initializers
-from everflow.ops.constants import constant
+from everflow.ops import array
+from everflow.ops.array.constants import constant
 from everflow.ops.math import cast
+from everflow.ops.variables import initializers
 from everflow.train.optimizer import KernelOptimizer
 
 

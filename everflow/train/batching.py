@@ -10,11 +10,11 @@ from everflow.framework.scopes import colocate_with, executing_eagerly, name_sco
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.conditionals import cond, smart_cond
-from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
-from everflow.ops.grouping import no_op, with_dependencies
-from everflow.ops.summaries import scalar
+from everflow.ops.control_flow.grouping import no_op, with_dependencies
+from everflow.ops.io.summaries import scalar
+from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, RandomShuffleQueue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 NOT_EAGERLY = "Input by queues is for graphs: with eager execution, use tf.data"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variable_store import get_variable_store
-from everflow.ops.variables import Variable
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.store import get_variable_store
+from everflow.ops.variables.variable import Variable
 from everflow.platform import logging
 from everflow.train.checkpoint_reader import checkpoint_path, load_checkpoint
 from everflow.train.saver_graph import saveables_of

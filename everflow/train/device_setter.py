@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.distributed.cluster import ClusterSpec
+from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.devices import DeviceSpec, canonical_name, merged_name
 from everflow.platform import logging
 

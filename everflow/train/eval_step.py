@@ -7,8 +7,8 @@ import time
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
-from everflow.ops import initializers
-from everflow.ops.variable_scope import get_variable
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import get_variable
 from everflow.platform import logging
 from everflow.train.checkpoint_manager import checkpoints_iterator  # noqa: F401  a name of contrib.training as well
 from everflow.train.checkpoint_state import latest_checkpoint

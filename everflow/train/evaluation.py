@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import time
 
+from everflow import summary
 from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
-from everflow.ops.state import assign_add
+from everflow.ops.variables.assign import assign_add
 from everflow.platform import logging
 from everflow.train import (
     ChiefSessionCreator,
@@ -15,10 +16,9 @@ from everflow.train import (
     Scaffold,
     SessionRunArgs,
     SessionRunHook,
+    get_or_create_global_step,
 )
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
-from everflow import summary
-from everflow.train import get_or_create_global_step
 
 
 class StopAfterNEvalsHook(SessionRunHook):

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices
 from everflow.ops.math import cast
 from everflow.train.optimizer import KernelOptimizer
-from everflow.framework.composites import IndexedSlices
 
 
 class GradientDescentOptimizer(KernelOptimizer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 
-from everflow.ops.global_step import _get_or_create_global_step_read
+from everflow.ops.variables.global_step import _get_or_create_global_step_read
 from everflow.summary.writer import FileWriterCache
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 

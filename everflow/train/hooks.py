@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.global_step import get_global_step
+from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.hook_timers import NeverTriggerTimer, PeriodicHook, SecondOrStepTimer, StepHook, check_one_given

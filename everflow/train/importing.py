@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.meta_graph import import_with_elements, read_meta_graph_file, refuse_when_eager
-from everflow.ops.variables import _all_saveable_objects
+from everflow.ops.io.meta_graph import import_with_elements, read_meta_graph_file, refuse_when_eager
+from everflow.ops.variables.variable import _all_saveable_objects
 from everflow.platform import logging
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.train.saver import Saver

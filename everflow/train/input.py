@@ -7,17 +7,17 @@ import inspect
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
 from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly, name_scope
 from everflow.ops import array, math
-from everflow.ops.check import Assert
-from everflow.ops.constants import constant
-from everflow.ops.data_flow import FIFOQueue
-from everflow.ops.random import random_shuffle
-from everflow.ops.summaries import scalar
-from everflow.ops.variables import VariableV1
+from everflow.ops.array.constants import constant
+from everflow.ops.checks.values import Assert
+from everflow.ops.io.summaries import scalar
+from everflow.ops.queues.queues import FIFOQueue
+from everflow.ops.random.distributions import random_shuffle
+from everflow.ops.variables.variable import VariableV1
 from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
-from everflow.framework.operation import Tensor
 
 # --- producers --------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
 from everflow.ops import math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import case, cond
-from everflow.ops.random import random_normal
+from everflow.ops.random.distributions import random_normal
 
 
 def _schedule(function):

@@ -6,10 +6,10 @@ import numpy as np
 
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import init_scope
-from everflow.ops import grouping, math
-from everflow.ops.constants import constant
-from everflow.ops.control_flow import cond
-from everflow.ops.variables import Variable
+from everflow.ops import math
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow import cond, grouping
+from everflow.ops.variables.variable import Variable
 from everflow.train.optimizer import Optimizer
 
 

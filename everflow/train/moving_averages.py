@@ -6,8 +6,12 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, colocate_with, get_default_graph, init_scope, name_scope
-from everflow.ops import grouping, initializers, math, state, variables
-from everflow.ops.variable_scope import get_variable, get_variable_scope, variable_scope
+from everflow.ops import math
+from everflow.ops.control_flow import grouping
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import initializers
+from everflow.ops.variables import variable as variables
+from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
 from everflow.train import slot_creator
 
 

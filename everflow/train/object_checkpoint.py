@@ -8,9 +8,9 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments, dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import device, executing_eagerly, get_default_graph, init_scope
-from everflow.ops.constants import constant
-from everflow.ops.saveables import SaveableObject, SaveSpec
-from everflow.ops.variables import Variable
+from everflow.ops.array.constants import constant
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import write_state

@@ -21,10 +21,14 @@ from everflow.framework.scopes import (
     init_scope,
     name_scope,
 )
-from everflow.ops import array, gradients, grouping, state, variables
-from everflow.ops.gradient_tape import GradientTape
+from everflow.ops import array
+from everflow.ops.control_flow import grouping
+from everflow.ops.gradients import reverse as gradients
+from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.math import cast, unsorted_segment_sum
-from everflow.ops.resource_variables import is_resource_variable
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import variable as variables
+from everflow.ops.variables.resource import is_resource_variable
 from everflow.train import slot_creator
 
 

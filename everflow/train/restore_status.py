@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow.framework import attachments
 from everflow.framework.scopes import executing_eagerly, get_default_session
-from everflow.ops.grouping import group
-from everflow.ops.variables import Variable
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.variables.variable import Variable
 from everflow.runtime.session import Session
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree, PythonState, children_of, slot_of

@@ -11,9 +11,9 @@ from everflow.framework import errors
 from everflow.framework.forking import renewed
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import executing_eagerly, get_default_graph, register_proto_function
-from everflow.ops import meta_graph
-from everflow.ops.global_step import global_step as step_in
-from everflow.ops.variables import _all_saveable_objects, prepend_name_scope
+from everflow.ops.io import meta_graph
+from everflow.ops.variables.global_step import global_step as step_in
+from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (

@@ -12,12 +12,13 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import control_dependencies, device, name_scope
 from everflow.framework.shapes import TensorShape, scalar, unknown_shape
 from everflow.framework.static_values import known_value
-from everflow.ops import array, state
-from everflow.ops.constants import constant, placeholder_with_default
-from everflow.ops.grouping import group, with_dependencies
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.saveables import SaveableObject, SaveSpec
-from everflow.ops.variables import Variable
+from everflow.ops import array
+from everflow.ops.array.constants import constant, placeholder_with_default
+from everflow.ops.control_flow.grouping import group, with_dependencies
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables.variable import Variable
 from everflow.protos.saver_pb2 import SaverDef
 
 _REF_VARIABLES = ("Variable", "VariableV2", "AutoReloadVariable")

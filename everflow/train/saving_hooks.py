@@ -7,15 +7,15 @@ import os
 from everflow.formats.graph_files import write_graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.meta_graph import create_meta_graph_def
+from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.platform import logging
 from everflow.platform.gfile import GFile
 from everflow.protos.config_pb2 import RunOptions
 from everflow.protos.event_pb2 import SessionLog
+from everflow.runtime.timeline import Timeline
 from everflow.summary.writer import FileWriterCache
 from everflow.train.hook_timers import ForeseeingHook, PeriodicHook, check_one_given
 from everflow.train.scaffold import only_of
-from everflow.runtime.timeline import Timeline
 
 
 class CheckpointSaverListener:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection, get_default_graph
 from everflow.ops.array import concat
-from everflow.ops.grouping import group
-from everflow.ops.lookup import tables_initializer
-from everflow.ops.resources import initialize_resources, local_resources, report_uninitialized_resources, shared_resources
-from everflow.ops.summaries import merge_all
-from everflow.ops.variables import (
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.io.summaries import merge_all
+from everflow.ops.lookup.static import tables_initializer
+from everflow.ops.variables.resources import initialize_resources, local_resources, report_uninitialized_resources, shared_resources
+from everflow.ops.variables.variable import (
     global_variables,
     global_variables_initializer,
     local_variables_initializer,

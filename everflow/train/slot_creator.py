@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import colocate_with
-from everflow.ops import array, initializers
-from everflow.ops.resource_variables import is_resource_variable
-from everflow.ops.variable_scope import get_variable, get_variable_scope, variable_scope
-from everflow.ops.variables import SaveSliceInfo, Variable
+from everflow.ops import array
+from everflow.ops.variables import initializers
+from everflow.ops.variables.resource import is_resource_variable
+from everflow.ops.variables.scope import get_variable, get_variable_scope, variable_scope
+from everflow.ops.variables.variable import SaveSliceInfo, Variable
 
 
 def _create(primary, value, name, colocate_with_primary, validate_shape, shape=None, dtype=None):

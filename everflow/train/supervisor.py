@@ -10,13 +10,13 @@ from everflow.formats.graph_files import write_graph
 from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection, get_default_graph
-from everflow.ops.global_step import get_global_step
-from everflow.ops.global_step import global_step as step_in
-from everflow.ops.grouping import group
-from everflow.ops.lookup import tables_initializer
-from everflow.ops.meta_graph import create_meta_graph_def
-from everflow.ops.summaries import merge_all
-from everflow.ops.variables import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.io.meta_graph import create_meta_graph_def
+from everflow.ops.io.summaries import merge_all
+from everflow.ops.lookup.static import tables_initializer
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.global_step import global_step as step_in
+from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
 from everflow.platform import logging
 from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary

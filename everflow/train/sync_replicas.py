@@ -11,11 +11,12 @@ from everflow.framework.dtypes import int32
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, device, name_scope
-from everflow.ops import array, state
-from everflow.ops.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
-from everflow.ops.data_flow import FIFOQueue
-from everflow.ops.grouping import group, no_op
-from everflow.ops.variables import Variable, global_variables, report_uninitialized_variables
+from everflow.ops import array
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.queues.accumulators import ConditionalAccumulator, SparseConditionalAccumulator
+from everflow.ops.queues.queues import FIFOQueue
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import Variable, global_variables, report_uninitialized_variables
 from everflow.platform import logging
 from everflow.train.optimizer import Optimizer
 from everflow.train.queue_runner import QueueRunner

@@ -16,9 +16,9 @@ from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework import attachments
 from everflow.framework.errors import DataLossError
 from everflow.framework.scopes import get_default_graph
-from everflow.ops.module import Module
-from everflow.ops.saveables import SaveableObject
-from everflow.ops.variables import Variable
+from everflow.ops.variables.module import Module
+from everflow.ops.variables.saveables import SaveableObject
+from everflow.ops.variables.variable import Variable
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph
 from everflow.train.optimizer import Optimizer
 from everflow.train.saver_graph import saveables_of

@@ -7,10 +7,10 @@ import collections
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
-from everflow.ops import state
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variable_store import PartitionInfo
-from everflow.ops.variables import Variable
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.store import PartitionInfo
+from everflow.ops.variables.variable import Variable
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 from everflow.train.checkpoint_reader import checkpoint_path

@@ -13,7 +13,7 @@ from everflow.framework.operation import Operation
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.control_flow.contexts import ControlFlowContext
-from everflow.ops.grouping import group, no_op
+from everflow.ops.control_flow.grouping import group, no_op
 
 __all__ = ["compile", "jit_scope"]
 

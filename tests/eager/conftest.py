@@ -4,7 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.eager.mode import disable_eager_execution, enable_eager_execution
-from everflow.ops import variables
+from everflow.ops.variables import variable as variables
 
 
 @pytest.fixture(autouse=True)

@@ -214,7 +214,7 @@ def test_imported_nodes_are_colocated_as_the_scope_around_says():
 
 
 def test_a_function_of_the_same_name_must_be_the_same():
-    from everflow.ops.functions import Defun
+    from everflow.ops.functions.defun import Defun
 
     with tf.Graph().as_default() as other:
         Defun(tf.float32, func_name="Same")(lambda x: x + 1.0)(tf.constant(1.0))

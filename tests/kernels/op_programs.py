@@ -8,7 +8,7 @@ import everflow as tf
 from everflow import kernels
 from everflow.framework import dtypes, op_defs
 from everflow.framework import raw_ops as raw
-from everflow.ops.functions import Defun
+from everflow.ops.functions.defun import Defun
 from tests.kernels.op_examples import scalar, text
 
 _ROWS = np.arange(6, dtype=np.float32).reshape(3, 2)

@@ -3,7 +3,8 @@
 import pytest
 
 from everflow.framework import dtypes, op_defs
-from everflow.kernels import array, registry
+from everflow.kernels import registry
+from everflow.kernels.array import basic as array
 from everflow.kernels.facts import FRESH, SHARE, Effect, Memory, Waits
 
 KERNELS = {name: registry.lookup(name) for name in registry.names()}

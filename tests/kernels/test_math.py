@@ -5,8 +5,8 @@ import pytest
 
 import everflow as tf
 from everflow.framework import registry as rules
-from everflow.kernels import math_dtypes
 from everflow.kernels import registry as kernels
+from everflow.kernels.math import dtypes as math_dtypes
 
 UNARY = (
     "Abs Acos Acosh Angle Asin Asinh Atan Atanh BesselI0e BesselI1e Cast Ceil CheckNumerics ComplexAbs Conj Cos Cosh Digamma Erf Erfc "

@@ -9,7 +9,9 @@ import torch
 
 import everflow as tf
 from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError
-from everflow.kernels import candidate_sampling, ctc, nn_fractional_pooling, philox
+from everflow.kernels.nn import candidate_sampling, ctc
+from everflow.kernels.nn import fractional_pooling as nn_fractional_pooling
+from everflow.kernels.random import philox
 from everflow.kernels.registry import lookup
 from everflow.runtime.state import SessionState
 

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from everflow.framework.windows import parse_format, slide
-from everflow.kernels import convolution, nn_morphology, pooling
+from everflow.kernels.nn import convolution, pooling
+from everflow.kernels.nn import morphology as nn_morphology
 
 RANDOM = np.random.default_rng(0)
 ONES = [1, 1, 1, 1]

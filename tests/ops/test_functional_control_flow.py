@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.ops.functions import Defun
+from everflow.ops.functions.defun import Defun
 
 
 @pytest.fixture(autouse=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
-from everflow.ops.functions import Defun
+from everflow.ops.functions.defun import Defun
 from tests.runtime import random_inputs
 
 MOVES: list = []

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.kernels.data import End, Iteration, from_iterable
-from everflow.ops.functions import Defun
+from everflow.kernels.data.datasets import End, Iteration, from_iterable
+from everflow.ops.functions.defun import Defun
 from everflow.protos.attr_value_pb2 import NameAttrList
 
 Dataset = tf.data.Dataset

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 import everflow as tf
-from everflow.ops.functions import Declare, Defun
+from everflow.ops.functions.defun import Declare, Defun
 
 SCALAR = [tf.TensorSpec([], tf.float32)]
 
@@ -135,7 +135,7 @@ def test_recursion_is_as_deep_as_it_says():
 def test_recursion_without_an_end_is_an_error_and_no_crash():
     program = """
         import everflow as tf
-        from everflow.ops.functions import Declare, Defun
+        from everflow.ops.functions.defun import Declare, Defun
 
         declared = Declare("Endless", [("n", tf.int32)], [("m", tf.int32)])
 

@@ -8,7 +8,7 @@ from everflow.framework import op_defs
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.kernels import registry
 from everflow.kernels.facts import FRESH
-from everflow.ops.functions import Defun
+from everflow.ops.functions.defun import Defun
 from tests.runtime import random_programs
 from tests.runtime.random_programs import compare, config
 

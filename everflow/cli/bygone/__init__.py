@@ -5,6 +5,7 @@ everflow changes nothing outside of it.
 """
 
 from __future__ import annotations
+
 from everflow.cli.bygone import array_methods, numpy_functions, numpy_names, python_names, scipy_misc
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import collections.abc
 
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 from everflow.train.tracking import AutoTrackable, is_trackable
 
 

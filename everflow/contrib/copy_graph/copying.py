@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from everflow.framework.operation import Operation, Tensor
-from everflow.ops.ref_variables import RefVariable
-from everflow.ops.variables import Variable
+from everflow.ops.variables.ref import RefVariable
+from everflow.ops.variables.variable import Variable
 from everflow.runtime.session import Session
 
 

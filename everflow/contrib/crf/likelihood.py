@@ -5,9 +5,9 @@ from __future__ import annotations
 from everflow.contrib.crf.cells import CrfForwardRnnCell
 from everflow.framework import dtypes
 from everflow.ops import array, math
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import smart_cond
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.dynamic import dynamic_rnn
 
 

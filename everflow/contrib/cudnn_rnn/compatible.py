@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from everflow.contrib.rnn.blocks import LSTMBlockCell
 from everflow.framework import dtypes
-from everflow.ops import array, initializers, math, nn
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
 from everflow.rnn.cells import GRUCell
 
 

@@ -12,9 +12,10 @@ from everflow.framework.scopes import add_to_collection
 from everflow.framework.seeds import get_seed
 from everflow.framework.shapes import TensorShape
 from everflow.layers.base import Layer
-from everflow.ops import array, initializers
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
+from everflow.ops import array
+from everflow.ops.array.constants import constant
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 
 _DIRECTIONS = {"unidirectional": 1, "bidirectional": 2}
 

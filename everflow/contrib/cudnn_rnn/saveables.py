@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from everflow.contrib.cudnn_rnn.params_format import CONVERTERS
-from everflow.ops import array, state
-from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops import array
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
 _CELLS = {
     "lstm": "cudnn_compatible_lstm_cell",

@@ -8,7 +8,7 @@ from everflow.framework.conversion import convert_to_tensor as _convert_to_tenso
 from everflow.framework.graph_keys import GraphKeys as _GraphKeys
 from everflow.framework.scopes import get_collection as _get_collection
 from everflow.framework.scopes import name_scope as _name_scope
-from everflow.ops.summaries import collect as _collect
+from everflow.ops.io.summaries import collect as _collect
 
 __all__ = ["audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary"]
 

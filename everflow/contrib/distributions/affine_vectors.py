@@ -11,7 +11,8 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, linear_operators, math
+from everflow.ops import array, math
+from everflow.ops.linalg import operators as linear_operators
 
 
 def checked(scale):

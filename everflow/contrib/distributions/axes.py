@@ -9,8 +9,8 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_integer
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks.shapes import assert_integer
 
 
 def rotated(x, by):

@@ -10,9 +10,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value_as_shape
-from everflow.ops import array, check, math
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_rank
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_rank
 
 
 def _through(way, method):

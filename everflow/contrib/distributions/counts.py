@@ -13,9 +13,12 @@ from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, check, math, nn, random
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.nn import activations as nn
+from everflow.ops.random import distributions as random
 
 
 class Poisson(Scalar):

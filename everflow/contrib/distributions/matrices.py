@@ -11,7 +11,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array_indexing import where_v2
+from everflow.ops.array.indexing import where_v2
 
 
 def fill_triangular(x, upper=False, name=None):

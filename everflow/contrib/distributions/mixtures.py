@@ -14,8 +14,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, math, nn
-from everflow.ops.array_indexing import where_v2
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.nn import activations as nn
 
 
 class Mixture(Distribution):

@@ -7,8 +7,12 @@ from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.distributions.location_scale import Normal
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check, linalg, linear_operators, math, nn
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.linalg import operators as linear_operators
+from everflow.ops.nn import activations as nn
 
 
 class MultivariateNormalLinearOperator(AffineVector):

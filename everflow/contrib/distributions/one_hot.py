@@ -14,8 +14,11 @@ from everflow.distributions.kullback_leibler import RegisterKL
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, nn, random
-from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.losses import softmax_cross_entropy_with_logits
+from everflow.ops.random import distributions as random
 
 
 class _Classes(Vector):

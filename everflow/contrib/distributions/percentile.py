@@ -8,10 +8,12 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, check, check_shapes, math
-from everflow.ops.clip import clip_by_value
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.nn_top_k import top_k
+from everflow.ops import array, math
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.nn.top_k import top_k
 
 # The values are sorted from the largest down, so the next lower one is at the next higher place.
 _PLACE = {"lower": math.ceil, "higher": math.floor, "nearest": math.round}

@@ -14,7 +14,10 @@ from everflow.distributions.gamma import ConcentrationRate, Gamma
 from everflow.distributions.location_scale import LocationScale
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, math, nn, random
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.nn import activations as nn
+from everflow.ops.random import distributions as random
 
 
 class Logistic(LocationScale):

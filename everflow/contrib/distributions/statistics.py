@@ -10,9 +10,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, math, state
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops import array, math
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 
 def _check_floating(name, dtype):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.contrib.distributions.bijectors.elementwise import Identity
-from everflow.distributions.distribution import Distribution
+from everflow.distributions.distribution import Distribution, as_vector
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
@@ -13,8 +13,7 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.constants import constant
-from everflow.distributions.distribution import as_vector
+from everflow.ops.array.constants import constant
 
 
 def _truth(value):

@@ -15,8 +15,9 @@ from everflow.distributions.location_scale import Normal
 from everflow.distributions.uniform import Uniform
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, check, math
-from everflow.ops.array_indexing import where_v2
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
 
 
 class Kumaraswamy(TransformedDistribution):

@@ -13,7 +13,8 @@ from everflow.distributions.gamma import Exponential
 from everflow.distributions.location_scale import Laplace, Normal
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, linear_operators
+from everflow.ops import array
+from everflow.ops.linalg import operators as linear_operators
 
 
 class VectorExponentialLinearOperator(AffineVector):

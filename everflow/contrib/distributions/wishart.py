@@ -13,11 +13,15 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, check, linalg, linear_operators, math, random
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_same_float_dtype
-from everflow.ops.constants import constant
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_same_float_dtype
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.linalg import operators as linear_operators
+from everflow.ops.random import distributions as random
 
 
 class _WishartLinearOperator(Distribution):

@@ -46,12 +46,12 @@ from everflow.eager.py_function import py_function as py_func
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.scopes import executing_eagerly as in_eager_mode
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops.custom_gradient import custom_gradient
-from everflow.ops.eager_variable_store import EagerVariableStore
-from everflow.ops.gradient_tape import GradientTape
-from everflow.ops.resource_variables import ResourceVariable as Variable
-from everflow.ops.template import make_template_internal as make_template
-from everflow.ops.traced_functions import defun, function
+from everflow.ops.functions.traced import defun, function
+from everflow.ops.gradients.custom import custom_gradient
+from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.variables.eager_store import EagerVariableStore
+from everflow.ops.variables.resource import ResourceVariable as Variable
+from everflow.ops.variables.template import make_template_internal as make_template
 from everflow.test.modes import (
     run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes,
 )

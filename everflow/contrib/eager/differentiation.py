@@ -7,7 +7,7 @@ import inspect
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.ops import array
-from everflow.ops.gradient_tape import GradientTape
+from everflow.ops.gradients.tape import GradientTape
 
 
 def implicit_value_and_gradients(f):

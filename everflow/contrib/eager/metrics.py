@@ -9,12 +9,13 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, executing_eagerly
-from everflow.ops import array, check, math
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
 from everflow.ops.control_flow import cond
-from everflow.ops.grouping import group
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.traced_functions import defun
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.functions.traced import defun
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.scope import get_variable, variable_scope
 from everflow.train.tracking import AutoTrackable
 
 

@@ -10,7 +10,7 @@ from everflow.keras.backend.state import unique_object_name
 from everflow.keras.engine.base_layer import snake_case
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.layers.base import Layer
-from everflow.ops.variable_scope import VariableScope, variable_scope
+from everflow.ops.variables.scope import VariableScope, variable_scope
 from everflow.platform import file_io
 from everflow.train.saver import Saver
 

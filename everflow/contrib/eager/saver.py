@@ -6,7 +6,7 @@ import contextlib
 
 from everflow.formats.checkpoint import open_checkpoint
 from everflow.framework.errors import NotFoundError
-from everflow.ops import resource_variables
+from everflow.ops.variables import resource as resource_variables
 from everflow.train.optimizer import Optimizer
 from everflow.train.saver import Saver as TrainSaver
 

@@ -8,8 +8,8 @@ from everflow.estimator.export.outputs import PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
-from everflow.ops.clip import clip_by_global_norm
-from everflow.ops.sparse import sparse_tensor_to_dense
+from everflow.ops.math.clip import clip_by_global_norm
+from everflow.ops.sparse.functions import sparse_tensor_to_dense
 
 
 def clip_gradients_by_norm(optimizer, clip_norm):

@@ -14,8 +14,9 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.layers import dense
 from everflow.losses import Reduction
-from everflow.ops import array, check_shapes, math
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array, math
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.variables.scope import variable_scope
 from everflow.rnn import rnn_cell
 from everflow.rnn.dynamic import dynamic_rnn
 

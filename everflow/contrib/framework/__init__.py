@@ -69,9 +69,9 @@ from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.static_values import is_tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import argsort, sort
-from everflow.ops.check_shapes import assert_same_float_dtype, assert_scalar
+from everflow.ops.checks.shapes import assert_same_float_dtype, assert_scalar
 from everflow.ops.control_flow import smart_case, smart_cond, smart_constant_value
-from everflow.ops.initializers_convolution import (
+from everflow.ops.variables.convolution_initializers import (
     convolutional_delta_orthogonal,
     convolutional_orthogonal_1d,
     convolutional_orthogonal_2d,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.contrib.framework.variables import get_unique_variable, get_variable_full_name
-from everflow.ops.constants import placeholder
-from everflow.ops.grouping import group
-from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops.array.constants import placeholder
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.platform import logging
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_reader import NewCheckpointReader

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from everflow import train
 from everflow.train.checkpoint_reader import list_variables as _list_variables
 from everflow.train.checkpoint_reader import load_checkpoint as _load_checkpoint
 from everflow.train.checkpoint_reader import load_variable as _load_variable
-from everflow import train
 
 
 def load_checkpoint(filepattern):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from everflow.framework import dtypes
-from everflow.ops import initializers
+from everflow.ops.variables import initializers
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
 
 

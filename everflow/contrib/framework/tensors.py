@@ -15,10 +15,10 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
-from everflow.ops.check_shapes import assert_scalar
-from everflow.ops.confusion_matrix import remove_squeezable_dimensions as _squeezed
+from everflow.ops.checks.shapes import assert_scalar
 from everflow.ops.control_flow import Assert
-from everflow.ops.script import py_func as _py_func
+from everflow.ops.functions.python import py_func as _py_func
+from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions as _squeezed
 from everflow.platform.deprecation import deprecated
 
 

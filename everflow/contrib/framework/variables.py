@@ -15,13 +15,13 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import add_to_collection, colocate_with, get_collection, get_collection_ref
 from everflow.framework.scopes import device as device_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import variable_scope as scopes
-from everflow.ops.global_step import assert_global_step as _assert_global_step
-from everflow.ops.global_step import create_global_step as _create_global_step
-from everflow.ops.global_step import get_global_step as _get_global_step
-from everflow.ops.global_step import get_or_create_global_step as _get_or_create_global_step
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.ops.variables import scope as scopes
+from everflow.ops.variables.global_step import assert_global_step as _assert_global_step
+from everflow.ops.variables.global_step import create_global_step as _create_global_step
+from everflow.ops.variables.global_step import get_global_step as _get_global_step
+from everflow.ops.variables.global_step import get_or_create_global_step as _get_or_create_global_step
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform.deprecation import deprecated
 
 _AUTO, _NONE = VariableSynchronization.AUTO, VariableAggregation.NONE

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from everflow.contrib.layers import fully_connected, xavier_initializer
 from everflow.ops import array, math
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.variables.scope import get_variable, variable_scope
 from everflow.rnn.cells import LSTMCell, LSTMStateTuple, RNNCell
 
 

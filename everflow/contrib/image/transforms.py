@@ -9,8 +9,9 @@ from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
-from everflow.ops import array, linalg, math
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.linalg import decompositions as linalg
 
 _IMAGE_DTYPES = {dtypes.uint8, dtypes.int32, dtypes.int64, dtypes.float16, dtypes.float32, dtypes.float64}
 

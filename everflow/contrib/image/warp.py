@@ -7,8 +7,10 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, linalg, math
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
+from everflow.ops.linalg import decompositions as linalg
 
 # Distances below this count as this, since the spline's kernel has a logarithm.
 _EPSILON = 0.0000000001

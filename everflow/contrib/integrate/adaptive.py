@@ -9,7 +9,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, cond, while_loop
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 # Butcher's tableau: where the slopes are taken, from which slopes, and how they are weighted. The last slope is the next step's first.
 _ALPHA = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)

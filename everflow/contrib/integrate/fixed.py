@@ -7,7 +7,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, while_loop
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
 def _midpoint(func, y, t, dt):

@@ -6,7 +6,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.losses import Reduction, compute_weighted_loss
-from everflow.ops import array, check, math, nn
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.nn import activations as nn
 
 
 def sparse_multiclass_hinge_loss(

@@ -8,7 +8,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.ops import math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 
 
 class InvalidShapeError(Exception):

@@ -13,17 +13,19 @@ from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
-from everflow.ops import array, math, nn, sparse
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.parsing_examples import (
+from everflow.ops import array, math
+from everflow.ops.io.examples import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     VarLenFeature,
     parse_example,
     parse_single_sequence_example,
 )
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.nn import activations as nn
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.scope import variable_scope
 from everflow.platform import logging
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 

@@ -16,7 +16,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import dimension_value
 from everflow.layers import convolutional as base
 from everflow.ops import array
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 _LAYERS = {3: base.Conv1D, 4: base.Conv2D, 5: base.Conv3D}
 _FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")

@@ -19,8 +19,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections
 from everflow.layers.core import Dense
-from everflow.ops import array, initializers, math
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops import array, math
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 NAMES = {"kernel": "weights", "bias": "biases"}
 ZEROS = initializers.zeros_initializer()

@@ -6,8 +6,8 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_n_to_tensor_or_indexed_slices, convert_to_tensor
 from everflow.framework.scopes import colocate_with, name_scope
 from everflow.ops import array, math
-from everflow.ops.embedding import as_columns, checked_sparse_lookup, clip_rows, contiguous_part_of, place_of
-from everflow.ops.resource_variables import BaseResourceVariable
+from everflow.ops.nn.embedding import as_columns, checked_sparse_lookup, clip_rows, contiguous_part_of, place_of
+from everflow.ops.variables.resource import BaseResourceVariable
 
 
 def embedding_lookup_sparse_with_distributed_aggregation(

@@ -15,10 +15,11 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, math, sparse
-from everflow.ops.initializers import truncated_normal_initializer
-from everflow.ops.parsing_examples import VarLenFeature
-from everflow.ops.partitioned_variables import PartitionedVariable
+from everflow.ops import array, math
+from everflow.ops.io.examples import VarLenFeature
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.variables.initializers import truncated_normal_initializer
+from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 
 

@@ -9,8 +9,8 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.embedding import combined_rows
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.nn.embedding import combined_rows
+from everflow.ops.variables.scope import variable_scope
 
 
 def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializer=None, regularizer=None, trainable=True, scope=None,

@@ -14,8 +14,10 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, check_shapes, math, sparse
-from everflow.ops.parsing_examples import FixedLenFeature
+from everflow.ops import array, math
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.io.examples import FixedLenFeature
+from everflow.ops.sparse import functions as sparse
 
 
 class OldColumn(FeatureColumn):

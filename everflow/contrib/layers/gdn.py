@@ -9,8 +9,8 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.base import Layer
 from everflow.ops import array, math
-from everflow.ops.constants import constant
-from everflow.ops.linalg import eye
+from everflow.ops.array.constants import constant
+from everflow.ops.linalg.decompositions import eye
 
 
 @RegisterGradient("GDNLowerBound")

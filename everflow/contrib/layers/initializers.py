@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import sqrt
 
 from everflow.framework import dtypes
-from everflow.ops import random
+from everflow.ops.random import distributions as random
 
 
 def xavier_initializer(uniform=True, seed=None, dtype=dtypes.float32):

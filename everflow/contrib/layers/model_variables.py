@@ -7,7 +7,7 @@ import functools
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.outputs import get_variable_collections
 from everflow.framework import dtypes
-from everflow.ops.variables import VariableAggregation, VariableSynchronization
+from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
 
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):

@@ -15,10 +15,11 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collections, control_dependencies
 from everflow.framework.shapes import TensorShape
 from everflow.layers.normalization import BatchNormalization
-from everflow.ops import array, initializers
-from everflow.ops.constants import constant
+from everflow.ops import array
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
-from everflow.ops.variable_scope import get_variable_scope, variable_scope
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.train.moving_averages import assign_moving_average
 
 

@@ -9,8 +9,9 @@ from everflow.contrib.layers.outputs import activated, check_data_format, known_
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, initializers, math
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array, math
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import variable_scope
 
 
 def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):

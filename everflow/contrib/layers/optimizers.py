@@ -8,12 +8,15 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_collection
-from everflow.ops import array, clip, initializers, math, random
-from everflow.ops import summaries as summary
-from everflow.ops.global_step import assert_global_step, get_global_step
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.variable_scope import get_variable, variable_scope
-from everflow.ops.variables import trainable_variables
+from everflow.ops import array, math
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.io import summaries as summary
+from everflow.ops.math import clip
+from everflow.ops.random import distributions as random
+from everflow.ops.variables import initializers
+from everflow.ops.variables.global_step import assert_global_step, get_global_step
+from everflow.ops.variables.scope import get_variable, variable_scope
+from everflow.ops.variables.variable import trainable_variables
 from everflow.train import (
     AdagradOptimizer,
     AdamOptimizer,

@@ -10,7 +10,7 @@ from everflow.framework.scopes import add_to_collection, add_to_collections, get
 from everflow.framework.shapes import TensorShape, dimension_value
 from everflow.framework.static_values import constant_value as known
 from everflow.ops.control_flow import smart_cond  # noqa: F401  a name of slim.utils as well
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 
 NamedOutputs = collections.namedtuple("NamedOutputs", ["name", "outputs"])
 

@@ -9,7 +9,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection, name_scope
 from everflow.ops import math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.platform import logging
 
 

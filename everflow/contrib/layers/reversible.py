@@ -11,13 +11,13 @@ from everflow.framework import dtypes, nest
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.layers.base import Layer
 from everflow.ops import array, math
-from everflow.ops.constants import constant
-from everflow.ops.custom_gradient import custom_gradient
-from everflow.ops.functions import Defun
-from everflow.ops.gradients import gradients
-from everflow.ops.grouping import tuple as in_one_step
-from everflow.ops.variable_scope import get_variable_scope, variable_scope
-from everflow.ops.variables import global_variables
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow.grouping import tuple as in_one_step
+from everflow.ops.functions.defun import Defun
+from everflow.ops.gradients.custom import custom_gradient
+from everflow.ops.gradients.reverse import gradients
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.ops.variables.variable import global_variables
 
 
 class RevBlock(Layer):

@@ -6,8 +6,9 @@ from everflow.contrib.layers.sparse_columns import sparse_feature_cross
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, sparse
-from everflow.ops.embedding import embedding_lookup
+from everflow.ops import array, math
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.sparse import functions as sparse
 
 # Stands for a row without values; any string does that no feature has.
 _NO_VALUE = "6ZxWzWOHxZ"

@@ -12,9 +12,10 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import dimension_value
 from everflow.layers import core
-from everflow.ops import array, initializers, math
-from everflow.ops.constants import constant
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import variable_scope
 
 
 @add_arg_scope

@@ -12,8 +12,12 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.operation import Tensor
-from everflow.ops import lookup, lookup_files, math, sparse, strings
-from everflow.ops.parsing_examples import VarLenFeature
+from everflow.ops import math
+from everflow.ops.io.examples import VarLenFeature
+from everflow.ops.lookup import files as lookup_files
+from everflow.ops.lookup import static as lookup
+from everflow.ops.sparse import functions as sparse
+from everflow.ops.strings import text as strings
 
 SparseIdLookupConfig = collections.namedtuple(
     "SparseIdLookupConfig", ("vocabulary_file", "keys", "num_oov_buckets", "vocab_size", "default_value")

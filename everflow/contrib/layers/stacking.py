@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.framework.conversion import convert_to_tensor
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 
 @add_arg_scope

@@ -9,7 +9,7 @@ from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.ops import math
-from everflow.ops import summaries as summary
+from everflow.ops.io import summaries as summary
 
 
 def _share(condition):

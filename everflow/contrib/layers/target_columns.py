@@ -8,9 +8,10 @@ from everflow.contrib import metrics as metrics_lib
 from everflow.contrib.losses import hinge_loss
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
-from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.losses import sigmoid_cross_entropy_with_logits, sparse_softmax_cross_entropy_with_logits
 
 # Kinds of problems, as tf.contrib.learn.ProblemType numbers them.
 _CLASSIFICATION, _LINEAR_REGRESSION = 1, 2

@@ -8,10 +8,10 @@ from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
-from everflow.ops.global_step import get_global_step
-from everflow.ops.nn import relu
-from everflow.ops.partitioned_variables import min_max_variable_partitioner
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.nn.activations import relu
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.partitioned import min_max_variable_partitioner
+from everflow.ops.variables.scope import variable_scope
 from everflow.train import AdagradOptimizer
 
 LEARNING_RATE = 0.05

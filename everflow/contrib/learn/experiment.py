@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 
+from everflow.cluster.server import Server
 from everflow.contrib.learn import export_strategies as strategies
 from everflow.contrib.learn.estimator import NotFittedError
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.monitors import ValidationMonitor
-from everflow.distributed.server import Server
 from everflow.platform import logging
 from everflow.train.checkpoint_state import latest_checkpoint
 

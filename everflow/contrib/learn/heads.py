@@ -6,20 +6,22 @@ import abc
 
 from everflow import metrics as metrics_lib
 from everflow import summary
+from everflow.contrib.layers.dense import fully_connected
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.estimator.canned.classification_heads import all_classes
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, lookup, math, nn
+from everflow.ops import array, math
 from everflow.ops.control_flow import no_op
-from everflow.ops.nn_losses import (
+from everflow.ops.lookup import static as lookup
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.losses import (
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
     sparse_softmax_cross_entropy_with_logits,
 )
-from everflow.ops.variable_scope import variable_scope
-from everflow.contrib.layers.dense import fully_connected
+from everflow.ops.variables.scope import variable_scope
 
 
 class Head(abc.ABC):

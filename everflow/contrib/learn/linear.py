@@ -11,11 +11,11 @@ from everflow.contrib.learn.heads import class_head, regression_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
-from everflow.ops.clip import clip_by_global_norm
-from everflow.ops.global_step import get_global_step
-from everflow.ops.gradients import gradients
-from everflow.ops.partitioned_variables import min_max_variable_partitioner
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.gradients.reverse import gradients
+from everflow.ops.math.clip import clip_by_global_norm
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.partitioned import min_max_variable_partitioner
+from everflow.ops.variables.scope import variable_scope
 from everflow.train import FtrlOptimizer
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework.operation import Tensor
-from everflow.ops.global_step import get_global_step
+from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
 from everflow.train.checkpoint_state import latest_checkpoint
 from everflow.train.hooks import NanLossDuringTrainingError, StopAtStepHook  # noqa: F401  StopAtStep is made of one.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.contrib.learn.model_ops import InputFnOps
 from everflow.framework import dtypes
 from everflow.ops.array import placeholder
-from everflow.ops.parsing_examples import parse_example
+from everflow.ops.io.examples import parse_example
 
 
 def build_parsing_serving_input_fn(feature_spec, default_batch_size=None):

@@ -6,10 +6,11 @@ import copy
 
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
-from everflow.ops import array, math, nn
-from everflow.ops import variable_scope as scopes
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond
-from everflow.ops.embedding import embedding_lookup
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.static import static_rnn
 
 

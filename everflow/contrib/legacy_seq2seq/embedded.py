@@ -13,8 +13,8 @@ from everflow.contrib.legacy_seq2seq.decoders import (
 )
 from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
 from everflow.ops import array
-from everflow.ops import variable_scope as scopes
-from everflow.ops.embedding import embedding_lookup
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.static import static_rnn
 
 

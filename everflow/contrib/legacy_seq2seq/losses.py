@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops import variable_scope as scopes
-from everflow.ops.nn_losses import sparse_softmax_cross_entropy_with_logits
+from everflow.ops.nn.losses import sparse_softmax_cross_entropy_with_logits
+from everflow.ops.variables import scope as scopes
 
 
 def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None, name=None):

@@ -6,9 +6,19 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import lookup as _lookup
-from everflow.ops import lookup_files as _files
-from everflow.ops.lookup import (
+from everflow.ops.lookup import files as _files
+from everflow.ops.lookup import static as _lookup
+from everflow.ops.lookup.files import (
+    TextFileIdTableInitializer,
+    TextFileIndex,
+    TextFileInitializer,
+    TextFileStringTableInitializer,
+    index_table_from_file,
+    index_to_string_table_from_file,
+)
+from everflow.ops.lookup.mutable import DenseHashTable as MutableDenseHashTable
+from everflow.ops.lookup.mutable import MutableHashTable
+from everflow.ops.lookup.static import (
     FastHashSpec,
     HasherSpec,
     HashTable,
@@ -19,16 +29,6 @@ from everflow.ops.lookup import (
     StrongHashSpec,
     TableInitializerBase,
 )
-from everflow.ops.lookup_files import (
-    TextFileIdTableInitializer,
-    TextFileIndex,
-    TextFileInitializer,
-    TextFileStringTableInitializer,
-    index_table_from_file,
-    index_to_string_table_from_file,
-)
-from everflow.ops.lookup_mutable import DenseHashTable as MutableDenseHashTable
-from everflow.ops.lookup_mutable import MutableHashTable
 
 
 def _given(mapping):

@@ -7,9 +7,9 @@ import functools
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.nn_losses import softmax_cross_entropy_with_logits
-from everflow.ops.printing import Print
-from everflow.ops.sparse import sparse_minimum, sparse_reduce_sum
+from everflow.ops.io.printing import Print
+from everflow.ops.nn.losses import softmax_cross_entropy_with_logits
+from everflow.ops.sparse.functions import sparse_minimum, sparse_reduce_sum
 
 __all__ = ["contrastive_loss", "lifted_struct_loss", "npairs_loss", "npairs_loss_multilabel", "triplet_semihard_loss"]
 

@@ -25,11 +25,13 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics import at_k, counts
 from everflow.metrics.variables import aligned, collected, metric_variable
-from everflow.ops import array, math, nn_top_k, state
-from everflow.ops.confusion_matrix import confusion_matrix
-from everflow.ops.sets import set_difference, set_intersection, set_size, set_union
-from everflow.ops.variable_scope import variable_scope
-from everflow.ops.weights import broadcast_weights
+from everflow.ops import array, math
+from everflow.ops.math.confusion_matrix import confusion_matrix
+from everflow.ops.nn import top_k as nn_top_k
+from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.sparse.sets import set_difference, set_intersection, set_size, set_union
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 
 # Old name → metric of tf.metrics that takes the same arguments, but for the order of labels and predictions.
 _RENAMED = {

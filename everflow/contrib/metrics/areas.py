@@ -12,13 +12,15 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics.variables import collected
-from everflow.ops import array, math, nn_convolution, nn_top_k
-from everflow.ops.check import assert_greater_equal, assert_less_equal
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks.values import assert_greater_equal, assert_less_equal
 from everflow.ops.control_flow import Assert, cond
-from everflow.ops.grouping import group, no_op
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.nn import convolution as nn_convolution
+from everflow.ops.nn import top_k as nn_top_k
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 _TINY = 1e-7
 

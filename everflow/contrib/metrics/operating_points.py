@@ -8,11 +8,13 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics.thresholds import counts_at_thresholds, spread_thresholds
 from everflow.metrics.variables import collected, metric_variable
-from everflow.ops import array, check, math, state
-from everflow.ops.check_shapes import assert_type
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_type
 from everflow.ops.control_flow import cond, group
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 
 _TINY = 1e-7
 

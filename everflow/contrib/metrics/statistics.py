@@ -7,11 +7,12 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.metrics.thresholds import TINY, counts_at_thresholds, spread_thresholds
 from everflow.metrics.variables import aligned, collected, metric_variable
-from everflow.ops import array, math, state
-from everflow.ops.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond, no_op
-from everflow.ops.variable_scope import variable_scope
-from everflow.ops.weights import broadcast_weights
+from everflow.ops.math.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
+from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.scope import variable_scope
 
 
 def streaming_covariance(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):

@@ -11,9 +11,10 @@ from everflow.contrib.layers.outputs import add_variable_to_collections
 from everflow.contrib.model_pruning.masks import collect
 from everflow.framework.conversion import convert_to_tensor
 from everflow.layers.base import Layer
-from everflow.ops import initializers, math
-from everflow.ops.nn_atrous import convolution
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import math
+from everflow.ops.nn.atrous import convolution
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import variable_scope
 
 
 class _Masked(Layer):

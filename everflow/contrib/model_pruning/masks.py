@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from everflow.framework.scopes import add_to_collection, get_collection
-from everflow.ops import initializers, math, nn
-from everflow.ops import variable_scope as scopes
+from everflow.ops import math
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 
 MASKS, THRESHOLDS, MASKED_WEIGHTS, WEIGHTS = "masks", "thresholds", "masked_weights", "kernel"
 _MASKED_NAME = "weights/masked_weight"

@@ -7,12 +7,16 @@ from everflow.contrib.training.hparams import HParams
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, initializers, math, nn, state, summaries
-from everflow.ops import variable_scope as scopes
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond, group, no_op
-from everflow.ops.global_step import get_global_step
-from everflow.ops.nn_atrous import pool
-from everflow.ops.nn_top_k import top_k
+from everflow.ops.io import summaries
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.atrous import pool
+from everflow.ops.nn.top_k import top_k
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
+from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib.model_pruning.masks import collect
-from everflow.ops import initializers
+from everflow.ops.variables import initializers
 from everflow.rnn.cells import BasicLSTMCell, LSTMCell
 
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
-from everflow.ops import array, grouping, state
+from everflow.ops import array
+from everflow.ops.control_flow import grouping
 from everflow.ops.math import abs as magnitude
 from everflow.ops.math import cast, maximum, sqrt, square
+from everflow.ops.variables import assign as state
 from everflow.train.adam import AdamOptimizer
 
 

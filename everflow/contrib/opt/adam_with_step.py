@@ -6,7 +6,8 @@ from everflow.contrib.opt.adam_variants import LazyAdamOptimizer
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
-from everflow.ops import array, grouping
+from everflow.ops import array
+from everflow.ops.control_flow import grouping
 from everflow.ops.math import cast
 from everflow.ops.math import pow as power
 from everflow.train.adam import AdamOptimizer

@@ -5,9 +5,10 @@ from __future__ import annotations
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, get_collection_ref
-from everflow.ops import array, math, state
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond, group, no_op
-from everflow.ops.variables import global_variables, trainable_variables
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import global_variables, trainable_variables
 from everflow.train.optimizer import Optimizer
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, device
-from everflow.ops import math, state
-from everflow.ops import variable_scope as scopes
+from everflow.ops import math
 from everflow.ops.control_flow import cond, no_op
-from everflow.ops.variables import global_variables_initializer, local_variables_initializer
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import scope as scopes
+from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer
 from everflow.train.optimizer import Optimizer
 from everflow.train.session_run_hook import SessionRunHook
 

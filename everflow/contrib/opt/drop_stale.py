@@ -8,11 +8,12 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies
-from everflow.ops import array, initializers
+from everflow.ops import array
 from everflow.ops.control_flow import cond
-from everflow.ops.global_step import get_global_step
 from everflow.ops.math import cast
-from everflow.ops.variable_scope import get_variable
+from everflow.ops.variables import initializers
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.scope import get_variable
 
 
 class DropStaleGradientOptimizer(WrappingOptimizer):

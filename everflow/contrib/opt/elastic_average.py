@@ -6,11 +6,12 @@ from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, eve
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, device
-from everflow.ops import math, state
-from everflow.ops.constants import constant
+from everflow.ops import math
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import group, no_op
-from everflow.ops.data_flow import FIFOQueue
-from everflow.ops.variables import trainable_variables
+from everflow.ops.queues.queues import FIFOQueue
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import trainable_variables
 from everflow.train.optimizer import Optimizer
 from everflow.train.saver import Saver
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.scopes import get_default_session
-from everflow.ops import array, gradients, variables
-from everflow.ops.constants import placeholder
+from everflow.ops import array
+from everflow.ops.array.constants import placeholder
+from everflow.ops.gradients import reverse as gradients
+from everflow.ops.variables import variable as variables
 from everflow.platform import logging
 
 

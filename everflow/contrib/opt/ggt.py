@@ -15,9 +15,11 @@ from everflow.framework.scopes import (
     init_scope,
     name_scope,
 )
-from everflow.ops import array, linalg, math, state
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond, group
-from everflow.ops.variables import Variable
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import Variable
 from everflow.train.optimizer import Optimizer
 
 

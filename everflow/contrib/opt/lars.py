@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.ops import array
-from everflow.ops.linalg_norms import norm
+from everflow.ops.linalg.norms import norm
 from everflow.ops.math import cast, greater
 from everflow.train.optimizer import Optimizer
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, linalg, math
+from everflow.ops import array, math
 from everflow.ops.control_flow import while_loop
-from everflow.ops.linalg_norms import norm as euclidean_norm
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.linalg.norms import norm as euclidean_norm
 
 _ITERATIONS, _TOLERANCE = 100, 1e-6
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, CenterHook, every
 from everflow.framework import dtypes
 from everflow.framework.scopes import colocate_with, control_dependencies, device, name_scope
-from everflow.ops import array, state
-from everflow.ops.accumulators import ConditionalAccumulator
-from everflow.ops.constants import constant
+from everflow.ops import array
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import group
-from everflow.ops.data_flow import FIFOQueue
+from everflow.ops.queues.accumulators import ConditionalAccumulator
+from everflow.ops.queues.queues import FIFOQueue
+from everflow.ops.variables import assign as state
 
 
 class ModelAverageCustomGetter(CenterGetter):

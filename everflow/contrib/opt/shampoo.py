@@ -6,9 +6,11 @@ from everflow.contrib.opt.matrix_roots import matrix_power
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import colocate_with
-from everflow.ops import array, linalg, math, state
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.variables import assign as state
 from everflow.train.optimizer import Optimizer
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from everflow.framework.conversion import convert_to_tensor
-from everflow.train.optimizer import KernelOptimizer
 from everflow.framework.composites import IndexedSlices
-from everflow.ops.resource_handles import variable_shape
+from everflow.framework.conversion import convert_to_tensor
+from everflow.ops.variables.handles import variable_shape
+from everflow.train.optimizer import KernelOptimizer
 
 
 class _SignOptimizer(KernelOptimizer):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
-from everflow.ops import array, grouping, state
+from everflow.ops import array
+from everflow.ops.control_flow import grouping
+from everflow.ops.variables import assign as state
 from everflow.train.adam import AdamOptimizer
 from everflow.train.gradient_descent import MomentumOptimizer
 

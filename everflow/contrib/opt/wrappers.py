@@ -8,13 +8,15 @@ from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, name_scope
-from everflow.ops import array, clip, grouping, state, variables
-from everflow.ops.control_flow import cond
-from everflow.ops.math import count_nonzero, equal
+from everflow.ops import array
+from everflow.ops.control_flow import cond, grouping
+from everflow.ops.math import clip, count_nonzero, equal
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import variable as variables
 from everflow.platform import logging
+from everflow.train import Saver
 from everflow.train.moving_averages import ExponentialMovingAverage
 from everflow.train.optimizer import Optimizer
-from everflow.train import Saver
 
 
 class MovingAverageOptimizer(WrappingOptimizer):

@@ -6,9 +6,11 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, initializers, math, state
-from everflow.ops import variable_scope as scopes
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond
+from everflow.ops.variables import assign as state
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 from everflow.train.moving_averages import assign_moving_average
 
 _DECAY = 0.999

@@ -15,7 +15,7 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.control_flow import cond
-from everflow.ops.nn_atrous import depthwise_conv2d
+from everflow.ops.nn.atrous import depthwise_conv2d
 
 _LAYERS = ("Conv2D", "DepthwiseConv2dNative", "MatMul")
 _NORMS = ("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")

@@ -9,7 +9,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.layers.base import Layer
-from everflow.ops import array, initializers, math
+from everflow.ops import array, math
+from everflow.ops.variables import initializers
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
 
 _PEEPHOLES = ("w_i_diag", "w_f_diag", "w_o_diag")

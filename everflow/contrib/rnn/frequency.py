@@ -6,10 +6,12 @@ import collections
 
 from everflow.contrib.rnn.gated import sharded_variable
 from everflow.contrib.rnn.linear import known_width
-from everflow.ops import array, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.clip import clip_by_value
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.cells import RNNCell
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from everflow.contrib.rnn.linear import Linears, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
-from everflow.ops import array, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.clip import clip_by_value
-from everflow.ops.nn_dropout import dropout
-from everflow.ops.nn_normalization import batch_normalization, moments
-from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell
+from everflow.ops import array, math
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.dropout import dropout
+from everflow.ops.nn.normalization import batch_normalization, moments
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 from everflow.platform import logging
+from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, RNNCell
 
 
 def _layer_norm(values, scope, gain, shift, dtype=None):

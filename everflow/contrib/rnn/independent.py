@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.ops import array, initializers, math, nn
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple
 
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes, nest
-from everflow.ops import array, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 
 KERNEL, BIAS = "kernel", "bias"
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from everflow.contrib.rnn.linear import BIAS, KERNEL, Linears, known_width
 from everflow.framework.shapes import TensorShape
-from everflow.ops import array, initializers, math, nn, random
-from everflow.ops import variable_scope as scopes
-from everflow.ops.nn_convolution import conv1d, conv2d, conv3d
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.convolution import conv1d, conv2d, conv3d
+from everflow.ops.random import distributions as random
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.ops import array
-from everflow.ops import variable_scope as scopes
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.dynamic import bidirectional_dynamic_rnn
 from everflow.rnn.static import static_bidirectional_rnn
 

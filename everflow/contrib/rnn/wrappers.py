@@ -7,13 +7,15 @@ import math as python_math
 from everflow.contrib.rnn.linear import Linears
 from everflow.framework import nest
 from everflow.framework.scopes import device, name_scope
-from everflow.ops import array, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.embedding import embedding_lookup
-from everflow.ops.nn_convolution import conv2d
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.convolution import conv2d
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
+from everflow.platform import logging
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.wrappers import assert_like_rnncell
-from everflow.platform import logging
 
 
 class _Wrapper(RNNCell):

@@ -10,9 +10,11 @@ from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.layers.core import Dense
-from everflow.ops import array, initializers, math, nn
-from everflow.ops import variable_scope as scopes
-from everflow.ops.check import assert_positive
+from everflow.ops import array, math
+from everflow.ops.checks.values import assert_positive
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.shapes import zero_state
 
 

@@ -12,8 +12,8 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.layers.core import Dense
 from everflow.ops import array, math
-from everflow.ops.check import assert_equal
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.checks.values import assert_equal
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import zero_state
 from everflow.rnn.wrappers import assert_like_rnncell

@@ -17,11 +17,12 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.layers.base import Layer
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, cond
-from everflow.ops.embedding import embedding_lookup
-from everflow.ops.nn_top_k import top_k
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.nn.top_k import top_k
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.platform import logging
 from everflow.rnn.wrappers import assert_like_rnncell
 

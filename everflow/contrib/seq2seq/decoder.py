@@ -10,10 +10,10 @@ from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops import variable_scope as scopes
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import while_loop
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.ops.variables import scope as scopes
 from everflow.rnn.dynamic import transpose_batch_time
 from everflow.rnn.shapes import zero_state
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, random
+from everflow.ops import array, math
+from everflow.ops.random import distributions as random
 
 
 def sampled(sample_n_fn, sample_shape, name=None):

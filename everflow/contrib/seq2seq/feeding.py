@@ -12,8 +12,8 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.control_flow import cond
-from everflow.ops.embedding import embedding_lookup
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.nn.embedding import embedding_lookup
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.rnn.dynamic import transpose_batch_time
 
 

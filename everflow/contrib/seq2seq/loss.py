@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.nn_losses import sparse_softmax_cross_entropy_with_logits
+from everflow.ops.nn.losses import sparse_softmax_cross_entropy_with_logits
 
 
 def sequence_loss(logits, targets, weights, average_across_timesteps=True, average_across_batch=True, sum_over_timesteps=False,

@@ -10,10 +10,11 @@ from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAt
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, random
-from everflow.ops import variable_scope as scopes
-from everflow.ops.clip import clip_by_value
-from everflow.ops.functional import scan
+from everflow.ops import array, math
+from everflow.ops.control_flow.maps import scan
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.random import distributions as random
+from everflow.ops.variables import scope as scopes
 
 
 def safe_cumprod(x, *args, **kwargs):

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 
+from everflow import summary
 from everflow.contrib.training.steps import (  # noqa: F401  names of slim.learning as well
     _USE_GLOBAL_STEP,
     add_gradients_summaries,
@@ -16,17 +17,16 @@ from everflow.contrib.training.steps import create_train_op as _create_train_op
 from everflow.framework import errors
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph, name_scope
-from everflow.ops.constants import constant
-from everflow.ops.grouping import group
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.lookup.static import tables_initializer
 from everflow.ops.math import equal, greater_equal, mod
-from everflow.ops.variables import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
 from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
-from everflow.train.optimizer import Optimizer
 from everflow.runtime.timeline import Timeline
-from everflow import summary
-from everflow.ops.lookup import tables_initializer
 from everflow.train import Saver, Supervisor, get_or_create_global_step
+from everflow.train.optimizer import Optimizer
 
 _USE_DEFAULT = 0
 

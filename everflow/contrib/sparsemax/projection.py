@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.nn_top_k import top_k
+from everflow.ops.nn.top_k import top_k
 
 
 def sparsemax(logits, name=None):

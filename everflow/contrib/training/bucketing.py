@@ -10,11 +10,11 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops import summaries as summary
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
-from everflow.ops.data_flow import FIFOQueue, PaddingFIFOQueue
-from everflow.ops.grouping import group, no_op
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.io import summaries as summary
+from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)

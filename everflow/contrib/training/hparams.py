@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import numbers
 import re
+
 from everflow.protos.hparam_pb2 import HParamDef
 
 # name, optional [index], then a value or a list of values; values end at a comma.

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, random
-from everflow.ops.check import assert_less_equal
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array
+from everflow.ops.checks.values import assert_less_equal
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.random import distributions as random
 from everflow.train.input import batch, maybe_batch
 
 

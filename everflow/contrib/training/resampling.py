@@ -5,10 +5,11 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, random
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond, while_loop
-from everflow.ops.tensor_array import TensorArray
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.random import distributions as random
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.ops.variables.scope import get_variable, variable_scope
 from everflow.train.moving_averages import assign_moving_average
 
 

@@ -9,12 +9,13 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, math, random
-from everflow.ops import summaries as summary
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import Assert
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.strings import as_string, string_join
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.io import summaries as summary
+from everflow.ops.random import distributions as random
+from everflow.ops.strings.text import as_string, string_join
 
 
 def batch_sequences_with_states(input_key, input_sequences, input_context, input_length, initial_states, num_unroll, batch_size,

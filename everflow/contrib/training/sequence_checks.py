@@ -7,7 +7,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
-from everflow.ops.strings import as_string, string_join
+from everflow.ops.strings.text import as_string, string_join
 
 
 def _checked(value, checks, name):

@@ -16,12 +16,12 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.barriers import Barrier
-from everflow.ops.check import assert_greater_equal
+from everflow.ops.checks.values import assert_greater_equal
 from everflow.ops.control_flow import Assert
-from everflow.ops.data_flow import FIFOQueue
-from everflow.ops.grouping import group
-from everflow.ops.strings import as_string, string_join
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.queues.barriers import Barrier
+from everflow.ops.queues.queues import FIFOQueue
+from everflow.ops.strings.text import as_string, string_join
 
 # What the barrier holds of each segment before the sequences, contexts and states.
 _LENGTH, _TOTAL_LENGTH, _NEXT_KEY, _SEQUENCE, _SEQUENCE_COUNT = range(5)

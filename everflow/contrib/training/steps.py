@@ -5,16 +5,16 @@ from __future__ import annotations
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, get_collection, name_scope
-from everflow.ops import clip
-from everflow.ops import summaries as summary
-from everflow.ops.check import check_numerics as check
-from everflow.ops.constants import constant
-from everflow.ops.global_step import get_or_create_global_step
-from everflow.ops.grouping import no_op, with_dependencies
-from everflow.ops.variables import trainable_variables
+from everflow.ops.array.constants import constant
+from everflow.ops.checks.values import check_numerics as check
+from everflow.ops.control_flow.grouping import no_op, with_dependencies
+from everflow.ops.io import summaries as summary
+from everflow.ops.math import clip
+from everflow.ops.variables.global_step import get_or_create_global_step
+from everflow.ops.variables.variable import trainable_variables
 from everflow.platform import logging
-from everflow.train.optimizer import Optimizer
 from everflow.train import MonitoredTrainingSession
+from everflow.train.optimizer import Optimizer
 
 _USE_GLOBAL_STEP = 0
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, random
-from everflow.ops.check import assert_equal, assert_less, assert_non_negative, assert_positive
-from everflow.ops.check_shapes import assert_integer
+from everflow.ops import array, math
+from everflow.ops.checks.shapes import assert_integer
+from everflow.ops.checks.values import assert_equal, assert_less, assert_non_negative, assert_positive
 from everflow.ops.control_flow import Assert, cond
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.printing import Print
-from everflow.ops.variables import Variable
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.io.printing import Print
+from everflow.ops.random import distributions as random
+from everflow.ops.variables.variable import Variable
 from everflow.train.input import batch, maybe_batch
 
 # How far from one the sum of probabilities may be, and how often a class counts as seen before the first example.

@@ -3,8 +3,8 @@
 from everflow.framework import op_defs as _op_defs
 from everflow.framework.static_values import constant_value
 from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
-from everflow.ops import meta_graph as _meta_graph
-from everflow.ops.meta_graph import ops_used_by_graph_def
+from everflow.ops.io import meta_graph as _meta_graph
+from everflow.ops.io.meta_graph import ops_used_by_graph_def
 
 __all__ = ["constant_value", "make_ndarray", "make_tensor_proto", "ops_used_by_graph_def", "stripped_op_list_for_graph"]
 

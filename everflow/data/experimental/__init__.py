@@ -60,7 +60,7 @@ _ON_TRAIN = ("CheckpointInputPipelineHook", "make_saveable_from_iterator")
 
 def __getattr__(name):
     if name in _ON_TRAIN:
-        from everflow.data.experimental import saving
+        from everflow.data.experimental import saving  # builds on this module
 
         return getattr(saving, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

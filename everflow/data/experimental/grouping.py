@@ -10,11 +10,12 @@ from everflow.data.functions import StructuredFunction
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import name_scope
+from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops import array, check, constants, math
-from everflow.framework.scopes import get_default_graph
+from everflow.ops import array, math
+from everflow.ops.array import constants
+from everflow.ops.checks import values as check
 
 _KEY = TensorSpec([], dtypes.int64)
 

@@ -13,7 +13,7 @@ import numpy as np
 from everflow.data.dataset import Dataset, made
 from everflow.data.experimental.sources import AUTOTUNE
 from everflow.data.experimental.transformations import ignore_errors as ignoring
-from everflow.data.experimental.transformations import parallel_interleave
+from everflow.data.experimental.transformations import parallel_interleave, shuffle_and_repeat
 from everflow.data.files import TFRecordDatasetV1
 from everflow.data.settings import optional_tensor
 from everflow.framework import dtypes, nest
@@ -21,8 +21,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
-from everflow.ops import constants, parsing_examples
-from everflow.data.experimental.transformations import shuffle_and_repeat
+from everflow.ops.array import constants
+from everflow.ops.io import examples as parsing_examples
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 

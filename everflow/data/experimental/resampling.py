@@ -9,8 +9,10 @@ from everflow.data.experimental.sources import sample_from_datasets
 from everflow.data.experimental.transformations import scan
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
-from everflow.ops import array, math, printing, random
+from everflow.ops import array, math
 from everflow.ops.control_flow import cond
+from everflow.ops.io import printing
+from everflow.ops.random import distributions as random
 
 # How many elements the estimate of the classes' proportions takes in at once, and how many it begins with for each class.
 _BATCH = 32

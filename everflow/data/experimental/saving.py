@@ -6,8 +6,8 @@ import os
 
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import get_collection
-from everflow.ops.global_step import get_or_create_global_step
-from everflow.ops.saveables import SaveableObject, SaveSpec
+from everflow.ops.variables.global_step import get_or_create_global_step
+from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.train.checkpoint_state import latest_checkpoint
 from everflow.train.hook_timers import PeriodicHook
 from everflow.train.saver import Saver

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from everflow.data import structure
-from everflow.data.dataset import Dataset, made
+from everflow.data.dataset import Dataset, VariantDataset, made
 from everflow.data.experimental.transformations import scan
 from everflow.data.seeds import seed_tensors
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensorSpec
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
-from everflow.data.dataset import VariantDataset
-from everflow.framework.composites import SparseTensorSpec
 from everflow.ops.ragged.spec import RaggedTensorSpec
 
 

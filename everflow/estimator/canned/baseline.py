@@ -9,9 +9,9 @@ from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.losses import Reduction
 from everflow.ops import array, math
-from everflow.ops.global_step import get_global_step
-from everflow.ops.initializers import zeros_initializer
-from everflow.ops.variable_scope import get_variable, variable_scope
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.initializers import zeros_initializer
+from everflow.ops.variables.scope import get_variable, variable_scope
 
 _LEARNING_RATE = 0.3
 

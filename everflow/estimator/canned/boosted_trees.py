@@ -20,15 +20,16 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.losses import Reduction
-from everflow.ops import array, math, summaries
-from everflow.ops.accumulators import ConditionalAccumulator
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.boosted_trees import QuantileAccumulator, TreeEnsemble
-from everflow.ops.constants import constant
-from everflow.ops.global_step import get_or_create_global_step
-from everflow.ops.gradients import gradients
-from everflow.ops.grouping import group, no_op
-from everflow.ops.resource_variables import ResourceVariable
-from everflow.ops.variables import enable_resource_variables
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.gradients.reverse import gradients
+from everflow.ops.io import summaries
+from everflow.ops.queues.accumulators import ConditionalAccumulator
+from everflow.ops.variables.global_step import get_or_create_global_step
+from everflow.ops.variables.resource import ResourceVariable
+from everflow.ops.variables.variable import enable_resource_variables
 from everflow.train.session_run_hook import SessionRunHook
 
 _Options = collections.namedtuple(

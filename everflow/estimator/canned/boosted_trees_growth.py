@@ -7,10 +7,10 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
-from everflow.ops.accumulators import ConditionalAccumulator
 from everflow.ops.boosted_trees import update_ensemble
 from everflow.ops.control_flow.functional_branches import functional_cond
-from everflow.ops.grouping import group, no_op
+from everflow.ops.control_flow.grouping import group, no_op
+from everflow.ops.queues.accumulators import ConditionalAccumulator
 
 
 def branch(pred, true_fn, false_fn, name=None):

@@ -11,13 +11,14 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.losses import Reduction, sparse_softmax_cross_entropy
 from everflow.metrics import accuracy, mean, precision, recall
-from everflow.ops import array, check, math
-from everflow.ops.constants import constant
-from everflow.ops.grouping import no_op
-from everflow.ops.lookup import index_table_from_tensor, index_to_string_table_from_tensor
-from everflow.ops.nn import softmax
-from everflow.ops.nn_losses import sigmoid_cross_entropy_with_logits
-from everflow.ops.strings import as_string
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import no_op
+from everflow.ops.lookup.static import index_table_from_tensor, index_to_string_table_from_tensor
+from everflow.ops.nn.activations import softmax
+from everflow.ops.nn.losses import sigmoid_cross_entropy_with_logits
+from everflow.ops.strings.text import as_string
 
 
 def check_label_vocabulary(label_vocabulary):

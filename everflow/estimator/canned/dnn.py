@@ -14,10 +14,10 @@ from everflow.feature_column.input_layer import input_layer
 from everflow.layers.core import Dense, Dropout
 from everflow.layers.normalization import BatchNormalization
 from everflow.losses import Reduction
-from everflow.ops.initializers import glorot_uniform_initializer
-from everflow.ops.nn import relu
-from everflow.ops.partitioned_variables import min_max_variable_partitioner
-from everflow.ops.variable_scope import get_variable_scope, variable_scope
+from everflow.ops.nn.activations import relu
+from everflow.ops.variables.initializers import glorot_uniform_initializer
+from everflow.ops.variables.partitioned import min_max_variable_partitioner
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
 
 # Of Adagrad, which networks use unless they are told otherwise.
 _LEARNING_RATE = 0.05

@@ -11,12 +11,12 @@ from everflow.estimator.estimator import Estimator
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, get_collection
 from everflow.losses import Reduction
-from everflow.ops.global_step import get_global_step
-from everflow.ops.grouping import group
-from everflow.ops.nn import relu
-from everflow.ops.partitioned_variables import min_max_variable_partitioner
-from everflow.ops.state import assign_add
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.nn.activations import relu
+from everflow.ops.variables.assign import assign_add
+from everflow.ops.variables.global_step import get_global_step
+from everflow.ops.variables.partitioned import min_max_variable_partitioner
+from everflow.ops.variables.scope import variable_scope
 
 # Of the optimizers they use by default; each part learns slower than it would alone.
 _DNN_LEARNING_RATE = 0.001

@@ -16,9 +16,10 @@ from everflow.estimator.spec import EstimatorSpec
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, name_scope
 from everflow.losses import Reduction, compute_weighted_loss
-from everflow.ops import array, math, summaries
-from everflow.ops.global_step import get_global_step
-from everflow.ops.grouping import group
+from everflow.ops import array, math
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.io import summaries
+from everflow.ops.variables.global_step import get_global_step
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 LossSpec = collections.namedtuple("LossSpec", ["training_loss", "unreduced_loss", "weights", "processed_labels"])

@@ -8,8 +8,10 @@ from everflow.feature_column.numeric import NumericColumn, numeric_column
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.ops import array, check, check_shapes, math
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.checks import values as check
 from everflow.ops.control_flow import Assert
 from everflow.ops.control_flow.conditionals import cond
 

@@ -6,7 +6,7 @@ from everflow.estimator.canned.keys import MetricKeys
 from everflow.framework.scopes import name_scope
 from everflow.metrics import accuracy, auc, mean, precision_at_thresholds, recall_at_thresholds
 from everflow.ops import array, math
-from everflow.ops.weights import broadcast_weights
+from everflow.ops.nn.weights import broadcast_weights
 
 
 def weighted_mean(values, weights, name):

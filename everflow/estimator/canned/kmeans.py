@@ -15,9 +15,11 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.framework.seeds import get_seed
-from everflow.ops import array, clustering, math, state, summaries
-from everflow.ops.global_step import get_global_step
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, clustering, math
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.io import summaries
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.global_step import get_global_step
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow import summary
-from everflow.ops.nn import zero_fraction
+from everflow.ops.nn.activations import zero_fraction
 
 
 def add_layer_summary(value, tag):

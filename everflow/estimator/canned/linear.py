@@ -17,11 +17,11 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.losses import Reduction
 from everflow.ops import array, math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
-from everflow.ops.nn import zero_fraction
-from everflow.ops.partitioned_variables import PartitionedVariable
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.nn.activations import zero_fraction
+from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.ops.variables.scope import variable_scope
 
 _LEARNING_RATE = 0.2
 

@@ -10,9 +10,10 @@ from everflow.estimator.spec import EstimatorSpec
 from everflow.framework.scopes import name_scope
 from everflow.losses import Reduction
 from everflow.metrics import mean
-from everflow.ops import array, math, summaries
-from everflow.ops.array_slicing import slice_
-from everflow.ops.grouping import no_op
+from everflow.ops import array, math
+from everflow.ops.array.slicing import slice_
+from everflow.ops.control_flow.grouping import no_op
+from everflow.ops.io import summaries
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 

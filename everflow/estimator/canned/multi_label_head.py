@@ -13,11 +13,13 @@ from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.losses import Reduction, sigmoid_cross_entropy
 from everflow.metrics import auc, mean
-from everflow.ops import array, check, check_shapes, math
-from everflow.ops.array_slicing import slice_
-from everflow.ops.constants import constant
-from everflow.ops.lookup import index_table_from_tensor
-from everflow.ops.sparse import sparse_to_indicator
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
+from everflow.ops.array.slicing import slice_
+from everflow.ops.checks import shapes as check_shapes
+from everflow.ops.checks import values as check
+from everflow.ops.lookup.static import index_table_from_tensor
+from everflow.ops.sparse.functions import sparse_to_indicator
 
 
 class MultiLabelHead(Head):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.train.optimizer import Optimizer
 from everflow import train
+from everflow.train.optimizer import Optimizer
 
 
 def _classes():

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.feature_column.numeric import NumericColumn, numeric_column
 from everflow.feature_column.parsing import make_parse_example_spec
 from everflow.framework import dtypes
-from everflow.ops.parsing_examples import FixedLenFeature
+from everflow.ops.io.examples import FixedLenFeature
 
 
 def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None):

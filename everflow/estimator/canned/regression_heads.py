@@ -10,7 +10,7 @@ from everflow.estimator.export.outputs import RegressionOutput
 from everflow.losses import Reduction, mean_squared_error
 from everflow.metrics import mean
 from everflow.ops import math
-from everflow.ops.nn_losses import log_poisson_loss, sigmoid_cross_entropy_with_logits
+from everflow.ops.nn.losses import log_poisson_loss, sigmoid_cross_entropy_with_logits
 
 
 class RegressionHead(Head):

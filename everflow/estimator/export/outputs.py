@@ -6,7 +6,7 @@ import abc
 
 from everflow.framework import dtypes
 from everflow.framework.operation import Operation, Tensor
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 from everflow.saved_model import signature_def_utils
 from everflow.saved_model.utils import build_tensor_info
 

@@ -8,8 +8,8 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
-from everflow.ops.constants import placeholder
-from everflow.ops.parsing_examples import parse_example
+from everflow.ops.array.constants import placeholder
+from everflow.ops.io.examples import parse_example
 from everflow.ops.ragged.tensor import RaggedTensor
 
 _SINGLE_FEATURE = "feature"

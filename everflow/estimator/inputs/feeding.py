@@ -7,9 +7,9 @@ import random
 from everflow.framework import dtypes, errors
 from everflow.framework.scopes import name_scope
 from everflow.ops import math
-from everflow.ops.constants import placeholder
-from everflow.ops.data_flow import FIFOQueue, RandomShuffleQueue
-from everflow.ops.summaries import scalar
+from everflow.ops.array.constants import placeholder
+from everflow.ops.io.summaries import scalar
+from everflow.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from everflow.platform import logging
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 

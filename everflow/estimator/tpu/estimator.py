@@ -12,8 +12,8 @@ from everflow.estimator.tpu.config import RunConfig
 from everflow.estimator.tpu.spec import TPUEstimatorSpec
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.ops import initializers
-from everflow.ops.variable_scope import AUTO_REUSE, get_variable, variable_scope
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.hooks import StepCounterHook

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.values import int_shape, is_sparse, ndim
 from everflow.ops import array, math
-from everflow.ops import clip as clip_ops
-from everflow.ops.nn_normalization import l2_normalize as _l2_normalize
-from everflow.ops.sparse import sparse_tensor_dense_matmul
-from everflow.framework.conversion import convert_to_tensor
+from everflow.ops.math import clip as clip_ops
+from everflow.ops.nn.normalization import l2_normalize as _l2_normalize
+from everflow.ops.sparse.functions import sparse_tensor_dense_matmul
 
 # --- one element at a time -----------------------------------------------------------------------
 

@@ -9,9 +9,10 @@ import json
 import os
 
 import numpy as np
+
 from everflow.framework.operation import Tensor
 from everflow.ops.math import cast
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 
 _FLOAT_TYPES = ("float16", "float32", "float64")
 _IMAGE_FORMATS = ("channels_last", "channels_first")

@@ -6,11 +6,12 @@ from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
 from everflow.keras.backend.state import learning_phase
 from everflow.keras.backend.values import ndim
-from everflow.ops import array, functional, math
-from everflow.ops import gradients as gradient_ops
+from everflow.ops import array, math
+from everflow.ops.control_flow import maps as functional
 from everflow.ops.control_flow.conditionals import cond
-from everflow.ops.printing import print as _print
-from everflow.ops.variables import Variable
+from everflow.ops.gradients import reverse as gradient_ops
+from everflow.ops.io.printing import print as _print
+from everflow.ops.variables.variable import Variable
 
 
 def switch(condition, then_expression, else_expression):

@@ -7,8 +7,11 @@ import itertools
 
 from everflow.keras.backend.config import normalize_data_format
 from everflow.keras.backend.values import int_shape, ndim
-from everflow.ops import array, math, nn_atrous, nn_convolution, nn_pooling
-from everflow.ops import nn as nn_ops
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn_ops
+from everflow.ops.nn import atrous as nn_atrous
+from everflow.ops.nn import convolution as nn_convolution
+from everflow.ops.nn import pooling as nn_pooling
 
 _PADDINGS = {"same": "SAME", "valid": "VALID"}
 

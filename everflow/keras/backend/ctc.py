@@ -5,9 +5,10 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.keras.backend.config import epsilon
-from everflow.ops import array, functional, math
-from everflow.ops.nn_ctc import ctc_beam_search_decoder, ctc_greedy_decoder, ctc_loss
-from everflow.ops.sparse import sparse_to_dense
+from everflow.ops import array, math
+from everflow.ops.control_flow import maps as functional
+from everflow.ops.nn.ctc import ctc_beam_search_decoder, ctc_greedy_decoder, ctc_loss
+from everflow.ops.sparse.functions import sparse_to_dense
 
 
 def ctc_label_dense_to_sparse(labels, label_lengths):

@@ -5,16 +5,16 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework import nest
+from everflow.framework.composites import SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, executing_eagerly
 from everflow.keras.backend.state import get_graph, get_session
 from everflow.keras.backend.values import flatten_to_tensors, is_sparse
-from everflow.ops.grouping import group
 from everflow.ops.array import identity
-from everflow.framework.composites import SparseTensorValue
-from everflow.ops.wrapped_functions import pruned
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.functions.wrapped import pruned
 
 _SESSION_ARGUMENTS = ("feed_dict", "fetches", "options", "run_metadata")
 

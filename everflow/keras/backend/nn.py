@@ -10,19 +10,19 @@ from everflow.keras.backend.arithmetic import constant_to_tensor
 from everflow.keras.backend.config import epsilon
 from everflow.keras.backend.values import ndim
 from everflow.ops import array, math
-from everflow.ops import nn as nn_ops
-from everflow.ops.clip import clip_by_value
-from everflow.ops.constants import constant
-from everflow.ops.nn_dropout import dropout_v2
-from everflow.ops.nn_losses import (
+from everflow.ops.array.constants import constant
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.nn import activations as nn_ops
+from everflow.ops.nn.dropout import dropout_v2
+from everflow.ops.nn.losses import (
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits_v2,
     sparse_softmax_cross_entropy_with_logits,
 )
-from everflow.ops.nn_normalization import batch_normalization as _batch_normalization
-from everflow.ops.nn_normalization import fused_batch_norm, moments
-from everflow.ops.nn_top_k import in_top_k as _in_top_k
-from everflow.ops.variables import Variable
+from everflow.ops.nn.normalization import batch_normalization as _batch_normalization
+from everflow.ops.nn.normalization import fused_batch_norm, moments
+from everflow.ops.nn.top_k import in_top_k as _in_top_k
+from everflow.ops.variables.variable import Variable
 
 # --- activations ---------------------------------------------------------------------------------
 

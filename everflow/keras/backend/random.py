@@ -6,7 +6,7 @@ import numpy as np
 
 from everflow.keras.backend.config import floatx
 from everflow.ops import array
-from everflow.ops import random as random_ops
+from everflow.ops.random import distributions as random_ops
 
 
 def _defaults(dtype, seed):

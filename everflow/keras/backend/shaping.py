@@ -7,10 +7,10 @@ import numpy as np
 from everflow.keras.backend.config import normalize_data_format
 from everflow.keras.backend.values import is_sparse, ndim, to_dense
 from everflow.ops import array, math
-from everflow.ops import constants as constant_ops
-from everflow.ops.image_resize import ResizeMethod, resize_images_v2
-from everflow.ops.resource_variables import is_resource_variable
-from everflow.ops.sparse import sparse_concat, sparse_reshape
+from everflow.ops.array import constants as constant_ops
+from everflow.ops.image.resize import ResizeMethod, resize_images_v2
+from everflow.ops.sparse.functions import sparse_concat, sparse_reshape
+from everflow.ops.variables.resource import is_resource_variable
 
 
 def transpose(x):

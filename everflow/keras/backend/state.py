@@ -22,8 +22,8 @@ from everflow.framework.scopes import (
     name_scope,
     reset_default_graph,
 )
-from everflow.ops.constants import placeholder_with_default
-from everflow.ops.variables import is_variable_initialized, variables_initializer
+from everflow.ops.array.constants import placeholder_with_default
+from everflow.ops.variables.variable import is_variable_initialized, variables_initializer
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
 

@@ -11,12 +11,14 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import get_graph, get_session, track_variable
-from everflow.ops import array, linalg, math, random
-from everflow.ops import constants as constant_ops
-from everflow.ops.resource_variables import ResourceVariable
-from everflow.ops.sparse import sparse_placeholder, sparse_tensor_to_dense
-from everflow.ops.variables import Variable
+from everflow.ops import array, math
+from everflow.ops.array import constants as constant_ops
+from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.ragged import placeholder as ragged_placeholder
+from everflow.ops.random import distributions as random
+from everflow.ops.sparse.functions import sparse_placeholder, sparse_tensor_to_dense
+from everflow.ops.variables.resource import ResourceVariable
+from everflow.ops.variables.variable import Variable
 
 
 def variable(value, dtype=None, name=None, constraint=None):

@@ -7,14 +7,14 @@ import json
 import os
 import time
 
+from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import get_default_graph
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
 from everflow.ops import array
 from everflow.platform import file_io
-from everflow.framework.composites import IndexedSlices
-from everflow.protos.summary_pb2 import Summary
 from everflow.protos.event_pb2 import Event
+from everflow.protos.summary_pb2 import Summary
 
 
 class TensorBoard(Callback):
@@ -40,7 +40,7 @@ class TensorBoard(Callback):
         self._profile_start = None
 
     def set_model(self, model):
-        from everflow.summary import FileWriter, merge_all
+        from everflow.summary import FileWriter, merge_all  # loads google_crc32c
 
         super().set_model(model)
         if self.histogram_freq and self.merged is None:
@@ -55,7 +55,7 @@ class TensorBoard(Callback):
     # --- histograms and images -----------------------------------------------------------------
 
     def _add_summaries_of(self, layer):
-        from everflow.summary import histogram
+        from everflow.summary import histogram  # loads google_crc32c
 
         for weight in layer.weights:
             name = weight.name.replace(":", "_")
@@ -71,7 +71,7 @@ class TensorBoard(Callback):
                 histogram(f"{layer.name}_out" if len(outputs) == 1 else f"{layer.name}_out_{i}", output)
 
     def _add_gradient(self, weight):
-        from everflow.summary import histogram
+        from everflow.summary import histogram  # loads google_crc32c
 
         for gradient in K.gradients(self.model.total_loss, [weight]):
             if gradient is not None:
@@ -80,7 +80,7 @@ class TensorBoard(Callback):
 
     def _add_image(self, name, weight):
         """A weight as an image: a vector as a line, a matrix as it is, kernels as one image for each filter."""
-        from everflow.summary import image
+        from everflow.summary import image  # loads google_crc32c
 
         picture = array.squeeze(weight)
         shape = picture.shape.as_list()
@@ -130,7 +130,7 @@ class TensorBoard(Callback):
         file_io.write_string_to_file(os.path.join(self.log_dir, "projector_config.pbtxt"), "".join(lines))
 
     def _save_embeddings(self, epoch):
-        from everflow.train import Saver
+        from everflow.train import Saver  # loads google_crc32c
 
         variables = [weight for layer in self._embedded for weight in layer.weights[:1]]
         Saver(variables).save(K.get_session(), os.path.join(self.log_dir, "keras_embedding.ckpt"), epoch)
@@ -166,7 +166,7 @@ class TensorBoard(Callback):
 
     def _write_profile(self, start):
         """The time of one batch as a trace, in the place where TensorBoard's profile page looks."""
-        from everflow.summary import FileWriter
+        from everflow.summary import FileWriter  # loads google_crc32c
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
         file_io.recursive_create_dir(folder)

@@ -14,10 +14,14 @@ import numpy as np
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.errors import OperatorNotAllowedInGraphError
+from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, init_scope, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
+from everflow.keras import backend as K
+from everflow.keras import initializers as keras_initializers
+from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
 from everflow.keras.engine import saved_form
@@ -27,15 +31,11 @@ from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.keras.engine.layer_losses import LayerLosses
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
-from everflow.ops import initializers
+from everflow.ops.array.constants import placeholder
 from everflow.ops.autograph.conversion import converted, is_users
-from everflow.ops.module import Module
-from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
-from everflow.keras import backend as K
-from everflow.keras import initializers as keras_initializers
-from everflow.keras import regularizers
-from everflow.framework.graph import Graph
-from everflow.ops.constants import placeholder
+from everflow.ops.variables import initializers
+from everflow.ops.variables.module import Module
+from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 
 _KNOWN_ARGUMENTS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast experimental_autocast input_dim".split()
@@ -232,7 +232,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     @tracked
     def __call__(self, inputs, *args, **kwargs):
         """Make the weights at the first call, and compute the outputs."""
-        from everflow.keras.engine.op_layers import give_history, needs_history
+        from everflow.keras.engine.op_layers import give_history, needs_history  # builds on this module
 
         inputs = _as_tensors(inputs)
         if executing_eagerly():

@@ -8,17 +8,16 @@ import random
 
 import numpy as np
 
+from everflow.data import Dataset, make_initializable_iterator
+from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
 from everflow.framework import nest
 from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
+from everflow.keras import backend as K
 from everflow.keras.engine import data_checks
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
-from everflow.data import Dataset
-from everflow.keras import backend as K
-from everflow.data import make_initializable_iterator
-from everflow.data.experimental import INFINITE_CARDINALITY, cardinality
 
 
 def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.framework import nest
+from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, name_scope
+from everflow.keras import backend as K
 from everflow.keras import metrics as metrics_module
+from everflow.keras import optimizers
 from everflow.keras.backend.state import get_graph
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
 from everflow.ops import math
-from everflow.framework import dtypes
-from everflow.keras import backend as K
-from everflow.keras.engine.data_checks import as_array
-from everflow.keras import optimizers
 from everflow.platform import logging
 
 

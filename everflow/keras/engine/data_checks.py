@@ -7,8 +7,8 @@ import numpy as np
 from everflow.framework.composites import SparseTensorValue
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
-from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras import losses
+from everflow.keras.engine.per_output import from_dict, from_list
 
 
 def is_symbolic(value):

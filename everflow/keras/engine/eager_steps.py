@@ -8,8 +8,8 @@ from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import endpoints as ends
 from everflow.ops import math
-from everflow.ops.traced_functions import defun
-from everflow.ops.gradient_tape import GradientTape
+from everflow.ops.functions.traced import defun
+from everflow.ops.gradients.tape import GradientTape
 
 
 class EagerSteps:

@@ -12,7 +12,7 @@ from everflow.keras.engine.node import shape_tuple
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss, reduce_weighted_loss, squeeze_or_expand_dimensions
 from everflow.ops import math
-from everflow.ops.constants import placeholder_with_default
+from everflow.ops.array.constants import placeholder_with_default
 
 
 class Endpoint:

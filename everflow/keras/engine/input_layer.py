@@ -5,10 +5,10 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.operation import Tensor
 from everflow.framework.shapes import TensorShape
+from everflow.keras import backend as K
 from everflow.keras.backend.state import get_graph, unique_object_name
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.node import KerasHistory, Node
-from everflow.keras import backend as K
 
 
 class InputLayer(Layer):

@@ -8,6 +8,8 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.shapes import TensorShape
+from everflow.keras import __version__
+from everflow.keras import backend as K
 from everflow.keras.engine import network_config
 from everflow.keras.engine.base_layer import Layer, unique
 from everflow.keras.engine.layer_losses import reachable
@@ -20,8 +22,6 @@ from everflow.keras.saving import models
 from everflow.keras.saving import weights as saved_weights
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import require_yaml
-from everflow.keras import backend as K
-from everflow.keras import __version__
 
 
 class Network(Layer):
@@ -238,6 +238,7 @@ class Network(Layer):
         if not isinstance(input_shape, (tuple, list, TensorShape)):
             raise ValueError(f"`build` takes a shape with the batch, as a tuple, or a list of shapes, not {input_shape!r}.")
         if input_shape and not self.inputs:
+
             def placeholders(shapes):
                 if isinstance(shapes, list) and all(isinstance(s, (tuple, list, TensorShape)) for s in shapes):
                     return [K.placeholder(shape=s) for s in shapes]

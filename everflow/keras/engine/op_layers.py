@@ -7,12 +7,12 @@ from google.protobuf import json_format
 from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import get_default_graph
+from everflow.keras import backend as K
 from everflow.keras.backend.state import get_graph, unique_object_name
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.call_context import call_context
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.protos.node_def_pb2 import NodeDef
-from everflow.keras import backend as K
 
 _PREFIX = "tf_op_layer_"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 
 from everflow.framework import attachments, nest
-from everflow.ops.module import Module
-from everflow.ops.variables import Variable
+from everflow.ops.variables.module import Module
+from everflow.ops.variables.variable import Variable
 
 
 def untracked(method):

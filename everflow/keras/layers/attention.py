@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
 from everflow.keras.layers.configured import ConfiguredLayer
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
 
 
 class BaseDenseAttention(ConfiguredLayer):

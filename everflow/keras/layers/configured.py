@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.keras import activations, constraints, initializers, regularizers
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
-from everflow.keras import activations, constraints, initializers, regularizers
 
 
 def module_for(argument):

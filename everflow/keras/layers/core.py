@@ -13,9 +13,10 @@ from everflow.keras import regularizers
 from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, SameShape, weight_of
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
 from everflow.ops.control_flow import smart_cond
-from everflow.ops.nn_dropout import dropout as dropout_op
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.dropout import dropout as dropout_op
 
 
 def _with_mask(tensor, mask):

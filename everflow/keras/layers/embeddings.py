@@ -7,7 +7,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.layers.configured import ConfiguredLayer, weight_of
 from everflow.ops import math
-from everflow.ops.embedding import embedding_lookup
+from everflow.ops.nn.embedding import embedding_lookup
 
 
 class Embedding(ConfiguredLayer):

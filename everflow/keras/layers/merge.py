@@ -7,7 +7,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.ops import array, math
-from everflow.ops.nn_normalization import l2_normalize
+from everflow.ops.nn.normalization import l2_normalize
 
 
 def _sizes(shape):

@@ -11,10 +11,13 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import SameShape, weight_of
-from everflow.ops import array, math, nn, nn_normalization, state
-from everflow.ops.constants import constant
+from everflow.ops import array, math
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
-from everflow.ops.variables import VariableAggregation, VariableSynchronization
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn import normalization as nn_normalization
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
 
 # Arguments that configurations of batch normalization have never held.
 _NOT_IN_CONFIGS = ("renorm", "renorm_clipping", "renorm_momentum", "fused", "virtual_batch_size", "adjustment")

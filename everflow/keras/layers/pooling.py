@@ -8,7 +8,8 @@ from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
 from everflow.keras.signatures import constructor, parameters_of
-from everflow.ops import array, math, nn_pooling
+from everflow.ops import array, math
+from everflow.ops.nn import pooling as nn_pooling
 
 _POOLS = {
     ("max", 2): nn_pooling.max_pool,

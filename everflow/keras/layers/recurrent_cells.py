@@ -11,7 +11,8 @@ from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.layers.configured import ConfiguredLayer, weight_of
-from everflow.ops import array, initializers
+from everflow.ops import array
+from everflow.ops.variables import initializers
 
 
 def zero_state(state_size, batch_size, dtype):

@@ -11,12 +11,12 @@ from everflow.keras import backend as K
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
 from everflow.ops import array, math
-from everflow.ops.check import assert_greater_equal, assert_less_equal
-from everflow.ops.confusion_matrix import confusion_matrix
-from everflow.ops.constants import constant
-from everflow.ops.grouping import group
-from everflow.ops.nn_top_k import top_k as _top_k
-from everflow.ops.weights import broadcast_weights
+from everflow.ops.array.constants import constant
+from everflow.ops.checks.values import assert_greater_equal, assert_less_equal
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.math.confusion_matrix import confusion_matrix
+from everflow.ops.nn.top_k import top_k as _top_k
+from everflow.ops.nn.weights import broadcast_weights
 
 # Below every prediction: the threshold where only the k best predictions count, and what the others become.
 _NEGATIVE_INFINITY = -1e10

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras import backend as K
 from everflow.ops import array, math
-from everflow.ops.nn_top_k import in_top_k
+from everflow.ops.nn.top_k import in_top_k
 
 
 def accuracy(y_true, y_pred):

@@ -10,8 +10,8 @@ from everflow.framework.scopes import control_dependencies, executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine.base_layer import Layer
 from everflow.ops import array
-from everflow.ops.traced_functions import function
-from everflow.ops.variables import VariableAggregation, VariableSynchronization
+from everflow.ops.functions.traced import function
+from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):

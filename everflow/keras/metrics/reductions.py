@@ -12,9 +12,9 @@ from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
 from everflow.keras.signatures import constructor
 from everflow.ops import array, math
-from everflow.ops.confusion_matrix import remove_squeezable_dimensions
-from everflow.ops.variables import Variable
-from everflow.ops.weights import broadcast_weights
+from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
+from everflow.ops.nn.weights import broadcast_weights
+from everflow.ops.variables.variable import Variable
 
 _SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
 

@@ -7,7 +7,7 @@ from everflow.keras.backend.state import track_variable
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.ops import math
 from everflow.ops.control_flow import cond
-from everflow.ops.grouping import group, no_op
+from everflow.ops.control_flow.grouping import group, no_op
 from everflow.train.loss_scale import as_loss_scale
 
 

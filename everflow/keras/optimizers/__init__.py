@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.keras import backend as K
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
 from everflow.keras.optimizers import schedules as schedules
 from everflow.keras.optimizers.adam import Adam, Adamax, Nadam
@@ -9,7 +10,6 @@ from everflow.keras.optimizers.adaptive import Adadelta, Adagrad, Ftrl, RMSprop
 from everflow.keras.optimizers.gradient_descent import SGD
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.keras.optimizers.wrapped import TFOptimizer, is_train_optimizer
-from everflow.keras import backend as K
 
 _BY_NAME = {cls.__name__.lower(): cls for cls in (Adadelta, Adagrad, Adam, Adamax, Ftrl, Nadam, RMSprop, SGD)}
 

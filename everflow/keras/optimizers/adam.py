@@ -10,7 +10,7 @@ from everflow.keras import backend as K
 from everflow.keras.optimizers.optimizer import Optimizer
 from everflow.keras.optimizers.schedules import LearningRateSchedule
 from everflow.ops import array, math
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 
 # What ops call slots and rates, and what they are called here.
 _SLOTS = {"m": "m", "v": "v"}

@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras import initializers
 from everflow.keras.optimizers.optimizer import Optimizer, is_used
 from everflow.ops import array, math
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 
 
 class _MayLackSteps(Optimizer):

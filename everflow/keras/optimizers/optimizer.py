@@ -14,12 +14,12 @@ from everflow.keras import initializers
 from everflow.keras.engine.base_layer import resolve_trainable, set_values
 from everflow.keras.optimizers import schedules
 from everflow.ops import array, math
-from everflow.ops import gradients as gradient_ops
-from everflow.ops.clip import clip_by_norm, clip_by_value
-from everflow.ops.resource_variables import ResourceVariable
-from everflow.ops.variables import Variable, VariableAggregation, VariableSynchronization
+from everflow.ops.gradients import reverse as gradient_ops
+from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.math.clip import clip_by_norm, clip_by_value
+from everflow.ops.variables.resource import ResourceVariable
+from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform import logging
-from everflow.ops.gradient_tape import GradientTape
 
 _CLIPS = {"clipnorm", "clipvalue"}
 _ARGUMENTS = {*_CLIPS, "lr", "decay"}

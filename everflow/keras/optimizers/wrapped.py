@@ -48,6 +48,6 @@ class TFOptimizer:
 
 def is_train_optimizer(value):
     """Whether a value is an optimizer of tf.train."""
-    from everflow.train.optimizer import Optimizer
+    from everflow.train.optimizer import Optimizer  # loads google_crc32c
 
     return isinstance(value, Optimizer)

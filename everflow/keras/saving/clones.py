@@ -7,7 +7,7 @@ from everflow.framework.scopes import add_to_collection, get_collection
 from everflow.keras.generic import CustomObjectScope
 from everflow.keras.models import clone_model
 from everflow.keras.optimizers import TFOptimizer
-from everflow.ops.grouping import group
+from everflow.ops.control_flow.grouping import group
 
 
 def clone_with(model, inputs, custom_objects):

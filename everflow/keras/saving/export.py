@@ -11,11 +11,12 @@ from everflow.keras import backend as K
 from everflow.keras.optimizers import Optimizer, TFOptimizer
 from everflow.keras.saving import saved_model
 from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
-from everflow.ops.constants import constant
-from everflow.ops.global_step import get_or_create_global_step
-from everflow.ops.grouping import group
-from everflow.ops.lookup import tables_initializer
-from everflow.ops.variables import Variable, local_variables_initializer
+from everflow.keras.saving.model_config import model_from_json
+from everflow.ops.array.constants import constant
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.lookup.static import tables_initializer
+from everflow.ops.variables.global_step import get_or_create_global_step
+from everflow.ops.variables.variable import Variable, local_variables_initializer
 from everflow.platform import file_io, logging
 from everflow.saved_model import constants, tag_constants
 from everflow.saved_model.builder import SavedModelBuilder
@@ -23,7 +24,6 @@ from everflow.saved_model.signature_def_utils import build_signature_def, predic
 from everflow.saved_model.utils import build_tensor_info
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree
-from everflow.keras.saving.model_config import model_from_json
 
 _CONFIG = "saved_model.json"
 _TRAIN_OP = "__saved_model_train_op"

@@ -8,15 +8,12 @@ import os
 import numpy as np
 
 from everflow.framework.scopes import executing_eagerly
+from everflow.keras import __version__, losses, metrics, optimizers
 from everflow.keras import backend as K
+from everflow.keras.generic import get_custom_objects
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import model_from_config
 from everflow.platform import logging
-from everflow.keras import __version__
-from everflow.keras import __version__, optimizers
-from everflow.keras import optimizers
-from everflow.keras import losses, metrics
-from everflow.keras.generic import get_custom_objects
 
 # HDF5 takes attributes of up to 64 KB, less a header; longer lists go into several.
 _ATTRIBUTE_LIMIT = 64512

@@ -14,20 +14,19 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly
 from everflow.framework.type_specs import TensorSpec
+from everflow.keras import __version__, optimizers
 from everflow.keras import backend as K
 from everflow.keras.engine.known_classes import known_class
 from everflow.keras.engine.saved_form import register_forms
+from everflow.keras.metrics.metric import Metric
+from everflow.keras.optimizers import Optimizer
 from everflow.keras.saving import hdf5
 from everflow.keras.saving.json_data import default
 from everflow.keras.saving.model_config import model_from_config
-from everflow.ops.traced_functions import Function
+from everflow.ops.functions.traced import Function
 from everflow.saved_model.object_loading import ObjectLoader
 from everflow.saved_model.object_saving import save as save_object
 from everflow.train.tracking import AutoTrackable
-from everflow.keras import __version__
-from everflow.keras.optimizers import Optimizer
-from everflow.keras.metrics.metric import Metric
-from everflow.keras import optimizers
 
 # --- saving ------------------------------------------------------------------------------------
 

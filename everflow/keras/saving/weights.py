@@ -51,14 +51,14 @@ def save(model, filepath, overwrite=True, save_format=None):
 
 
 def _save_checkpoint(model, filepath):
-    from everflow.train.checkpoint_state import write_state
+    from everflow.train.checkpoint_state import write_state  # loads google_crc32c
 
     _object_saver(model).write(filepath, session=_session())
     write_state(os.path.dirname(filepath) or ".", filepath, [filepath], save_relative_paths=True)
 
 
 def _object_saver(model):
-    from everflow.train.object_checkpoint import ObjectSaver
+    from everflow.train.object_checkpoint import ObjectSaver  # loads google_crc32c
 
     if "_object_saver" not in model.__dict__:
         model.__dict__["_object_saver"] = ObjectSaver(model)
@@ -85,7 +85,7 @@ def load(model, filepath, by_name=False):
 
 
 def _is_checkpoint(filepath):
-    from everflow.formats.checkpoint import open_checkpoint
+    from everflow.formats.checkpoint import open_checkpoint  # loads google_crc32c
 
     try:
         open_checkpoint(filepath)

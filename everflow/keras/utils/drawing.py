@@ -18,8 +18,8 @@ def _pydot():
 def model_to_dot(model, show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96, subgraph=False):
     """A model as a `pydot` graph, a box for each layer."""
     pydot = _pydot()
-    from everflow.keras.engine.network import Network
-    from everflow.keras.engine.sequential import Sequential
+    from everflow.keras.engine.network import Network  # loads google_crc32c
+    from everflow.keras.engine.sequential import Sequential  # builds on this module
 
     if subgraph:
         dot = pydot.Cluster(style="dashed", graph_name=model.name)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 
+from everflow.framework.operation import Tensor
+
 # ruff: noqa: F401  Some of these are only handed on.
 from everflow.framework.shapes import TensorShape
 from everflow.keras.backend.config import normalize_data_format
@@ -11,8 +13,7 @@ from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import deconv_output_length, op_format, output_length
 from everflow.keras.engine.arguments import sizes as normalize_tuple
 from everflow.ops.control_flow.conditionals import smart_cond, smart_constant_value
-from everflow.framework.operation import Tensor
-from everflow.ops.variables import Variable
+from everflow.ops.variables.variable import Variable
 
 
 def normalize_padding(value):

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from everflow.keras import backend as K
+
 from everflow.framework.scopes import device, name_scope
-from everflow.ops import array
+from everflow.keras import backend as K
 from everflow.keras.backend.state import session_without_initializing
+from everflow.ops import array
 
 
 def get_source_inputs(tensor, layer=None, node_index=None):
@@ -48,9 +49,9 @@ def convert_kernel(kernel):
 
 def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     """A model that runs copies of another on parts of each batch, one for each GPU, and joins their outputs."""
-    from everflow.keras import layers
-    from everflow.keras.engine.training import Model
-    from everflow.keras.models import clone_model
+    from everflow.keras import layers  # builds on this module
+    from everflow.keras.engine.training import Model  # builds on this module
+    from everflow.keras.models import clone_model  # builds on this module
 
     ids, count = (gpus, len(gpus)) if isinstance(gpus, (list, tuple)) else (range(gpus), gpus)
     if count <= 1:

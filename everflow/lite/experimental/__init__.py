@@ -6,8 +6,8 @@ import collections
 import ctypes
 
 from everflow.lite.experimental import nn as nn
-from everflow.lite.op_hints import convert_op_hints_to_stubs as convert_op_hints_to_stubs
 from everflow.lite.lowering import RULES, load_rules
+from everflow.lite.op_hints import convert_op_hints_to_stubs as convert_op_hints_to_stubs
 
 SupportedOp = collections.namedtuple("SupportedOp", ["op"])
 

@@ -7,7 +7,10 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.lite.op_hints import OpHint
-from everflow.ops import array, clip, initializers, math, nn
+from everflow.ops import array, math
+from everflow.ops.math import clip
+from everflow.ops.nn import activations as nn
+from everflow.ops.variables import initializers
 from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
 
 

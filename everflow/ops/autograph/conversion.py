@@ -18,11 +18,11 @@ import textwrap
 import types
 import weakref
 
+from everflow.ops.autograph.calls import surrounded
 from everflow.ops.autograph.features import Feature
 from everflow.ops.autograph.jumps import without_jumps
 from everflow.ops.autograph.lists import with_list_values
 from everflow.ops.autograph.rewriting import Unsupported, rewritten
-from everflow.ops.autograph.calls import surrounded
 
 # For what is asked for, whether functions that are called are converted too and which features: function → converted function.
 _converted: dict[tuple, weakref.WeakKeyDictionary] = collections.defaultdict(weakref.WeakKeyDictionary)
@@ -139,7 +139,7 @@ def _holds(node, place):
 
 
 def _convert(function, recursive, features):
-    from everflow.ops.autograph import operators
+    from everflow.ops.autograph import operators  # builds on this module
 
     definition = _tree(function, features)
     # The function's own name stays what it is outside, say the function with its decorator.

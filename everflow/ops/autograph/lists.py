@@ -13,9 +13,9 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.ops import array, math
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
-from everflow.ops.tensor_array import TensorArray
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 # --- the source ----------------------------------------------------------------------------------
 

@@ -15,16 +15,15 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph
 from everflow.framework.static_values import constant_value
-from everflow.ops import array
+from everflow.ops import array, math
 from everflow.ops.autograph import lists
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.autograph.features import Feature
 from everflow.ops.control_flow import Assert, cond, while_loop
-from everflow.ops.function_bodies import BodyGraph
-from everflow.ops.tensor_array import TensorArray
-from everflow.ops.variables import Variable
-from everflow.ops import math
-from everflow.ops.printing import print as graph_print
+from everflow.ops.functions.bodies import BodyGraph
+from everflow.ops.io.printing import print as graph_print
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.ops.variables.variable import Variable
 
 
 class Undefined:

@@ -4,9 +4,9 @@ from everflow.framework.graph import Graph
 from everflow.ops.control_flow import gradients, shapes  # noqa: F401  they register rules
 from everflow.ops.control_flow.conditionals import Assert, case, cond, smart_case, smart_cond, smart_constant_value
 from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, WhileContext, check_input_context
+from everflow.ops.control_flow.grouping import group, no_op, tuple, with_dependencies
 from everflow.ops.control_flow.loops import while_loop
 from everflow.ops.control_flow.primitives import exit, merge, next_iteration, switch
-from everflow.ops.grouping import group, no_op, tuple, with_dependencies
 
 Graph.check_input_context = staticmethod(check_input_context)
 

@@ -13,12 +13,12 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, name_scope
 from everflow.framework.static_values import constant_value, known_value
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import CondContext
-from everflow.ops.control_flow.primitives import merge, switch
+from everflow.ops.control_flow.grouping import no_op
+from everflow.ops.control_flow.primitives import check_pairs, merge, switch
 from everflow.ops.control_flow.switches import draws_functions
-from everflow.ops.grouping import no_op
-from everflow.ops.tensor_array_flows import flow_of, with_flows_of
+from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
@@ -212,13 +212,6 @@ def _check_pairs(pred_fn_pairs, allow_python_preds):
     if not pairs:
         raise ValueError("pred_fn_pairs must have at least one pair of a predicate and a function")
     return tuple(zip(*pairs))
-
-
-def check_pairs(argument, pairs):
-    """TypeError unless all entries of an argument are pairs of a key and the function that is called for it."""
-    for pair in pairs:
-        if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
-            raise TypeError(f"{argument} must have 2-tuples of a key and a callable as its entries; got {pair!r}")
 
 
 def Assert(condition, data, summarize=None, name=None):

@@ -12,7 +12,7 @@ from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_o
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope, register_proto_function
-from everflow.ops.grouping import with_dependencies
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.protos import control_flow_pb2
 
 _ENTER = ("Enter", "RefEnter")

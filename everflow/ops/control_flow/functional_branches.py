@@ -12,11 +12,11 @@ from everflow.framework.operation import Operation, Tensor
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
-from everflow.ops.control_flow.conditionals import check_pairs
-from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
-from everflow.ops.function_gradients import Backward, given
-from everflow.ops.gradients import zeros_for
-from everflow.ops.tensor_array_flows import flow_of, with_flows_of
+from everflow.ops.control_flow.primitives import check_pairs
+from everflow.ops.functions.bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
+from everflow.ops.functions.gradients import Backward, given
+from everflow.ops.gradients.reverse import zeros_for
+from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def functional_cond(pred, true_fn, false_fn, scope):

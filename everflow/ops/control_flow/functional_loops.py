@@ -16,12 +16,12 @@ from everflow.framework.functions import call_attr
 from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
 from everflow.ops import array
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
-from everflow.ops.function_bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
-from everflow.ops.function_gradients import Backward, given
-from everflow.ops.gradients import zeros_for
-from everflow.ops.tensor_array_flows import flow_of, with_flows_of
+from everflow.ops.functions.bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
+from everflow.ops.functions.gradients import Backward, given
+from everflow.ops.gradients.reverse import zeros_for
+from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, same_structure):

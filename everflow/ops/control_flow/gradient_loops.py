@@ -13,7 +13,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, get_d
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import (
     WhileContext,
     is_loop_constant_enter,

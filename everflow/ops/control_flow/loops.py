@@ -10,12 +10,12 @@ from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_o
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.control_flow.primitives import merge, next_iteration
 from everflow.ops.control_flow.switches import draws_functions
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.tensor_array_flows import flow_of, with_flows_of
+from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations=10, back_prop=True, swap_memory=False, name=None,

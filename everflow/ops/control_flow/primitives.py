@@ -10,7 +10,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor, internal_convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops.indexed_slices import as_indexed_slices_list
+from everflow.ops.sparse.indexed_slices import as_indexed_slices_list
 
 
 def switch(data, pred, dtype=None, name=None):
@@ -55,3 +55,10 @@ def next_iteration(data, name=None):
 def exit(data, name=None):
     """Take a value out of its loop."""
     return raw.RefExit(data=data, name=name) if data.dtype._is_ref_dtype else raw.Exit(data=data, name=name)
+
+
+def check_pairs(argument, pairs):
+    """TypeError unless all entries of an argument are pairs of a key and the function that is called for it."""
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2 or not callable(pair[1]):
+            raise TypeError(f"{argument} must have 2-tuples of a key and a callable as its entries; got {pair!r}")

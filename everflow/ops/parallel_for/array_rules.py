@@ -9,8 +9,8 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import control_dependencies
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
-from everflow.ops.array_diagonals import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
-from everflow.ops.check import assert_equal
+from everflow.ops.array.diagonals import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+from everflow.ops.checks.values import assert_equal
 from everflow.ops.control_flow.conditionals import cond
 from everflow.ops.parallel_for.vectorizer import rule, same, stacked
 

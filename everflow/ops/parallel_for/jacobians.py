@@ -5,8 +5,8 @@ from __future__ import annotations
 from everflow.framework import nest
 from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
-from everflow.ops.check import assert_equal
-from everflow.ops.gradients import gradients
+from everflow.ops.checks.values import assert_equal
+from everflow.ops.gradients.reverse import gradients
 from everflow.ops.parallel_for.loops import for_loop, pfor
 
 

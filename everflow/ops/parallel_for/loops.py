@@ -10,10 +10,10 @@ from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import cond
 from everflow.ops.control_flow.loops import while_loop
+from everflow.ops.functions.traced import defun
 from everflow.ops.parallel_for import array_rules, math_rules, nn_rules  # noqa: F401  They register what ops become.
 from everflow.ops.parallel_for.vectorizer import Vectorizer
-from everflow.ops.tensor_array import TensorArray
-from everflow.ops.traced_functions import defun
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 _WITH_BODIES = {"Exit", "PartitionedCall", "StatefulPartitionedCall"}
 

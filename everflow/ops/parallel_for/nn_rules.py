@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.ops import array, math, nn
+from everflow.ops import array, math
+from everflow.ops.nn import activations as nn
 from everflow.ops.parallel_for.array_rules import flattened, unflattened
 from everflow.ops.parallel_for.vectorizer import rule, stacked
 

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from everflow.ops.array.ragged_rows import register_forms as _register_forms
 from everflow.ops.ragged import conversion, functions, operators, places
 from everflow.ops.ragged.factory import constant, constant_value, placeholder
 from everflow.ops.ragged.functions import boolean_mask, map_flat_values, range, stack, stack_dynamic_partitions
@@ -11,7 +12,6 @@ from everflow.ops.ragged.segments import row_splits_to_segment_ids, segment_ids_
 from everflow.ops.ragged.spec import RaggedTensorSpec
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
-from everflow.ops.ragged_rows import register_forms as _register_forms
 
 _register_forms(
     elementwise=operators.elementwise,

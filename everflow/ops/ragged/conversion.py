@@ -10,9 +10,9 @@ from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import ragged_value
-from everflow.ops.grouping import with_dependencies
 
 
 def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype):

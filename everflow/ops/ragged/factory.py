@@ -7,7 +7,7 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import as_shape
-from everflow.ops import constants
+from everflow.ops.array import constants
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
 

@@ -7,9 +7,9 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
-from everflow.ops.array_sequences import positive_axis
-from everflow.ops.check import assert_equal
-from everflow.ops.grouping import with_dependencies
+from everflow.ops.array.sequences import positive_axis
+from everflow.ops.checks.values import assert_equal
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 
 

@@ -6,9 +6,9 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
-from everflow.ops.array_indexing import both_given
-from everflow.ops.array_sequences import positive_axis
-from everflow.ops.check import assert_equal
+from everflow.ops.array.indexing import both_given
+from everflow.ops.array.sequences import positive_axis
+from everflow.ops.checks.values import assert_equal
 from everflow.ops.ragged.functions import gather, map_flat_values
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
 

@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
-from everflow.ops.array_sequences import int_tensor, repeat_with_axis
+from everflow.ops.array.sequences import int_tensor, repeat_with_axis
 
 
 def row_splits_to_segment_ids(splits, name=None, out_type=None):

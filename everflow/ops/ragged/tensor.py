@@ -11,10 +11,10 @@ from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import known_value
 from everflow.ops import array, math
-from everflow.ops.array_sequences import positive_axis
-from everflow.ops.grouping import with_dependencies
-from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
+from everflow.ops.array.sequences import positive_axis
+from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.segments import row_splits_to_segment_ids
+from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
 
 
 class RaggedTensor(CompositeTensor):
@@ -132,14 +132,14 @@ class RaggedTensor(CompositeTensor):
     @classmethod
     def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
         """The rows of a dense tensor: whole, or of these lengths, or without trailing `padding`."""
-        from everflow.ops.ragged.conversion import ragged_from_tensor
+        from everflow.ops.ragged.conversion import ragged_from_tensor  # builds on this module
 
         return ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
 
     @classmethod
     def from_sparse(cls, st_input, name=None, row_splits_dtype=dtypes.int64):
         """The rows of a sparse matrix whose values stand at the left without gaps."""
-        from everflow.ops.ragged.conversion import ragged_from_sparse
+        from everflow.ops.ragged.conversion import ragged_from_sparse  # builds on this module
 
         return ragged_from_sparse(st_input, name, row_splits_dtype)
 
@@ -278,7 +278,7 @@ class RaggedTensor(CompositeTensor):
 
     def to_tensor(self, default_value=None, name=None):
         """A dense tensor with `default_value` (zero) where rows are short."""
-        from everflow.ops.ragged.conversion import ragged_to_tensor
+        from everflow.ops.ragged.conversion import ragged_to_tensor  # builds on this module
 
         return ragged_to_tensor(self, default_value, name)
 
@@ -289,12 +289,12 @@ class RaggedTensor(CompositeTensor):
 
     def to_list(self):
         """Nested Python lists; only where values are at hand, in eager execution."""
-        from everflow.ops.ragged.conversion import eager_value
+        from everflow.ops.ragged.conversion import eager_value  # builds on this module
 
         return eager_value(self).to_list()
 
     def _reduce(self, kind, axis, keepdims, name):
-        from everflow.ops.ragged.functions import reduce
+        from everflow.ops.ragged.functions import reduce  # builds on this module
 
         return reduce(kind, self, axis, keepdims, name)
 

@@ -17,7 +17,7 @@ TOTAL = internal("_Total", "sum", "total")
 def running_sums(context: Context) -> int:
     """total + a·b, or total + the sum of x's rows, in each round of a loop that does nothing else with the total.
 
-    The loop then carries a `RunningSum` (see `kernels/running_sums.py`), which becomes a tensor where the loop is left.
+    The loop then carries a `RunningSum` (see `kernels/math/running_sums.py`), which becomes a tensor where the loop is left.
     """
     count = 0
     for loop in [node for node in context.program.nodes() if node.type == LOOP]:

@@ -90,7 +90,7 @@ class Node:
         if source.type == VALUE:
             return source.value
         if source.type == "Const":
-            from everflow.kernels.tensors import from_numpy
+            from everflow.kernels.tensors import from_numpy  # loads torch
 
             return from_numpy(source.attribute("value"))
         return None

@@ -7,7 +7,7 @@ import numpy as np
 import everflow as tf
 from everflow.cli import main
 from everflow.framework import raw_ops as raw
-from everflow.ops.functions import Defun
+from everflow.ops.functions.defun import Defun
 from everflow.runtime.plan import explain, specialize
 from tests.runtime.plan.sessions import config
 

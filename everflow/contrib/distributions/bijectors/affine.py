@@ -5,8 +5,10 @@ from __future__ import annotations
 from everflow.contrib.distributions.bijectors.bijector import Bijector
 from everflow.contrib.distributions.bijectors.event_matrices import EventMatrices
 from everflow.framework.conversion import convert_to_tensor
-from everflow.ops import array, check, linear_operators, math
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.checks import values as check
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.linalg import operators as linear_operators
 
 
 class AffineLinearOperator(Bijector):

@@ -8,10 +8,12 @@ from everflow.contrib.distributions.bijectors.bijector import Bijector, KeepsVol
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, check, math, nn
-from everflow.ops.array_indexing import where_v2
-from everflow.ops.check_shapes import assert_same_float_dtype
-from everflow.ops.grouping import with_dependencies
+from everflow.ops import array, math
+from everflow.ops.array.indexing import where_v2
+from everflow.ops.checks import values as check
+from everflow.ops.checks.shapes import assert_same_float_dtype
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.nn import activations as nn
 
 
 def softplus_inverse(x, name=None):

@@ -11,7 +11,7 @@ from everflow.contrib.distributions.axes import rotated
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.ops import array
-from everflow.ops.constants import constant
+from everflow.ops.array.constants import constant
 
 
 @contextlib.contextmanager

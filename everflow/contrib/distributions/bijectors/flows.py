@@ -9,12 +9,13 @@ from everflow.contrib.distributions.bijectors.bijector import Bijector
 from everflow.contrib.distributions.bijectors.composed import ConditionalBijector
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math, nn
-from everflow.ops.clip import clip_by_value
+from everflow.ops import array, math
 from everflow.ops.control_flow import while_loop
-from everflow.ops.initializers import glorot_normal_initializer
-from everflow.ops.nn_normalization import moments
-from everflow.ops.template import make_template
+from everflow.ops.math.clip import clip_by_value
+from everflow.ops.nn import activations as nn
+from everflow.ops.nn.normalization import moments
+from everflow.ops.variables.initializers import glorot_normal_initializer
+from everflow.ops.variables.template import make_template
 
 
 def _known_depth(x, error=NotImplementedError):

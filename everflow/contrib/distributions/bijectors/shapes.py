@@ -14,7 +14,9 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
-from everflow.ops import array, linalg, math, nn
+from everflow.ops import array, math
+from everflow.ops.linalg import decompositions as linalg
+from everflow.ops.nn import activations as nn
 
 
 class Permute(KeepsVolume, Bijector):

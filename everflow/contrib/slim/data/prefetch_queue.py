@@ -6,7 +6,7 @@ from everflow import queue
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.ops import math
-from everflow.ops import summaries as summary
+from everflow.ops.io import summaries as summary
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 

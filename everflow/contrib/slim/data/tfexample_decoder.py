@@ -14,9 +14,12 @@ from everflow import image as image_ops
 from everflow.contrib.slim.data.data_decoder import DataDecoder
 from everflow.framework import composites, dtypes
 from everflow.framework.operation import Tensor as _GraphTensor
-from everflow.ops import array, functional, math, parsing, sparse
+from everflow.ops import array, math
 from everflow.ops.control_flow import case, cond
-from everflow.ops.parsing_examples import parse_single_example
+from everflow.ops.control_flow import maps as functional
+from everflow.ops.io import parsing
+from everflow.ops.io.examples import parse_single_example
+from everflow.ops.sparse import functions as sparse
 
 
 class ItemHandler(abc.ABC):

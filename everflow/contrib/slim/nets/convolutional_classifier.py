@@ -6,8 +6,9 @@ from everflow import nn
 from everflow.contrib import layers
 from everflow.contrib.framework.arg_scope import arg_scope
 from everflow.contrib.layers import outputs
-from everflow.ops import array, initializers
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops import array
+from everflow.ops.variables import initializers
+from everflow.ops.variables.scope import variable_scope
 
 
 def trunc_normal(stddev):

@@ -11,7 +11,7 @@ from everflow.contrib.slim.nets import inception_tables
 from everflow.contrib.slim.nets.convolutional_classifier import trunc_normal
 from everflow.framework.graph_keys import GraphKeys
 from everflow.ops import array
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 _LAYER = re.compile(r"(?P<name>\w+?_(?P<height>\d)x(?P<width>\d))(@(?P<window>\d)x\d)?(:(?P<channels>\d+))?(/(?P<stride>\d))?$")
 _POOLS = {"MaxPool": layers.max_pool2d, "AvgPool": layers.avg_pool2d}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib.slim.nets import convolutional_classifier as cnn
-from everflow.ops import initializers
+from everflow.ops.variables import initializers
 
 _POOLING = ([2, 2],)
 

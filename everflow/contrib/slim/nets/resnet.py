@@ -9,7 +9,7 @@ from everflow.contrib.layers import outputs
 from everflow.contrib.slim.nets import resnet_utils
 from everflow.framework.shapes import dimension_value
 from everflow.ops import math
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 # How many units the four blocks of a ResNet have, and their strides.
 _UNITS = {50: (3, 4, 6, 3), 101: (3, 4, 23, 3), 152: (3, 8, 36, 3), 200: (3, 24, 36, 3)}

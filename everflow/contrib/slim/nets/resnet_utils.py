@@ -10,7 +10,7 @@ from everflow.contrib.framework.arg_scope import add_arg_scope, arg_scope
 from everflow.contrib.layers import outputs
 from everflow.framework.graph_keys import GraphKeys
 from everflow.ops import array
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 
 class Block(collections.namedtuple("Block", ["scope", "unit_fn", "args"])):

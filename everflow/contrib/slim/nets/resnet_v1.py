@@ -6,7 +6,7 @@ from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.layers import outputs
 from everflow.contrib.slim.nets import resnet, resnet_utils
-from everflow.ops.variable_scope import variable_scope
+from everflow.ops.variables.scope import variable_scope
 
 resnet_arg_scope = resnet_utils.resnet_arg_scope
 

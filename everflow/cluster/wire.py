@@ -1,0 +1,269 @@
+"""The calls between tasks: TensorFlow's MasterService and WorkerService over gRPC, and errors that keep their kind on the way.
+
+Messages are protos whatever they carry, so nothing that arrives is ever executed as code; what they hold is checked where it is used.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Callable
+from concurrent import futures
+from typing import TYPE_CHECKING, Any
+
+import grpc
+
+from everflow.framework import errors
+from everflow.protos import master_pb2, worker_pb2
+
+if TYPE_CHECKING:
+    from google.protobuf.message import Message
+
+    from everflow.cluster.master import Master
+    from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
+
+MASTER, WORKER = "tensorflow.MasterService", "tensorflow.WorkerService"
+_METHODS = {
+    MASTER: (
+        master_pb2,
+        "CreateSession ExtendSession PartialRunSetup RunStep CloseSession ListDevices Reset MakeCallable RunCallable ReleaseCallable",
+    ),
+    WORKER: (
+        worker_pb2,
+        "GetStatus CreateWorkerSession DeleteWorkerSession RegisterGraph DeregisterGraph RunGraph CleanupGraph CleanupAll RecvTensor",
+    ),
+}
+# service → method → (request class, response class)
+SERVICES = {
+    service: {name: (getattr(module, f"{name}Request"), getattr(module, f"{name}Response")) for name in names.split()}
+    for service, (module, names) in _METHODS.items()
+}
+_OPTIONS = [
+    ("grpc.max_receive_message_length", -1),  # protos themselves end at 2 GB
+    ("grpc.max_send_message_length", -1),
+    ("grpc.enable_http_proxy", 0),
+    ("grpc.so_reuseport", 0),  # two servers on one port would share its calls
+    ("grpc.use_local_subchannel_pool", 1),
+    ("grpc.initial_reconnect_backoff_ms", 100),
+    ("grpc.min_reconnect_backoff_ms", 100),
+    ("grpc.max_reconnect_backoff_ms", 1000),
+]
+_STATUS = {code.value[0]: code for code in grpc.StatusCode}
+# A status travels in a header, which takes 8 kB; longer messages are carried in the response where it has room for one.
+_LONGEST_STATUS = 3000
+
+
+class Threads(futures.Executor):
+    """As many threads as there are calls under way: one that waits for a queue must not keep another from filling it.
+
+    They end with the process, unlike those of ThreadPoolExecutor, which would wait for a blocked call for ever.
+    """
+
+    def __init__(self, idle_seconds: float = 5.0) -> None:
+        self._condition = threading.Condition()
+        self._waiting: list = []
+        self._idle = 0
+        self._idle_seconds = idle_seconds
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> futures.Future:
+        future: futures.Future = futures.Future()
+        with self._condition:
+            self._waiting.append((future, fn, args, kwargs))
+            if self._idle >= len(self._waiting):
+                self._condition.notify()
+            else:
+                threading.Thread(target=self._work, daemon=True, name="everflow call").start()
+        return future
+
+    def _work(self) -> None:
+        while True:
+            with self._condition:
+                if not self._waiting:
+                    self._idle += 1
+                    self._condition.wait_for(lambda: self._waiting, self._idle_seconds)
+                    self._idle -= 1
+                if not self._waiting:
+                    return
+                future, fn, args, kwargs = self._waiting.pop(0)
+            try:
+                future.set_result(fn(*args, **kwargs))
+            except BaseException as e:  # whoever holds the future is told
+                future.set_exception(e)
+            del future, fn, args, kwargs  # an idle thread keeps nothing alive
+
+
+# --- serving --------------------------------------------------------------------------------
+
+
+def make_server(implementations: dict[str, object]) -> grpc.Server:
+    """A gRPC server for objects whose methods `CreateSession(request, call)` and so on serve; `call` is what is known of the caller."""
+    server = grpc.server(Threads(), options=_OPTIONS)
+    for service, implementation in implementations.items():
+        handlers = {
+            name: grpc.unary_unary_rpc_method_handler(
+                _handler(getattr(implementation, name)), request.FromString, response.SerializeToString
+            )
+            for name, (request, response) in SERVICES[service].items()
+        }
+        server.add_generic_rpc_handlers((grpc.method_handlers_generic_handler(service, handlers),))
+    return server
+
+
+def _handler(method: Callable) -> Callable:
+    def handle(request: Message, context: grpc.ServicerContext) -> Any:
+        try:
+            return method(request, Call(context))
+        except errors.OpError as e:
+            code, message = status_of(e)
+            context.abort(_STATUS.get(code, grpc.StatusCode.UNKNOWN), message[:_LONGEST_STATUS])
+        except Exception as e:  # the other side is told
+            context.abort(grpc.StatusCode.INTERNAL, f"{type(e).__name__}: {e}"[:_LONGEST_STATUS])
+
+    return handle
+
+
+class Call:
+    """The other end of a call that is being served."""
+
+    def __init__(self, context: grpc.ServicerContext | None = None) -> None:
+        self._context = context
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether somebody still waits for the answer."""
+        return self._context is None or self._context.is_active()
+
+    def when_over(self, action: Callable[[], None]) -> None:
+        """Have `action()` called when the call ends, also because the caller gave up."""
+        if self._context is not None and not self._context.add_callback(action):
+            action()
+
+
+# --- calling --------------------------------------------------------------------------------
+
+# Target → the master that serves it in this very process. A session here runs its steps there without the network.
+MASTERS_HERE: dict[str, Master] = {}
+
+
+class Peer:
+    """A task that can be called."""
+
+    def __init__(self, address: str, name: str = "") -> None:
+        self.address = address
+        self._name = name or address
+        self._channel = grpc.insecure_channel(address, options=_OPTIONS)
+        self._calls = {
+            name: self._channel.unary_unary(f"/{service}/{name}", request.SerializeToString, response.FromString)
+            for service, methods in SERVICES.items()
+            for name, (request, response) in methods.items()
+        }
+
+    def start(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> grpc.Future:
+        """Begin a call; with `wait` it waits for a task that is not up yet."""
+        return self._calls[method].future(request, timeout=timeout, wait_for_ready=wait)
+
+    def finish(self, future: grpc.Future) -> Any:
+        """The answer of a call, or the error it ended with; an interrupt gives the call up."""
+        try:
+            return future.result()
+        except grpc.RpcError as e:
+            raise self.error(e) from None
+        except grpc.FutureCancelledError:
+            raise errors.CancelledError(None, None, f"The call to {self._name} was cancelled") from None
+        except BaseException:
+            future.cancel()
+            raise
+
+    def call(self, method: str, request: Message, *, timeout: float | None = None, wait: bool = False) -> Any:
+        """One call from beginning to end."""
+        return self.finish(self.start(method, request, timeout=timeout, wait=wait))
+
+    def error(self, error: Any) -> errors.OpError:
+        """The error of a failed call, in the class its status has."""
+        code = error.code().value[0]
+        message = error.details() or ""
+        if code == errors.UNAVAILABLE:
+            message = f"{self._name} can't be reached: {message}"
+        return error_of(code, message)
+
+    def close(self) -> None:
+        self._channel.close()
+
+
+class LocalPeer:
+    """A task in this very process, called without the network."""
+
+    def __init__(self, implementation: object) -> None:
+        self._implementation = implementation
+
+    def call(self, method: str, request: Message, **_: Any) -> Any:
+        return getattr(self._implementation, method)(request, Call())
+
+    start = call
+
+
+# --- errors ---------------------------------------------------------------------------------
+
+# How messages name nodes here, and how they do on the way.
+_NODE = re.compile(r"(?<=\[\[)node (\S+?)(?=\]\])|node (\S+) \(defined at [^\n]*?:\d+\) ?")
+_SENT_NODE = re.compile(r"\{\{node ([^\s}]+)\}\}")
+
+
+def status_of(error: errors.OpError) -> tuple[int, str]:
+    """An error as it travels: its code, and a message that names nodes in a form in which the other side finds them."""
+    return int(error.error_code), _NODE.sub(lambda match: f"{{{{node {match[1] or match[2]}}}}}", error.message)
+
+
+def error_of(code: int, message: str) -> errors.OpError:
+    """The error of a status."""
+    return errors.of_code(code, None, None, message)
+
+
+def store(status: tuple[int, str], response: Any) -> None:
+    """Put the code and message of an error into a response that has room for them."""
+    response.status_code, response.status_error_message = status
+
+
+def located(error: errors.OpError, graph: Graph) -> errors.OpError:
+    """An error that came from elsewhere, with the operation of this graph that it names and the line that made it."""
+    found = _SENT_NODE.search(error.message)
+    if found is None:
+        return error
+
+    def here(match: re.Match[str]) -> str:
+        named = _operation(graph, match[1])
+        frame = named.user_frame if named is not None else None
+        return f"node {match[1]} (defined at {frame[0]}:{frame[1]}) " if frame else f"node {match[1]}"
+
+    op = _operation(graph, found[1])
+    message = _SENT_NODE.sub(here, error.message)
+    return errors.of_code(error.error_code, op.node_def if op is not None else None, op, message)
+
+
+def _operation(graph: Graph, name: str) -> Operation | None:
+    try:
+        return graph.get_operation_by_name(name)
+    except KeyError:
+        return None
+
+
+# --- waiting --------------------------------------------------------------------------------
+
+
+def wait_until(condition: threading.Condition, predicate: Callable[[], bool], give_up: Callable[[], None]) -> None:
+    """Wait on a held condition until the predicate holds, asking now and then whether to give up (by raising)."""
+    while not predicate():
+        give_up()
+        condition.wait(0.1)
+
+
+def seconds(milliseconds: int) -> float | None:
+    """A timeout as gRPC takes it."""
+    return milliseconds / 1000.0 if milliseconds > 0 else None
+
+
+def until(deadline: float | None) -> float | None:
+    """Seconds that are left, at least a few."""
+    return None if deadline is None else max(0.001, deadline - time.monotonic())

@@ -1,0 +1,1 @@
+"""The shape and the parts of arrays."""

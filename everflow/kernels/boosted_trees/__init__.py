@@ -1,0 +1,1 @@
+"""Boosted trees: ensembles, splits, predictions."""

@@ -1,0 +1,104 @@
+"""Cached datasets at run time: elements kept in memory, or in the files of a checkpoint's format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from everflow.formats.bundle import BundleReader, BundleWriter, index_name
+from everflow.framework import dtypes
+from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset, from_iterable, text
+from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+
+
+class _Memory:
+    """What the iterations of a cached dataset share; full once one of them has reached the end."""
+
+    def __init__(self) -> None:
+        self.elements: list[Element] | None = None
+
+
+def _in_memory(input_dataset: Dataset) -> Dataset:
+    memory = _Memory()
+
+    def start(iteration: Iteration) -> Following:
+        if memory.elements is not None:
+            return from_iterable(lambda: memory.elements).start(iteration)
+        following, kept = input_dataset.start(iteration), []
+
+        def caching() -> Element:
+            try:
+                element = following()
+            except End:
+                memory.elements = kept
+                raise
+            kept.append(element)
+            return element
+
+        return caching
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+def _key(element: int, component: int) -> str:
+    return f"{element:09d}_{component:02d}"
+
+
+def _in_file(input_dataset: Dataset, name: str, output_types: list[DType]) -> Dataset:
+    def reading(iteration: Iteration) -> Following:
+        reader = BundleReader(name)
+        names = reader.names()
+        count = len({key.split("_")[0] for key in names})
+
+        def elements() -> Iterator[Element]:
+            for i in range(count):
+                yield tuple(_value(reader.read(_key(i, c))) for c in range(len(output_types)))
+
+        return from_iterable(elements).start(iteration)
+
+    def start(iteration: Iteration) -> Following:
+        if os.path.exists(index_name(name)):
+            return reading(iteration)
+        following, kept = input_dataset.start(iteration), []
+        done = False
+
+        def caching() -> Element:
+            nonlocal done
+            if done:
+                raise End
+            try:
+                element = following()
+            except End:
+                done = True
+                _write(name, kept, output_types)
+                raise
+            kept.append(element)
+            return element
+
+        return caching
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+def _value(array: np.ndarray) -> AnyTensor:
+    return np.array(array, object) if array.dtype == object else from_numpy(array)
+
+
+def _write(name: str, elements: list[Element], output_types: list[DType]) -> None:
+    writer = BundleWriter(name)
+    for i, element in enumerate(elements):
+        for c, (value, dtype) in enumerate(zip(element, output_types, strict=True)):
+            writer.add(_key(i, c), value if dtype is dtypes.string else to_numpy(value, dtype))
+    writer.finish()
+
+
+@dataset("CacheDataset")
+def cache_dataset(input_dataset: Dataset, filename: Strings, *, output_types: list[DType]) -> Dataset:
+    name = text(filename)
+    return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset)

@@ -1,0 +1,93 @@
+"""CSV files as datasets at run time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from everflow.formats import records
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data.datasets import Element, End, Following, Iteration, Restarting, Source, dataset, text
+from everflow.kernels.data.files import checked_compression, opened
+from everflow.kernels.io.parsing import decode_csv
+
+if TYPE_CHECKING:
+    import torch
+
+    from everflow.framework.dtypes import DType
+    from everflow.kernels.tensors import AnyTensor, Strings
+
+
+def _rows(file: BinaryIO, use_quotes: bool) -> Iterator[bytes]:
+    """The records of a CSV file as bytes: a line each, or more where a quoted field goes over several."""
+    rest, row = b"", b""
+    while True:
+        piece = file.read(1 << 18)
+        *lines, rest = (rest + piece).split(b"\n")
+        if not piece:
+            lines, rest = ([rest] if rest else []), b""
+        for line in lines:
+            row = row + b"\n" + line if row else line
+            if use_quotes and row.count(b'"') % 2:
+                continue
+            yield row.removesuffix(b"\r")
+            row = b""
+        if not piece:
+            break
+    if row:
+        yield row
+
+
+@dataset("CSVDataset", "ExperimentalCSVDataset")
+def csv_dataset(
+    filenames: Strings,
+    compression_type: Strings,
+    buffer_size: torch.Tensor,
+    header: torch.Tensor,
+    field_delim: Strings,
+    use_quote_delim: torch.Tensor,
+    na_value: Strings,
+    select_cols: torch.Tensor,
+    record_defaults: list[AnyTensor],
+    *,
+    output_types: list[DType],
+) -> Source:
+    compression = checked_compression(compression_type)
+    delimiter, quotes, missing = text(field_delim), bool(use_quote_delim), text(na_value)
+    columns, skip_header = select_cols.tolist(), bool(header)
+    if len(delimiter) != 1:
+        raise InvalidArgumentError(None, None, "field_delim should be only 1 char")
+    if any(a >= b for a, b in zip(columns, columns[1:])):
+        raise InvalidArgumentError(None, None, "select_cols should be strictly increasing indices")
+    names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
+
+    def rows_of_all() -> Iterator[bytes]:
+        for name in names:
+            with opened(name) as file:
+                for number, row in enumerate(_rows(records.decoded(file, compression), quotes)):
+                    if number or not skip_header:
+                        yield row
+
+    def start(iteration: Iteration) -> Following:
+        rows = Restarting(rows_of_all)
+
+        def following() -> Element:
+            for row in rows:
+                return tuple(
+                    decode_csv(
+                        np.array(row, object),
+                        record_defaults,
+                        OUT_TYPE=output_types,
+                        field_delim=delimiter,
+                        use_quote_delim=quotes,
+                        na_value=missing,
+                        select_cols=columns,
+                    )
+                )
+            raise End
+
+        return following
+
+    return Source(start)

@@ -1,0 +1,188 @@
+"""Datasets of files at run time: lines, TFRecords, records of a fixed length."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import os
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, BinaryIO
+
+import numpy as np
+
+from everflow.formats import records
+from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Restarting, Source, dataset, text
+from everflow.kernels.registry import kernel
+
+if TYPE_CHECKING:
+    import torch
+
+    from everflow.kernels.context import Step
+    from everflow.kernels.tensors import Strings
+
+
+def opened(name: str) -> BinaryIO:
+    """A file to be read; NotFoundError where there is none."""
+    try:
+        return open(name, "rb")
+    except FileNotFoundError:
+        raise NotFoundError(None, None, f"{name}; No such file or directory") from None
+
+
+def checked_compression(value: Strings) -> str:
+    kind = text(value)
+    if kind not in ("", "GZIP", "ZLIB"):
+        raise InvalidArgumentError(None, None, "Unsupported compression_type.")
+    return kind
+
+
+def in_files(filenames: Strings, elements_of: Callable) -> Source:
+    """The elements of files, one file after the other; `elements_of(name)` iterates those of one, as bytes."""
+    names = [n.decode() for n in np.atleast_1d(filenames).reshape(-1).tolist()]
+
+    def start(iteration: Iteration) -> Following:
+        waiting, elements = iter(names), None
+
+        def following() -> Element:
+            nonlocal elements
+            while True:
+                if elements is None:
+                    name = next(waiting, None)
+                    if name is None:
+                        raise End
+                    elements = Restarting(functools.partial(elements_of, name))
+                for element in elements:
+                    return (np.array(element, object),)
+                elements = None
+
+        return following
+
+    return Source(start)
+
+
+@dataset("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")
+def matching_files_dataset(patterns: Strings) -> Source:
+    """The files that fit patterns, those of each pattern by name; folders are left out."""
+    wanted = [p.decode() for p in np.atleast_1d(patterns).reshape(-1).tolist()]
+
+    def found() -> Iterator[Element]:
+        for pattern in wanted:
+            for name in sorted(filter(os.path.isfile, glob.glob(pattern))):
+                yield (np.array(name.encode(), object),)
+
+    def start(iteration: Iteration) -> Following:
+        names, any_yet = Restarting(found), False
+
+        def following() -> Element:
+            nonlocal any_yet
+            for name in names:
+                any_yet = True
+                return name
+            if not any_yet:
+                raise NotFoundError(None, None, "Don't find any matched files")
+            raise End
+
+        return following
+
+    return Source(start)
+
+
+def lines_of(file: BinaryIO) -> Iterator[bytes]:
+    """Lines of a file that can only be read in pieces, without "\\n" or "\\r\\n"."""
+    rest = b""
+    while piece := file.read(1 << 18):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.removesuffix(b"\r")
+    if rest:
+        yield rest.removesuffix(b"\r")
+
+
+@dataset("TextLineDataset")
+def text_line_dataset(filenames: Strings, compression_type: Strings, buffer_size: torch.Tensor) -> Source:
+    compression = checked_compression(compression_type)
+
+    def elements_of(name: str) -> Iterator[bytes]:
+        with opened(name) as file:
+            yield from lines_of(records.decoded(file, compression))
+
+    return in_files(filenames, elements_of)
+
+
+@dataset("TFRecordDataset")
+def tf_record_dataset(filenames: Strings, compression_type: Strings, buffer_size: torch.Tensor) -> Source:
+    compression = checked_compression(compression_type)
+
+    def elements_of(name: str) -> Iterator[bytes]:
+        with opened(name) as file:
+            yield from records.read_records(file, compression)
+
+    return in_files(filenames, elements_of)
+
+
+def _fixed(
+    filenames: Strings, header_bytes: torch.Tensor, record_bytes: torch.Tensor, footer_bytes: torch.Tensor, compression: str
+) -> Source:
+    header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
+    if size <= 0:
+        raise InvalidArgumentError(None, None, "`record_bytes` must be > 0")
+    if header < 0 or footer < 0:
+        raise InvalidArgumentError(None, None, "`header_bytes` and `footer_bytes` must be >= 0")
+
+    def elements_of(name: str) -> Iterator[bytes]:
+        with opened(name) as file:
+            source = records.decoded(file, compression)
+            pieces = []
+            while piece := source.read(1 << 20):
+                pieces.append(piece)
+            content = b"".join(pieces)
+        body = len(content) - header - footer
+        if body < 0 or body % size:
+            raise InvalidArgumentError(
+                None,
+                None,
+                f"Excess bytes: the body of {name} has {body} bytes, which is not an exact multiple of the record length ({size} bytes).",
+            )
+        for at in range(header, header + body, size):
+            yield content[at : at + size]
+
+    return in_files(filenames, elements_of)
+
+
+@dataset("FixedLengthRecordDataset")
+def fixed_length_record_dataset(
+    filenames: Strings, header_bytes: torch.Tensor, record_bytes: torch.Tensor, footer_bytes: torch.Tensor, buffer_size: torch.Tensor
+) -> Source:
+    return _fixed(filenames, header_bytes, record_bytes, footer_bytes, "")
+
+
+@dataset("FixedLengthRecordDatasetV2")
+def fixed_length_record_dataset_v2(
+    filenames: Strings,
+    header_bytes: torch.Tensor,
+    record_bytes: torch.Tensor,
+    footer_bytes: torch.Tensor,
+    buffer_size: torch.Tensor,
+    compression_type: Strings,
+) -> Source:
+    return _fixed(filenames, header_bytes, record_bytes, footer_bytes, checked_compression(compression_type))
+
+
+@kernel("DatasetToTFRecord", "ExperimentalDatasetToTFRecord")
+def dataset_to_tf_record(input_dataset: Dataset, filename: Strings, compression_type: Strings, *, step: Step) -> None:
+    import gzip
+    import zlib
+
+    compression = checked_compression(compression_type)
+    following = input_dataset.start(Iteration(step))
+    content = bytearray()
+    while True:
+        try:
+            content += records.encode(following()[0].item())
+        except End:
+            break
+    packers: dict[str, Callable[[bytes], bytes]] = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}
+    packed = packers[compression](bytes(content))
+    with open(text(filename), "wb") as file:
+        file.write(packed)

@@ -1,0 +1,443 @@
+"""Datasets that call functions of the graph: map, filter, flat_map, interleave, scan, groups, generators, reductions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
+from everflow.kernels.data.batches import batched, grouped
+from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset, from_iterable
+from everflow.kernels.registry import kernel
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Session, Step
+    from everflow.kernels.tensors import AnyTensor, Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
+
+def _caller(
+    session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
+) -> Callable[..., tuple[Value, ...]]:
+    """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
+    call = iteration.function(session, function)
+
+    def run(*values: Value) -> Element:
+        try:
+            return tuple(call(*values, *captured, step=iteration.step))
+        except OutOfRangeError as e:
+            if at_end:
+                raise End from e
+            raise InvalidArgumentError(None, None, f"Function invocation produced OutOfRangeError: {e.message}") from e
+
+    return run
+
+
+def _mapped(input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        return lambda: run(*following())
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+@dataset("MapDataset", "ExperimentalMapDataset")
+def map_dataset(
+    input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, preserve_cardinality: bool, session: Session
+) -> Dataset:
+    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+
+
+@dataset("ParallelMapDataset")
+def parallel_map_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    num_parallel_calls: torch.Tensor,
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
+    if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
+        raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
+    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+
+
+@dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
+def map_and_batch_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    batch_size: torch.Tensor,
+    num_parallel_calls: torch.Tensor,
+    drop_remainder: torch.Tensor,
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
+    if int(batch_size) <= 0:
+        raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
+    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+    return grouped(mapped, int(batch_size), bool(drop_remainder), batched)
+
+
+@dataset("FilterDataset")
+def filter_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following, run = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration)
+
+        def filtered() -> Element:
+            while True:
+                element = following()
+                if bool(run(*element)[0]):
+                    return element
+
+        return filtered
+
+    return Dataset(start)
+
+
+@dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
+def take_while_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following, run, over = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration), False
+
+        def taken() -> Element:
+            nonlocal over
+            if not over:
+                element = following()
+                if bool(run(*element)[0]):
+                    return element
+                over = True
+            raise End
+
+        return taken
+
+    return Dataset(start)
+
+
+def _dataset(values: tuple[Dataset]) -> Dataset:
+    value = values[0]
+    return value.item() if isinstance(value, np.ndarray) else value
+
+
+@dataset("FlatMapDataset")
+def flat_map_dataset(input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
+
+        def flat() -> Element:
+            nonlocal inner
+            while True:
+                if inner is None:
+                    inner = _dataset(run(*following())).start(iteration)
+                try:
+                    return inner()
+                except End:
+                    inner = None
+
+        return flat
+
+    return Dataset(start)
+
+
+def _interleaved(
+    input_dataset: Dataset,
+    other_arguments: list[AnyTensor],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    """Blocks of elements from several inner datasets in turn.
+
+    A dataset that ends leaves its place to the next one, which begins when that place's turn comes again.
+    """
+    cycle, block = int(cycle_length), int(block_length)
+    if cycle == -1:
+        cycle = torch.get_num_threads()
+    if cycle <= 0:
+        raise InvalidArgumentError(None, None, "cycle_length must be greater than zero.")
+    if block <= 0:
+        raise InvalidArgumentError(None, None, "block_length must be greater than zero.")
+
+    def start(iteration: Iteration) -> Following:
+        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
+        parts: list = [None] * cycle
+        at, given, ended = 0, 0, False
+
+        def advance() -> None:
+            nonlocal at, given
+            at, given = (at + 1) % cycle, 0
+
+        def interleaved() -> Element:
+            nonlocal given, ended
+            while not ended or any(parts):
+                if parts[at] is None and not ended:
+                    try:
+                        element = following()
+                    except End:
+                        ended = True
+                        continue
+                    parts[at] = _dataset(run(*element)).start(iteration)
+                if parts[at] is None:
+                    advance()
+                    continue
+                try:
+                    element = parts[at]()
+                except End:
+                    parts[at] = None
+                    advance()
+                    continue
+                given += 1
+                if given == block:
+                    advance()
+                return element
+            raise End
+
+        return interleaved
+
+    return Dataset(start)
+
+
+@dataset("InterleaveDataset")
+def interleave_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+
+
+@dataset("ParallelInterleaveDatasetV2")
+def parallel_interleave_dataset_v2(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    num_parallel_calls: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+
+
+@dataset("ParallelInterleaveDataset", "ExperimentalParallelInterleaveDataset")
+def parallel_interleave_dataset(
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    cycle_length: torch.Tensor,
+    block_length: torch.Tensor,
+    sloppy: torch.Tensor,
+    buffer_output_elements: torch.Tensor,
+    prefetch_input_elements: torch.Tensor,
+    *,
+    f: NameAttrList,
+    session: Session,
+) -> Dataset:
+    return _interleaved(input_dataset, other_arguments, cycle_length, block_length, f, session)
+
+
+@dataset("ScanDataset", "ExperimentalScanDataset")
+def scan_dataset(
+    input_dataset: Dataset,
+    initial_state: list[Value],
+    other_arguments: list[Value],
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        state = tuple(initial_state)
+
+        def scan() -> Element:
+            nonlocal state
+            results = run(*state, *following())
+            state = results[: len(state)]
+            return results[len(state) :]
+
+        return scan
+
+    return Dataset(start, input_dataset.cardinality)
+
+
+@kernel("ReduceDataset")
+def reduce_dataset(
+    input_dataset: Dataset, initial_state: list[Value], other_arguments: list[Value], *, f: NameAttrList, session: Session, step: Step
+) -> list[Value]:
+    iteration = Iteration(step)
+    following, run, state = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), tuple(initial_state)
+    while True:
+        try:
+            state = run(*state, *following())
+        except End:
+            return list(state)
+
+
+@kernel("DatasetToSingleElement")
+def dataset_to_single_element(dataset: Dataset, *, step: Step) -> list[Value]:
+    following = dataset.start(Iteration(step))
+    try:
+        element = following()
+    except End:
+        raise InvalidArgumentError(None, None, "Dataset was empty.") from None
+    try:
+        following()
+    except End:
+        return list(element)
+    raise InvalidArgumentError(None, None, "Dataset had more than one element.")
+
+
+# --- groups ----------------------------------------------------------------------------------
+
+
+@dataset("GroupByWindowDataset", "ExperimentalGroupByWindowDataset")
+def group_by_window_dataset(
+    input_dataset: Dataset,
+    key_func_other_arguments: list[Value],
+    reduce_func_other_arguments: list[Value],
+    window_size_func_other_arguments: list[Value],
+    *,
+    key_func: NameAttrList,
+    reduce_func: NameAttrList,
+    window_size_func: NameAttrList,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+        key_of = _caller(session, key_func, key_func_other_arguments, iteration)
+        reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
+        size_of = _caller(session, window_size_func, window_size_func_other_arguments, iteration)
+        groups: dict[int, list] = {}
+        sizes: dict[int, int] = {}
+        current = None
+
+        def window(key: int) -> Callable:
+            elements = groups.pop(key)
+            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements)))).start(iteration)
+
+        def next_window() -> Callable:
+            while True:
+                try:
+                    element = following()
+                except End:
+                    if not groups:
+                        raise
+                    return window(min(groups))
+                key = int(key_of(*element)[0])
+                if key not in sizes:
+                    sizes[key] = int(size_of(torch.tensor(key))[0])
+                    if sizes[key] <= 0:
+                        raise InvalidArgumentError(None, None, f"Window size must be greater than zero, but got {sizes[key]}.")
+                groups.setdefault(key, []).append(element)
+                if len(groups[key]) == sizes[key]:
+                    return window(key)
+
+        def following_element() -> Element:
+            nonlocal current
+            while True:
+                if current is None:
+                    current = next_window()
+                try:
+                    return current()
+                except End:
+                    current = None
+
+        return following_element
+
+    return Dataset(start)
+
+
+@dataset("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")
+def group_by_reducer_dataset(
+    input_dataset: Dataset,
+    key_func_other_arguments: list[Value],
+    init_func_other_arguments: list[Value],
+    reduce_func_other_arguments: list[Value],
+    finalize_func_other_arguments: list[Value],
+    *,
+    key_func: NameAttrList,
+    init_func: NameAttrList,
+    reduce_func: NameAttrList,
+    finalize_func: NameAttrList,
+    session: Session,
+) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        following = input_dataset.start(iteration)
+        key_of = _caller(session, key_func, key_func_other_arguments, iteration)
+        initial = _caller(session, init_func, init_func_other_arguments, iteration)
+        reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
+        final = _caller(session, finalize_func, finalize_func_other_arguments, iteration)
+        states: dict[int, tuple] = {}
+        order = None
+
+        def collect() -> None:
+            while True:
+                try:
+                    element = following()
+                except End:
+                    return
+                key = int(key_of(*element)[0])
+                if key not in states:
+                    states[key] = initial(torch.tensor(key))
+                states[key] = reduced(*states[key], *element)
+
+        def group() -> Element:
+            nonlocal order
+            if order is None:
+                collect()
+                order = iter(sorted(states))
+            for key in order:
+                return final(*states[key])
+            raise End
+
+        return group
+
+    return Dataset(start)
+
+
+# --- generators ------------------------------------------------------------------------------
+
+
+@dataset("GeneratorDataset")
+def generator_dataset(
+    init_func_other_args: list[Value],
+    next_func_other_args: list[Value],
+    finalize_func_other_args: list[Value],
+    *,
+    init_func: NameAttrList,
+    next_func: NameAttrList,
+    finalize_func: NameAttrList,
+    session: Session,
+) -> Source:
+    def start(iteration: Iteration) -> Following:
+        advance = _caller(session, next_func, next_func_other_args, iteration)
+        finish = _caller(session, finalize_func, finalize_func_other_args, iteration)
+        state, over = None, False
+
+        def generated() -> Element:
+            nonlocal state, over
+            if over:
+                raise End
+            if state is None:
+                state = _caller(session, init_func, init_func_other_args, iteration)()
+            try:
+                return advance(*state)
+            except End:
+                over = True
+                finish(*state)
+                raise
+
+        return generated
+
+    return Source(start)

@@ -1,0 +1,204 @@
+"""Iterators at run time: resources of a session that hold an iteration of a dataset and hand out its elements."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import torch
+
+from everflow.framework.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError, OutOfRangeError
+from everflow.framework.forking import renewed
+from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
+from everflow.kernels.facts import same
+from everflow.kernels.queues.queues import shared_resource
+from everflow.kernels.registry import fresh, kernel, reading
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node, Session, Step
+    from everflow.kernels.data.devices import MultiDeviceIterator
+    from everflow.kernels.tensors import Strings, Value
+    from everflow.protos.attr_value_pb2 import NameAttrList
+
+KIND = "iterator"
+HANDLES = "iterator handle"
+_INITIALIZE = ". Ensure that you have run the initializer operation for this iterator before getting the next element."
+
+
+class IteratorResource:
+    """The place of an iteration; empty until it is initialised, or until its first use where it has a `factory`."""
+
+    def __init__(self, name: str, factory: Callable[..., Dataset] | None = None) -> None:
+        self.name = name
+        self._factory = factory
+        self._lock = renewed(threading.RLock())
+        self._dataset: Dataset | None = None
+        self._iteration: Iteration | None = None
+        self._following: Following | None = None
+        self._asked = 0
+
+    def begin(self, dataset: Dataset, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
+        with step.holding(self._lock):
+            self._dataset, self._asked = dataset, 0
+            self._iteration = iteration = Iteration(step, noted_seeds=noted_seeds)
+            self._following = dataset.start(iteration)
+
+    def get_next(self, step: Step) -> list[Value]:
+        """The next element; raises End."""
+        with step.holding(self._lock):
+            if self._following is None:
+                if self._factory is None:
+                    raise FailedPreconditionError(
+                        None,
+                        None,
+                        f"GetNext() failed because the iterator has not been initialized{_INITIALIZE}",
+                    )
+                self.begin(self._factory(step), step)
+            iteration, following = self._iteration, self._following
+            assert iteration is not None and following is not None
+            iteration.step = step
+            self._asked += 1
+            try:
+                return list(following())
+            finally:
+                iteration.step = None
+
+    def state(self, session: Session) -> bytes:
+        """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
+        with self._lock:
+            if self._iteration is None or self._following is None:
+                raise FailedPreconditionError(None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}")
+            stateful = self._iteration.stateful_op(session)
+            if stateful is not None:
+                raise FailedPreconditionError(None, None, f"{stateful} is stateful.")
+            return json.dumps({"asked": self._asked, "seeds": self._iteration.seeds}).encode()
+
+    def restore(self, state: bytes, step: Step) -> None:
+        """Go to where another iteration over the same dataset was, by asking for what it had been asked for."""
+        with step.holding(self._lock):
+            if self._dataset is None and self._factory is not None:
+                self.begin(self._factory(step), step)
+            if self._dataset is None:
+                raise FailedPreconditionError(None, None, f"Restore() failed because the iterator has not been initialized{_INITIALIZE}")
+            try:
+                found = json.loads(state)
+                asked, seeds = int(found["asked"]), [(int(a), int(b)) for a, b in found["seeds"]]
+            except (ValueError, KeyError, TypeError) as e:
+                raise DataLossError(None, None, "the state of an iterator was not written by Everflow, or is damaged") from e
+            self.begin(self._dataset, step, seeds)
+            for _ in range(asked):
+                with contextlib.suppress(End, OpError):  # what failed then fails again
+                    self.get_next(step)
+                step.check()
+
+
+@kernel("Iterator", "IteratorV2", once=True)
+def iterator(*, node: Node, session: Session, shared_name: str, container: str) -> IteratorResource:
+    return shared_resource(KIND, node, session, container, shared_name, IteratorResource)
+
+
+@kernel("AnonymousIterator")
+def anonymous_iterator(*, node: Node) -> IteratorResource:
+    return IteratorResource(node.name)
+
+
+@kernel("AnonymousIteratorV2")
+def anonymous_iterator_v2(*, node: Node) -> tuple[IteratorResource, IteratorResource]:
+    made = IteratorResource(node.name)
+    return made, made
+
+
+@kernel("DeleteIterator")
+def delete_iterator(handle: IteratorResource, deleter: IteratorResource, *, session: Session) -> None:
+    session.resources.remove(handle)
+
+
+@kernel("OneShotIterator", once=True)
+def one_shot_iterator(*, dataset_factory: NameAttrList, node: Node, session: Session, shared_name: str, container: str) -> IteratorResource:
+    def factory(step: Step) -> Dataset:
+        return session.function(dataset_factory)(step=step)[0]
+
+    return shared_resource(KIND, node, session, container, shared_name, lambda name: IteratorResource(name, factory))
+
+
+@kernel("MakeIterator", first=True, keeps=(0,), writes=())
+def make_iterator(dataset: Dataset, iterator: IteratorResource, *, step: Step) -> None:
+    iterator.begin(dataset, step)
+
+
+@reading("SerializeIterator")
+def serialize_iterator(resource_handle: IteratorResource, *, session: Session) -> Strings:
+    return np.array(resource_handle.state(session), object)
+
+
+@kernel("DeserializeIterator")
+def deserialize_iterator(resource_handle: IteratorResource, serialized: Strings, *, step: Step) -> None:
+    resource_handle.restore(serialized.item(), step)
+
+
+@kernel("IteratorGetNext", "IteratorGetNextSync", first=True, writes=(), threads_matter_from=0)
+def iterator_get_next(iterator: IteratorResource, *, step: Step) -> list[Value]:
+    try:
+        return iterator.get_next(step)
+    except End:
+        raise OutOfRangeError(None, None, "End of sequence") from None
+
+
+@kernel("IteratorToStringHandle", "MultiDeviceIteratorToStringHandle")
+def iterator_to_string_handle(resource_handle: MultiDeviceIterator | IteratorResource, *, session: Session) -> Strings:
+    name = f"{resource_handle.name}/{id(resource_handle)}"
+    session.resources.lookup_or_create("", HANDLES, name, lambda: resource_handle)
+    return np.array(name.encode(), object)
+
+
+@kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2", "MultiDeviceIteratorFromStringHandle")
+def iterator_from_string_handle(string_handle: Strings, *, session: Session) -> MultiDeviceIterator | IteratorResource:
+    name = string_handle.item().decode(errors="replace")
+    found = session.resources.lookup("", HANDLES, name)
+    if found is None:
+        raise InvalidArgumentError(None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session")
+    return found
+
+
+# --- optional values -------------------------------------------------------------------------
+
+
+class Optional:
+    """A value or none."""
+
+    def __init__(self, components: list[Value] | None = None) -> None:
+        self.components = components
+
+
+@kernel("IteratorGetNextAsOptional", first=True, writes=(), threads_matter_from=0)
+def iterator_get_next_as_optional(iterator: IteratorResource, *, step: Step) -> Optional:
+    try:
+        return Optional(iterator.get_next(step))
+    except End:
+        return Optional()
+
+
+@kernel("OptionalFromValue", result=same(0))
+def optional_from_value(components: list[Value]) -> Optional:
+    return Optional(list(components))
+
+
+@fresh("OptionalNone")
+def optional_none() -> Optional:
+    return Optional()
+
+
+@fresh("OptionalHasValue")
+def optional_has_value(optional: Optional) -> torch.Tensor:
+    return torch.tensor(optional.components is not None)
+
+
+@kernel("OptionalGetValue", result=same(0))
+def optional_get_value(optional: Optional) -> list[Value]:
+    if optional.components is None:
+        raise InvalidArgumentError(None, None, "The given optional does not have a value.")
+    return optional.components

@@ -1,0 +1,160 @@
+"""Shuffled and random datasets at run time: TensorFlow's own orders under seeds."""
+
+from __future__ import annotations
+
+import weakref
+from collections import deque
+from collections.abc import Callable
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset
+from everflow.kernels.random.philox import Philox
+
+
+class Words:
+    """The 32-bit words of a stream, one by one."""
+
+    def __init__(self, seed: int, seed2: int) -> None:
+        self._place = Philox.from_seeds(seed, seed2)
+        self._ready: deque[int] = deque()
+
+    def __call__(self) -> int:
+        if not self._ready:
+            self._ready.extend(self._place.words(64).reshape(-1).tolist())
+            self._place = self._place.skipped(64)
+        return self._ready.popleft()
+
+
+def _shuffled(input_dataset: Dataset, buffer_size: int, words_for_pass: Callable, count: int, iteration: Iteration) -> Callable:
+    """A buffer from which a random element is taken each time; passes never mix, though the next one is read ahead."""
+    draw = words_for_pass()
+    ring: list = [None] * min(buffer_size, 1 << 16)
+    passes: deque[list[int]] = deque()  # [first, end) of each pass that is in the buffer, as running positions
+    following, done, held, position, exhausted = None, 0, 0, 0, False
+
+    def fill() -> None:
+        nonlocal following, done, held, position, exhausted, ring
+        while held < buffer_size and not exhausted:
+            if following is None:
+                if count >= 0 and done >= count:
+                    exhausted = True
+                    return
+                following = input_dataset.start(iteration)
+                passes.append([position, position])
+            try:
+                element = following()
+            except End:
+                following = None
+                done += 1
+                if passes[-1][0] == passes[-1][1] and len(passes) == 1 and position == 0 and count < 0:
+                    exhausted = True  # an empty dataset: it would look for a first element for ever
+                continue
+            if held == len(ring) < buffer_size:
+                _grow(ring, passes[0][0], position, min(buffer_size, 2 * len(ring)))
+            ring[position % len(ring)] = element
+            position += 1
+            passes[-1][1] = position
+            held += 1
+
+    def shuffled() -> Element:
+        nonlocal held
+        fill()
+        while passes and passes[0][0] == passes[0][1] and (len(passes) > 1 or following is None):
+            passes.popleft()
+        if not held:
+            raise End
+        current = passes[0]
+        place = (current[0] + draw() % (current[1] - current[0])) % len(ring)
+        first = current[0] % len(ring)
+        element, ring[place] = ring[place], ring[first]
+        ring[first] = None
+        current[0] += 1
+        held -= 1
+        return element
+
+    return shuffled
+
+
+def _grow(ring: list[Element | None], first: int, end: int, size: int) -> None:
+    """A longer ring with the elements of positions first … end at their places."""
+    elements = [ring[p % len(ring)] for p in range(first, end)]
+    ring[:] = [None] * size
+    for p, element in zip(range(first, end), elements):
+        ring[p % size] = element
+
+
+def _checked(buffer_size: torch.Tensor) -> int:
+    size = int(buffer_size)
+    if size <= 0:
+        raise InvalidArgumentError(None, None, "buffer_size must be greater than zero.")
+    return size
+
+
+def _repeated(input_dataset: Dataset, size: int, seed: int, seed2: int, count: int) -> Dataset:
+    def start(iteration: Iteration) -> Following:
+        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration)
+
+    return Dataset(start)
+
+
+def _chosen(seed: int, seed2: int) -> tuple[int, int]:
+    """The seeds themselves, or some by chance where none were given."""
+    chance = Words(0, 0)
+    return (seed, seed2) if seed or seed2 else (chance(), chance())
+
+
+@dataset("ShuffleDataset")
+def shuffle_dataset(
+    input_dataset: Dataset, buffer_size: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor, *, reshuffle_each_iteration: bool
+) -> Dataset:
+    size, given = _checked(buffer_size), (int(seed), int(seed2))
+    if not reshuffle_each_iteration:
+        chosen = _chosen(*given)
+
+        def again(iteration: Iteration) -> Following:
+            return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
+
+        return Dataset(again, input_dataset.cardinality)
+    streams = weakref.WeakKeyDictionary()  # an iterator shuffles anew with each pass, but every iterator begins with the same
+
+    def start(iteration: Iteration) -> Following:
+        seeds = streams.setdefault(iteration, Words(*given))
+        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration)
+
+    return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count))
+
+
+@dataset("ShuffleAndRepeatDataset")
+def shuffle_and_repeat_dataset(
+    input_dataset: Dataset, buffer_size: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor, count: torch.Tensor
+) -> Dataset:
+    return _repeated(input_dataset, _checked(buffer_size), int(seed), int(seed2), int(count))
+
+
+@dataset("RandomDataset", "ExperimentalRandomDataset")
+def random_dataset(seed: torch.Tensor, seed2: torch.Tensor) -> Source:
+    def start(iteration: Iteration) -> Following:
+        draw = Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
+        return lambda: (torch.tensor(draw()),)
+
+    return Source(start, -1)
+
+
+@dataset("SamplingDataset")
+def sampling_dataset(input_dataset: Dataset, rate: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor) -> Dataset:
+    share = float(rate)
+
+    def start(iteration: Iteration) -> Following:
+        following, draw = input_dataset.start(iteration), Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
+
+        def sampled() -> Element:
+            while True:
+                element = following()
+                if (draw() & 0x7FFFFF) * 2.0**-23 < share:
+                    return element
+
+        return sampled
+
+    return Dataset(start)

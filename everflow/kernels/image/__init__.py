@@ -1,0 +1,1 @@
+"""Images: files, color, sizes, boxes."""

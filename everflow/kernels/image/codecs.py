@@ -1,0 +1,315 @@
+"""Image files to tensors and back: JPEG, PNG, GIF and BMP. Every decoder but BMP's takes any of the first three formats.
+
+JPEG is decoded by simplejpeg, which offers libjpeg-turbo's fast transform, TensorFlow's default: the same pixels to the last bit.
+The codecs are imported at first use; most programs read no image files.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.image import png as image_png
+from everflow.kernels.registry import fresh
+from everflow.kernels.tensors import Strings, from_numpy, torch_dtype
+
+if TYPE_CHECKING:
+    from everflow.framework.dtypes import DType
+
+_JPEG, _PNG, _GIF = "JPEG", "PNG", "GIF"
+_SIGNATURES = ((b"\xff\xd8\xff", _JPEG), (b"\x89PNG\r\n\x1a\n", _PNG), (b"GIF8", _GIF))
+
+
+def _invalid(message: str) -> InvalidArgumentError:
+    return InvalidArgumentError(None, None, message)
+
+
+def _show(shape: Sequence[int]) -> str:
+    return "[" + ",".join(map(str, shape)) + "]"
+
+
+def _bytes(contents: Strings) -> bytes:
+    if contents.ndim != 0:
+        raise _invalid("contents must be scalar, got shape " + _show(contents.shape))
+    return contents.item()
+
+
+def _escaped(data: bytes) -> str:
+    return "".join(chr(c) if 32 <= c < 127 else f"\\{c:03o}" for c in data)
+
+
+def _format(data: bytes) -> str:
+    for signature, name in _SIGNATURES:
+        if data.startswith(signature):
+            return name
+    what = f"unknown format starting with '{_escaped(data[:16])}'" if data else "empty file"
+    raise _invalid(f"Expected image (JPEG, PNG, or GIF), got {what}")
+
+
+# --- decoding
+
+
+def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: list[int] | None = None) -> np.ndarray:
+    import simplejpeg
+
+    problem = _invalid(f"Invalid JPEG data or crop window, data size {len(data)}")
+    if channels == 4:
+        raise _invalid("channels must be 0, 1, or 3 for JPEG, got 4")
+    ratio = options["ratio"]
+    try:
+        height, width, colors, _ = simplejpeg.decode_jpeg_header(data, strict=False)
+        if colors in ("CMYK", "YCCK"):
+            image = _decode_cmyk(data, channels, ratio)
+        else:
+            image = simplejpeg.decode_jpeg(
+                data,
+                colorspace="GRAY" if channels == 1 or (channels == 0 and colors == "Gray") else "RGB",
+                fastdct=options["dct_method"] != "INTEGER_ACCURATE",
+                fastupsample=not options["fancy_upscaling"],
+                min_height=-(-height // ratio),
+                min_width=-(-width // ratio),
+                strict=not options["try_recover_truncated"],
+            )
+    except ValueError as error:
+        raise problem from error
+    if window is not None:
+        top, left, rows, columns = window
+        if top < 0 or left < 0 or rows <= 0 or columns <= 0 or top + rows > image.shape[0] or left + columns > image.shape[1]:
+            raise problem
+        image = image[top : top + rows, left : left + columns]
+    return np.ascontiguousarray(image)
+
+
+def _decode_cmyk(data: bytes, channels: int, ratio: int) -> np.ndarray:
+    from PIL import Image
+
+    image = Image.open(io.BytesIO(data))
+    image.draft("CMYK", (image.width / ratio, image.height / ratio))  # type: ignore[arg-type]  # it only divides by them
+    array = np.asarray(image.convert("L" if channels == 1 else "RGB"))
+    return array[..., None] if array.ndim == 2 else array
+
+
+def _decode_gif(data: bytes) -> np.ndarray:
+    """All frames as [frames, height, width, 3]."""
+    from PIL import Image, ImageSequence, UnidentifiedImageError
+
+    problem = f"Invalid GIF data (size {len(data)}), "
+    try:
+        image = Image.open(io.BytesIO(data))
+        frames = [np.asarray(frame.convert("RGB")) for frame in ImageSequence.Iterator(image)]
+    except (OSError, SyntaxError, EOFError, ValueError, UnidentifiedImageError) as error:
+        raise _invalid(problem + "failed to slurp gif file: Failed to read from given file") from error
+    if not data.rstrip(b"\0").endswith(b";"):  # Pillow reads on past a missing end
+        raise _invalid(problem + "failed to slurp gif file: Failed to read from given file")
+    return np.stack(frames)
+
+
+def _decode(
+    contents: Strings,
+    channels: int,
+    dtype: DType = dtypes.uint8,
+    options: dict[str, Any] | None = None,
+    window: list[int] | None = None,
+    frames: bool = False,
+) -> torch.Tensor:
+    data = _bytes(contents)
+    if channels not in (0, 1, 3, 4):
+        raise _invalid(f"channels must be 0, 1, 3, or 4, got {channels}")
+    kind = _format(data)
+    if dtype == dtypes.uint16 and kind != _PNG:
+        raise _invalid(f"{kind} does not support uint16 output")
+    if kind == _JPEG:
+        image = _decode_jpeg(data, channels, options or _PLAIN, window)
+    elif kind == _PNG:
+        image = image_png.decode(data, channels, np.uint16 if dtype == dtypes.uint16 else np.uint8)
+    else:
+        if channels not in (0, 3):
+            raise _invalid(f"channels must be 0 or 3 for GIF, got {channels}")
+        image = _decode_gif(data)
+        if frames:
+            return from_numpy(image)
+        if len(image) > 1:
+            raise _invalid(
+                f"Got {len(image)} frames, but animated gifs can only be decoded by tf.image.decode_gif or tf.image.decode_image"
+            )
+        return from_numpy(image[0])
+    return from_numpy(image[None] if frames else image)
+
+
+_PLAIN = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
+
+
+def _jpeg_options(ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str) -> dict[str, int | str]:
+    if ratio not in (1, 2, 4, 8):
+        raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
+    if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
+        raise _invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
+    return {"ratio": ratio, "fancy_upscaling": fancy_upscaling, "try_recover_truncated": try_recover_truncated, "dct_method": dct_method}
+
+
+@fresh("DecodeJpeg")
+def decode_jpeg(
+    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+) -> torch.Tensor:
+    return _decode(contents, channels, options=_jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method))
+
+
+@fresh("DecodeAndCropJpeg")
+def decode_and_crop_jpeg(
+    contents: Strings,
+    crop_window: torch.Tensor,
+    *,
+    channels: int,
+    ratio: int,
+    fancy_upscaling: bool,
+    try_recover_truncated: bool,
+    dct_method: str,
+) -> torch.Tensor:
+    """`crop_window` is [top, left, height, width]; other formats are not cropped."""
+    if crop_window.dim() != 1:
+        raise _invalid("crop_window must be 1-D, got shape " + _show(crop_window.shape))
+    if crop_window.numel() != 4:
+        raise _invalid("crop_size must have four elements " + _show(crop_window.shape))
+    options = _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    return _decode(contents, channels, options=options, window=crop_window.tolist())
+
+
+@fresh("DecodePng")
+def decode_png(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
+    return _decode(contents, channels, dtype)
+
+
+@fresh("DecodeGif")
+def decode_gif(contents: Strings) -> torch.Tensor:
+    return _decode(contents, 0, frames=True)
+
+
+@fresh("ExtractJpegShape")
+def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor:
+    import simplejpeg
+
+    data = _bytes(contents)
+    try:
+        height, width, colors, _ = simplejpeg.decode_jpeg_header(data)
+    except ValueError as error:
+        raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
+    depth = {"Gray": 1, "CMYK": 4, "YCCK": 4}.get(colors, 3)
+    return torch.tensor([height, width, depth], dtype=torch_dtype(output_type))
+
+
+@fresh("DecodeBmp")
+def decode_bmp(contents: Strings, *, channels: int) -> torch.Tensor:
+    """Uncompressed BMP of 8 (grey), 24 or 32 bits a pixel, rows from the bottom up unless the height is negative."""
+    data = _bytes(contents)
+    if len(data) < 32:
+        raise _invalid(
+            f"Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got {len(data)} bytes"
+        )
+    start, width, height, bits = (struct.unpack_from(kind, data, at)[0] for kind, at in (("<i", 10), ("<i", 18), ("<i", 22), ("<H", 28)))
+    depth = bits // 8
+    if channels and channels != depth:
+        raise _invalid(f"channels attribute {channels} does not match bits per pixel from file {depth}")
+    if depth not in (1, 3, 4):
+        raise _invalid(f"Number of channels must be 1, 3 or 4, was {depth}")
+    if width <= 0:
+        raise _invalid("Width must be positive")
+    if height == 0:
+        raise _invalid("Height must be nonzero")
+    stride = (8 * depth * width + 31) // 32 * 4
+    rows = abs(height)
+    if start < 0 or start + (rows - 1) * stride + depth * width > len(data):
+        raise _invalid(f"Incomplete bmp content, requires at least {start + rows * stride} bytes, got {len(data)} bytes")
+    body = data[start : start + rows * stride].ljust(rows * stride, b"\0")
+    pixels = np.frombuffer(body, np.uint8).reshape(rows, stride)[:, : width * depth].reshape(rows, width, depth)
+    if height > 0:
+        pixels = pixels[::-1]
+    order = {1: [0], 3: [2, 1, 0], 4: [2, 1, 0, 3]}[depth]
+    return torch.from_numpy(np.ascontiguousarray(pixels[..., order]))
+
+
+# --- encoding
+
+
+def _string(data: bytes) -> Strings:
+    return np.array(data, dtype=object)
+
+
+def _to_jpeg(image: torch.Tensor, format: str, options: dict[str, Any]) -> bytes:
+    """`options` are Pillow's."""
+    from PIL import Image
+
+    if image.dim() != 3:
+        raise _invalid("image must be 3-dimensional" + _show(image.shape))
+    channels = image.shape[2]
+    wanted = {"grayscale": 1, "rgb": 3}.get(format)
+    if wanted is not None and channels != wanted:
+        raise _invalid(f"format {format} expects {wanted} channel{'s' if wanted > 1 else ''}, got {_show(image.shape)}")
+    if channels not in (1, 3):
+        raise _invalid(f"image must have 1 or 3 channels, got {_show(image.shape)}")
+    if not image.numel():
+        raise InternalError(None, None, "JPEG encoding failed")
+    array = image.contiguous().numpy()
+    file = io.BytesIO()
+    Image.fromarray(array[..., 0] if channels == 1 else array).save(file, "JPEG", **options)
+    return file.getvalue()
+
+
+@fresh("EncodeJpeg")
+def encode_jpeg(
+    image: torch.Tensor,
+    *,
+    format: str,
+    quality: int,
+    progressive: bool,
+    optimize_size: bool,
+    chroma_downsampling: bool,
+    density_unit: str,
+    x_density: int,
+    y_density: int,
+    xmp_metadata: str,
+) -> Strings:
+    if not 0 <= quality <= 100:
+        raise _invalid(f"quality must be in [0,100], got {quality}")
+    options: dict[str, Any] = {
+        "quality": quality or 1,  # Pillow reads 0 as its default, libjpeg as 1
+        "progressive": progressive,
+        "optimize": optimize_size,
+        "subsampling": 2 if chroma_downsampling else 0,
+        "dpi": (x_density, y_density),
+    }
+    if xmp_metadata:
+        options["xmp"] = xmp_metadata.encode() if isinstance(xmp_metadata, str) else xmp_metadata
+    data = _to_jpeg(image, format, options)
+    if density_unit == "cm":
+        data = data[:13] + b"\2" + data[14:]  # the unit in the JFIF header; Pillow writes inches only
+    return _string(data)
+
+
+@fresh("EncodeJpegVariableQuality")
+def encode_jpeg_variable_quality(images: torch.Tensor, quality: torch.Tensor) -> Strings:
+    if quality.dim() != 0:
+        raise _invalid("quality must be scalar: " + _show(quality.shape))
+    value = int(quality)
+    if not 0 <= value <= 100:
+        raise _invalid(f"quality must be in [0,100], got {value}")
+    return _string(_to_jpeg(images, "", {"quality": value or 1, "subsampling": 2, "dpi": (300, 300)}))
+
+
+@fresh("EncodePng")
+def encode_png(image: torch.Tensor, *, compression: int) -> Strings:
+    if image.dim() != 3:
+        raise _invalid("image must be 3-dimensional" + _show(image.shape))
+    if not 1 <= image.shape[2] <= 4:
+        raise _invalid(f"image must have 1, 2, 3, or 4 channels, got {image.shape[2]}")
+    if not -1 <= compression <= 9:
+        raise _invalid(f"compression should be in [-1,9], got {compression}")
+    if not image.numel():
+        raise InternalError(None, None, "PNG encoding failed")
+    return _string(image_png.encode(image.contiguous().numpy(), compression))

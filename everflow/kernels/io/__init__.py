@@ -1,0 +1,1 @@
+"""Files: readers, parsing, checkpoints, summaries."""

@@ -1,0 +1,1 @@
+"""Arithmetic: element by element, over axes, over segments; matrix products."""

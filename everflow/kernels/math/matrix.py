@@ -1,0 +1,93 @@
+"""Products of matrices, batches of matrices and vectors."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import torch
+
+from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.facts import view
+from everflow.kernels.math.dtypes import shape_text
+from everflow.kernels.registry import kernel, library, specialize
+
+if TYPE_CHECKING:
+    from everflow.kernels.context import Node
+    from everflow.kernels.tensors import AnyTensor
+
+
+@library("MatMul", fails=False)
+def matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
+    for index, matrix in enumerate((a, b)):
+        if matrix.dim() != 2:
+            raise InvalidArgumentError(None, None, f"In[{index}] is not a matrix. Instead it has shape {shape_text(matrix)}")
+    left, right = a.mT if transpose_a else a, b.mT if transpose_b else b
+    if left.shape[1] != right.shape[0]:
+        raise InvalidArgumentError(
+            None,
+            None,
+            f"Matrix size-incompatible: In[0]: {shape_text(a)}, In[1]: {shape_text(b)}",
+        )
+    return torch.mm(left, right)
+
+
+@specialize("MatMul")
+def _matmul_of_node(node: Node) -> Callable | None:
+    """ATen's own function: its message for shapes that don't fit is clear enough."""
+    return _MATMULS[bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])]
+
+
+_MATMULS: dict[tuple[bool, bool], Callable[..., torch.Tensor]] = {
+    (False, False): torch.mm,
+    (False, True): lambda a, b: torch.mm(a, b.t()),
+    (True, False): lambda a, b: torch.mm(a.t(), b),
+    (True, True): lambda a, b: torch.mm(a.t(), b.t()),
+}
+
+
+@library("BatchMatMulV2", fails=False)
+def batch_matmul(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) -> torch.Tensor:
+    for index, batch in enumerate((x, y)):
+        if batch.dim() < 2:
+            raise InvalidArgumentError(None, None, f"In[{index}] ndims must be >= 2: {batch.dim()}")
+    left, right = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
+    try:
+        return torch.matmul(left, right)
+    except RuntimeError:
+        raise _misfit(x, y, left, right, adj_x, adj_y) from None
+
+
+def _misfit(x: torch.Tensor, y: torch.Tensor, left: torch.Tensor, right: torch.Tensor, adj_x: bool, adj_y: bool) -> InvalidArgumentError:
+    shapes = shape_text(x), shape_text(y)
+    if left.shape[-1] != right.shape[-2]:
+        sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
+        return InvalidArgumentError(None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}")
+    return InvalidArgumentError(None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}")
+
+
+@library("BatchMatMul", fails=False)
+def batch_matmul_of_equal_batches(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) -> torch.Tensor:
+    if x.dim() != y.dim():
+        raise InvalidArgumentError(None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}")
+    for axis, (size_x, size_y) in enumerate(zip(x.shape[:-2], y.shape[:-2], strict=True)):
+        if size_x != size_y:
+            raise InvalidArgumentError(
+                None, None, f"In[0].dim({axis}) and In[1].dim({axis}) must be the same: {shape_text(x)} vs {shape_text(y)}"
+            )
+    return batch_matmul(x, y, adj_x=adj_x, adj_y=adj_y)
+
+
+def _adjoint(x: torch.Tensor) -> torch.Tensor:
+    return x.mH if x.is_complex() else x.mT
+
+
+@library("SparseMatMul")
+def sparse_matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
+    """The sparseness of the inputs is a hint only; both sides become float32."""
+    return matmul(a.to(torch.float32), b.to(torch.float32), transpose_a=transpose_a, transpose_b=transpose_b)
+
+
+@kernel("Einsum", result=view(0), threads_matter_from=0)
+def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
+    return torch.einsum(equation, *inputs)

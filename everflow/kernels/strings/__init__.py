@@ -1,0 +1,1 @@
+"""Strings: text, numbers in text, Unicode, hashes."""

@@ -1,0 +1,1 @@
+"""TensorArrays and lists of tensors."""

@@ -1,0 +1,256 @@
+"""Repeating, padding and reordering along axes: pad, tile, transpose, reverse, roll."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape, unknown_shape
+from everflow.framework.static_values import constant_value, known_shape, known_value
+from everflow.ops.array.basic import either, known_ints, rank
+from everflow.ops.array.joining import concat
+from everflow.ops.array.ragged_rows import has_ragged_form
+
+
+def pad(tensor, paddings, mode="CONSTANT", name=None, constant_values=0):
+    """A tensor with `paddings[i] = [before, after]` elements added along each dimension.
+
+    `mode`: "CONSTANT" adds `constant_values`, "REFLECT" mirrors without the edge, "SYMMETRIC" with it.
+
+    >>> tf.pad(tf.zeros([2, 3]), [[1, 1], [0, 2]]).shape
+    TensorShape([Dimension(4), Dimension(5)])
+    """
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if isinstance(constant_values, Tensor) or not np.isscalar(constant_values) or constant_values != 0:
+            result = raw.PadV2(input=tensor, paddings=paddings, constant_values=constant_values, name=name)
+        else:
+            result = raw.Pad(input=tensor, paddings=paddings, name=name)
+    elif mode in ("REFLECT", "SYMMETRIC"):
+        result = raw.MirrorPad(input=tensor, paddings=paddings, mode=mode, name=name)
+    else:
+        raise ValueError(f"Unknown padding mode: {mode}")
+    _set_partly_known_shape(result)
+    return result
+
+
+def _set_partly_known_shape(result):
+    """Sizes along dimensions whose paddings are known, where others are not."""
+    if result.shape.is_fully_defined():
+        return
+    source, pairs = result.op.inputs[0].shape, constant_value(result.op.inputs[1], partial=True)
+    if source.rank is None or pairs is None:
+        return
+    sizes = []
+    for pair, size in zip(pairs, source.as_list(), strict=False):
+        known = pair is not None and size is not None and all(n is not None for n in pair)
+        sizes.append(size + int(sum(pair)) if known else None)
+    result.set_shape(sizes)
+
+
+def _check_paddings(op):
+    source, paddings = op.inputs[0].shape, op.inputs[1].shape
+    if paddings.rank is not None:
+        if paddings.rank != 2:
+            raise ValueError(f"Shape must be rank 2 but is rank {paddings.rank}")
+        if paddings[1].value not in (None, 2):
+            raise ValueError(f"Dimension must be 2 but is {paddings[1].value}")
+        if source.rank is not None and paddings[0].value not in (None, source.rank) and not (source.rank == 0 and paddings[0].value == 1):
+            raise ValueError(f"Shape must be rank {paddings[0].value} but is rank {source.rank}")
+        if source.rank is None and paddings[0].value is not None:
+            source = unknown_shape(paddings[0].value)
+    return source, known_value(op.inputs[1])
+
+
+def _resized_by_paddings(op, sign):
+    source, pairs = _check_paddings(op)
+    if pairs is None or source.rank is None:
+        return unknown_shape(source.rank)
+    out = []
+    for i, (size, (before, after)) in enumerate(zip(source.as_list(), pairs.tolist(), strict=False)):
+        if before < 0 or after < 0:
+            raise ValueError("Paddings must be non-negative")
+        if size is None:
+            out.append(None)
+            continue
+        out.append(size + sign * (before + after))
+        if out[-1] < 0:
+            raise ValueError(f"Dimension {i} of size {size} is less than its paddings {before}, {after}")
+    return TensorShape(out)
+
+
+@shape_rule("Pad", "PadV2", "MirrorPad")
+def _pad_shape(op):
+    if op.type == "PadV2" and op.inputs[2].shape.rank not in (None, 0):
+        raise ValueError(f"Shape must be rank 0 but is rank {op.inputs[2].shape.rank}")
+    return _resized_by_paddings(op, 1)
+
+
+@shape_rule("MirrorPadGrad")
+def _mirror_pad_grad_shape(op):
+    return _resized_by_paddings(op, -1)
+
+
+@has_ragged_form
+def tile(input, multiples, name=None):
+    """A tensor repeated `multiples[i]` times along each dimension."""
+    return raw.Tile(input=input, multiples=multiples, name=name)
+
+
+def _with_rank_of_second(op, message):
+    """The shape of the first input, whose dimensions are as many as the second has elements."""
+    source, count = op.inputs[0].shape, op.inputs[1].shape
+    if count.rank not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {count.rank}")
+    rank = count[0].value if count.rank == 1 else None
+    if rank is None:
+        return source
+    if source.rank not in (None, rank):
+        raise ValueError(message.format(source.rank, rank))
+    return source.with_rank(rank)
+
+
+@shape_rule("Tile")
+def _tile_shape(op):
+    source = _with_rank_of_second(op, "Shape must be rank {} but is rank {}")
+    if source.rank is None:
+        return None
+    times = known_shape(op.inputs[1])
+    times = [None] * source.rank if times.rank is None else times.as_list()
+    out = []
+    for size, m in zip(source.as_list(), times, strict=True):
+        out.append(0 if 0 in (size, m) else None if size is None or m is None else size * m)
+    return TensorShape(out)
+
+
+@shape_rule("TileGrad")
+def _tile_grad_shape(op):
+    source, times = op.inputs[0].shape, known_ints(op.inputs[1])
+    if source.rank is None or times is None:
+        return unknown_shape(source.rank)
+    return TensorShape([None if s is None or m == 0 else s // m for s, m in zip(source.as_list(), times, strict=True)])
+
+
+def transpose(a, perm=None, name="transpose", conjugate=False):
+    """A tensor with its dimensions in another order, by default the opposite one.
+
+    >>> tf.transpose(tf.zeros([2, 3, 4]), [1, 0, 2]).shape
+    TensorShape([Dimension(3), Dimension(2), Dimension(4)])
+    """
+    with name_scope(name, "transpose", [a]) as name:
+        a = convert_to_tensor(a, name="a")
+        move = raw.ConjugateTranspose if conjugate and a.dtype.is_complex else raw.Transpose
+        if perm is not None:
+            return move(x=a, perm=perm, name=name)
+        if a.shape.rank:
+            return move(x=a, perm=np.arange(a.shape.rank - 1, -1, -1, dtype=np.int32), name=name)
+        dimensions = raw.Rank(input=a)
+        perm = raw.Sub(x=raw.Sub(x=dimensions, y=1, name="sub"), y=raw.Range(start=0, limit=dimensions, delta=1), name="sub")
+        return move(x=a, perm=perm, name=name)
+
+
+def matrix_transpose(a, name="matrix_transpose", conjugate=False):
+    """A tensor with its last two dimensions swapped."""
+    with name_scope(name, values=[a]):
+        a = convert_to_tensor(a, name="a")
+        dimensions = a.shape.rank
+        if dimensions is not None:
+            if dimensions < 2:
+                raise ValueError(f"Matrices to transpose have at least two dimensions; 'a' has the shape {a.shape}")
+            perm = [*range(dimensions - 2), dimensions - 1, dimensions - 2]
+        else:
+            dimensions = rank(a)
+            lead = raw.Range(start=0, limit=raw.Sub(x=dimensions, y=2, name="sub"), delta=1)
+            last = [raw.Sub(x=dimensions, y=1, name="sub"), raw.Sub(x=dimensions, y=2, name="sub")]
+            perm = concat((lead, last), 0)
+        return transpose(a, perm=perm, conjugate=conjugate)
+
+
+@shape_rule("Transpose", "ConjugateTranspose")
+def _transpose_shape(op):
+    source = _with_rank_of_second(op, "Dimension must be {} but is {}")
+    order = known_ints(op.inputs[1])
+    if source.rank is None:
+        return None
+    sizes = source.as_list()
+    if order is None:
+        return unknown_shape(source.rank)
+    for p in order:
+        if not -source.rank <= p < source.rank:
+            raise ValueError(f"perm dim {p} is out of range of input rank {source.rank}")
+    return TensorShape([sizes[p] for p in order])
+
+
+def reverse(tensor, axis, name=None):
+    """A tensor turned around along these dimensions."""
+    return raw.ReverseV2(tensor=tensor, axis=axis, name=name)
+
+
+@shape_rule("ReverseV2")
+def _reverse_v2_shape(op):
+    source, axes = op.inputs[0].shape, op.inputs[1].shape
+    if axes.rank not in (None, 1):
+        raise ValueError(f"Shape must be rank 1 but is rank {axes.rank}")
+    values = known_ints(op.inputs[1])
+    if values is not None and source.rank is not None:
+        seen = set()
+        for a in values:
+            if not -source.rank <= a < source.rank:
+                raise ValueError(f"axis[{values.index(a)}] = {a} is out of valid range [{-source.rank}, {source.rank})")
+            if a % source.rank in seen:
+                raise ValueError(f"axis {a % source.rank} specified more than once.")
+            seen.add(a % source.rank)
+    return source
+
+
+@shape_rule("Reverse")
+def _reverse_shape(op):
+    dims = op.inputs[1].shape.with_rank(1)
+    return op.inputs[0].shape if dims[0].value is None else op.inputs[0].shape.with_rank(dims[0].value)
+
+
+def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
+    """Each batch entry with its first `seq_lengths[i]` steps turned around and the rest as it is."""
+    seq_axis = either("seq_axis", seq_axis, "seq_dim", seq_dim)
+    batch_axis = either("batch_axis", batch_axis, "batch_dim", batch_dim)
+    if seq_axis is None:
+        raise TypeError("Expected int for argument 'seq_dim' not None.")
+    return raw.ReverseSequence(input=input, seq_lengths=seq_lengths, seq_dim=seq_axis, batch_dim=batch_axis, name=name)
+
+
+@shape_rule("ReverseSequence")
+def _reverse_sequence_shape(op):
+    source, lengths = op.inputs[0].shape, op.inputs[1].shape.with_rank(1)
+    if source.rank is None:
+        return None
+    batch, steps = op.attrs["batch_dim"], op.attrs["seq_dim"]
+    if not -source.rank <= batch < source.rank:
+        raise ValueError(f"batch_dim must be < input rank: {batch} vs. {source.rank}")
+    if steps >= source.rank:
+        raise ValueError(f"seq_dim must be < input rank: {steps} vs. {source.rank}")
+    sizes = source.as_list()
+    if sizes[batch] is None:
+        sizes[batch] = lengths[0].value
+    elif lengths[0].value not in (None, sizes[batch]):
+        raise ValueError(f"Dimensions must be equal, but are {sizes[batch]} and {lengths[0].value}")
+    return TensorShape(sizes)
+
+
+def roll(input, shift, axis, name=None):
+    """A tensor whose elements are moved along dimensions, those that fall off the end coming in at the front."""
+    return raw.Roll(input=input, shift=shift, axis=axis, name=name)
+
+
+@shape_rule("Roll")
+def _roll_shape(op):
+    source, shift, axis = (t.shape for t in op.inputs)
+    if source.rank is not None and source.rank < 1:
+        raise ValueError(f"Shape must be at least rank 1 but is rank {source.rank}")
+    for s in (shift, axis):
+        if s.rank is not None and s.rank > 1:
+            raise ValueError(f"Shape must be at most rank 1 but is rank {s.rank}")
+    return source

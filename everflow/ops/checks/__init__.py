@@ -1,0 +1,1 @@
+"""Assertions on values and shapes."""

@@ -1,0 +1,1 @@
+"""Functions in graphs: defined, traced, wrapped, called, differentiated; Python functions as ops."""

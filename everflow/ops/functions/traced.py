@@ -1,0 +1,457 @@
+"""`tf.function`: a Python function traced into a function of the graph, once for each kind of arguments it is called with."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import weakref
+
+import numpy as np
+
+from everflow.framework import nest, tapes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.functions import FuncGraph
+from everflow.framework.graph import Graph
+from everflow.framework.nesting import room_for_a_body
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import executing_eagerly, get_default_graph
+from everflow.framework.type_specs import TensorSpec, TypeSpec
+from everflow.framework.walking import inputs_first
+from everflow.ops.autograph.conversion import converted
+from everflow.ops.autograph.features import asked_for
+from everflow.ops.functions.bodies import BodyGraph, define, returned, unique_name
+from everflow.ops.functions.gradients import call
+from everflow.ops.tensor_arrays.flows import flow_of
+from everflow.ops.variables.variable import Variable
+
+
+def function(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    experimental_autograph_options=None,
+    experimental_relax_shapes=False,
+    experimental_compile=None,
+):
+    """Make a function of the graph of a Python function; it is traced when it is called with arguments of a new kind.
+
+    There is no other compiler to hand it to: `experimental_compile` changes nothing.
+
+    >>> @tf.function
+    ... def mean(x, y):
+    ...     return (x + y) / 2.0
+    """
+    return _decorated(Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+def defun(func=None, input_signature=None, autograph=True, experimental_autograph_options=None, experimental_relax_shapes=False):
+    """The older form of `function`: every trace may make variables."""
+    return _decorated(UnliftedFunction, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+
+
+def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes):
+    if input_signature is not None and not isinstance(input_signature, (tuple, list)):
+        raise TypeError(f"input_signature must be a list or a tuple of specs, not {type(input_signature)}")
+
+    def decorate(inner):
+        made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
+        functools.update_wrapper(made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=())
+        return made
+
+    return decorate if func is None else decorate(func)
+
+
+# Whether functions are called as the Python they are made of.
+_as_python = [False]
+
+
+def run_functions_eagerly(run_eagerly):
+    """Have calls of `tf.function`s run their Python line by line, untraced, so that a debugger can follow; or no longer."""
+    _as_python[0] = bool(run_eagerly)
+
+
+class Function:
+    """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
+
+    def __init__(self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False):
+        self._python_function = python_function
+        self._input_signature = None if input_signature is None else tuple(input_signature)
+        self._autograph = autograph
+        self._autograph_options = autograph_options
+        self._relax_shapes = relax_shapes
+        self._signature = inspect.signature(python_function)
+        self._name = getattr(python_function, "__name__", type(python_function).__name__)
+        if self._name == "<lambda>":
+            self._name = "lambda"
+        # Graph → {kind of arguments → ConcreteFunction}
+        self._traces = weakref.WeakKeyDictionary()
+        # The same for outermost graphs, with the traces that fit into any body in them.
+        self._shared = weakref.WeakKeyDictionary()
+        self._bound = weakref.WeakKeyDictionary()
+        # Variables are made when it is traced first, and never again.
+        self._may_create = True
+        self._check_signature()
+
+    def _check_signature(self):
+        if self._input_signature is None:
+            return
+        positional = [p for p in self._signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        takes_any = any(p.kind is p.VAR_POSITIONAL for p in self._signature.parameters.values())
+        if len(self._input_signature) > len(positional) and not takes_any:
+            raise TypeError(
+                f"input_signature has {len(self._input_signature)} specs, but {self._name!r} takes {len(positional)} positional arguments"
+            )
+        for spec in nest.flatten(self._input_signature):
+            if not isinstance(spec, TypeSpec):
+                raise TypeError(f"Invalid input_signature {self._input_signature}: {spec!r} is no TensorSpec")
+
+    python_function = property(lambda self: self._python_function, doc="The Python function itself.")
+    input_signature = property(lambda self: self._input_signature)
+    function_spec = property(lambda self: self._signature)
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self
+        if instance not in self._bound:
+            reference = weakref.ref(instance)
+            python_function = self._python_function
+
+            @functools.wraps(python_function)
+            def method(*args, **kwargs):
+                return python_function(reference(), *args, **kwargs)
+
+            method.__signature__ = self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
+            bound = type(self)(method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes)
+            bound._converted_from = (python_function, reference)
+            self._bound[instance] = bound
+        return self._bound[instance]
+
+    def __call__(self, *args, **kwargs):
+        if _as_python[0]:
+            return self._python_function(*args, **kwargs)
+        flat, structure = self._arguments(args, kwargs)
+        trace = self._trace_for(flat, structure)
+        return trace._call_flat([x for x in flat if isinstance(x, Tensor)])
+
+    def get_concrete_function(self, *args, **kwargs):
+        """The trace for these arguments; a `TensorSpec` stands for any tensor of its kind."""
+        if self._input_signature is not None and not args and not kwargs:
+            args = self._input_signature
+        flat, structure = self._arguments(args, kwargs, specs=True)
+        return self._trace_for(flat, structure)
+
+    # --- arguments -----------------------------------------------------------------------------
+
+    def _arguments(self, args, kwargs, specs=False):
+        """(flat arguments, with arrays as tensors; their structure: (args, kwargs) in canonical form)."""
+        if self._input_signature is not None:
+            if len(args) + len(kwargs) > len(self._input_signature):
+                raise TypeError(
+                    f"{self._name!r} has an input_signature of {len(self._input_signature)}, but got {len(args) + len(kwargs)} arguments"
+                )
+            bound = self._signature.bind_partial(*args, **kwargs)
+        else:
+            bound = self._signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+        structure = (bound.args, bound.kwargs)
+        if self._input_signature is not None:
+            return self._fitted(structure, specs), (self._input_signature, {})
+        flat = []
+        for value in nest.flatten(structure, expand_composites=True):
+            if isinstance(value, (np.ndarray, np.generic)):
+                value = convert_to_tensor(value)
+            flat.append(value)
+        return flat, structure
+
+    def _fitted(self, structure, specs):
+        """Arguments as the input signature asks for them."""
+        try:
+            values = nest.flatten_up_to(self._input_signature, structure[0])
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"The arguments of {self._name!r} have another structure than its input_signature: {error}") from None
+        wanted = nest.flatten(self._input_signature)
+
+        fitted = []
+        for value, spec in zip(values, wanted):
+            if isinstance(value, TypeSpec) and specs:
+                fitted.extend(nest.flatten(value, expand_composites=True))
+                continue
+            if isinstance(spec, TensorSpec) and not isinstance(value, Tensor):
+                value = convert_to_tensor(value, preferred_dtype=spec.dtype)
+            if not spec.is_compatible_with(value):
+                raise ValueError(f"Python inputs incompatible with input_signature: {value} is not {spec}")
+            fitted.extend(nest.flatten(value, expand_composites=True))
+        return fitted
+
+    def _kind(self, flat, structure):
+        if self._input_signature is not None:
+            return "signature"
+        return tuple(self._kind_of(x) for x in flat), _shape_of_structure(structure)
+
+    @staticmethod
+    def _kind_of(value):
+        if isinstance(value, Tensor):
+            return ("tensor", value.dtype.base_dtype, value.shape.sizes)
+        if isinstance(value, TensorSpec):
+            return ("tensor", value.dtype, value.shape.sizes)
+        if isinstance(value, Variable):
+            return ("variable", id(value))
+        try:
+            hash(value)
+        except TypeError:
+            raise ValueError(f"An argument of the function can't be told apart from others, since it can't be hashed: {value!r}") from None
+        return value
+
+    # --- traces --------------------------------------------------------------------------------
+
+    def _trace_for(self, flat, structure):
+        graph = get_default_graph()
+        traces = self._traces.setdefault(graph, {})
+        kind = self._kind(flat, structure)
+        if kind not in traces and traces and self._relax_shapes and self._input_signature is None:
+            relaxed = self._relaxed_trace(traces, flat, structure)
+            if relaxed is not None:
+                return relaxed
+        if kind not in traces:
+            # A body that uses nothing of the one it was called in first is the same in any other.
+            shared = self._shared.setdefault(_outermost(graph), {})
+            key = (kind, tuple(map(str, graph._device_stack)))
+            if key not in shared:
+                traces[kind] = self._first_trace(flat, structure)
+                if not any(not t.is_eager and isinstance(t.graph, FuncGraph) for t in traces[kind].captured_inputs):
+                    shared[key] = traces[kind]
+            else:
+                traces[kind] = shared[key]
+        return traces[kind]
+
+    def _relaxed_trace(self, traces, flat, structure):
+        """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes only."""
+        shapes = [value.shape if isinstance(value, (Tensor, TensorSpec)) else None for value in flat]
+        kinds = [kind if s is None else (*kind[:2], s.rank) for kind, s in zip(self._kind(flat, structure)[0], shapes, strict=True)]
+        key = ("relaxed", *kinds, _shape_of_structure(structure))
+        if key not in traces:
+            traces[key] = (shapes, None)
+            return None
+        before, trace = traces[key]
+        if trace is None or not all(a is None or a.is_compatible_with(b) for a, b in zip(before, shapes, strict=True)):
+            wider = [None if a is None else a.most_specific_compatible_shape(b) for a, b in zip(before, shapes, strict=True)]
+            specs = [value if s is None else TensorSpec(s, value.dtype.base_dtype) for value, s in zip(flat, wider, strict=True)]
+            trace = self._first_trace(specs, structure)
+            traces[key] = (wider, trace)
+        return trace
+
+    def _first_trace(self, flat, structure):
+        created = []
+        trace = self._trace(flat, structure, created)
+        # What was drawn around the making of variables is left behind; a second trace only uses them.
+        return self._trace(flat, structure, created) if created else trace
+
+    def _trace(self, flat, structure, created):
+        may_create, self._may_create = self._may_create, False
+        specs = flat if self._input_signature is None else nest.flatten(self._input_signature, expand_composites=True)
+
+        def creator(next_creator, **kwargs):
+            if not may_create:
+                raise ValueError(
+                    f"{self._name!r} tried to create variables on non-first calls: make them outside of it, or on its first call and keep them"
+                )
+            kwargs["use_resource"] = True
+            value = kwargs.get("initial_value")
+            if isinstance(value, Tensor) and isinstance(value.graph, BodyGraph):
+                kwargs["initial_value"] = lifted(value)
+            created.append(next_creator(**kwargs))
+            return created[-1]
+
+        body = BodyGraph(self._name, get_default_graph())
+        with room_for_a_body(), tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
+            inside, given = [], []
+            names = self._argument_names(structure)
+            for value, spec, name in zip(flat, specs, names):
+                if isinstance(value, (Tensor, TypeSpec)):
+                    name = (getattr(spec, "name", None) if isinstance(spec, TypeSpec) else None) or name
+                    inside.append(body.add_input(spec.dtype.base_dtype, name, spec.shape))
+                    given.append(name)
+                    inside[-1]._handle_data = getattr(value, "_handle_data", None)
+                else:
+                    inside.append(value)
+            if self._input_signature is None:
+                args, kwargs = nest.pack_sequence_as(structure, inside, expand_composites=True)
+            else:
+                args, kwargs = nest.pack_sequence_as(self._input_signature, inside, expand_composites=True), {}
+            result = self._callable()(*args, **kwargs)
+            return ConcreteFunction(body, result, given, structure, flat)
+
+    def _callable(self):
+        if not self._autograph:
+            return self._python_function
+        features = asked_for(self._autograph_options)
+        original = getattr(self, "_converted_from", None)
+        if original is not None:
+            python_function, reference = original
+            return functools.partial(converted(python_function, features=features), reference())
+        return converted(self._python_function, features=features)
+
+    def _argument_names(self, structure):
+        """For each flat argument the name that its placeholder gets: the parameter's."""
+        args, kwargs = structure
+        names = []
+        parameters = list(self._signature.parameters.values())
+        positional = [p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "args")
+        for index, arg in enumerate(args):
+            name = positional[index] if index < len(positional) else rest
+            names += [name] * len(nest.flatten(arg, expand_composites=True))
+        for key in sorted(kwargs):
+            names += [key] * len(nest.flatten(kwargs[key], expand_composites=True))
+        return names
+
+
+class UnliftedFunction(Function):
+    """What `defun` makes: a trace that makes variables is the one that is called."""
+
+    def _first_trace(self, flat, structure):
+        self._may_create = True
+        return self._trace(flat, structure, [])
+
+
+def _outermost(graph):
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph
+
+
+def _shape_of_structure(structure):
+    """What tells two structures of arguments apart, without their values."""
+    if isinstance(structure, dict):
+        return ("dict", *((k, _shape_of_structure(structure[k])) for k in sorted(structure, key=str)))
+    if isinstance(structure, (list, tuple)):
+        return (type(structure).__name__, *(_shape_of_structure(x) for x in structure))
+    return "."
+
+
+def lifted(tensor):
+    """An initial value drawn in a body, drawn again in the graph around it."""
+    graph = tensor.graph
+    if not isinstance(graph, BodyGraph):
+        return tensor
+    outer = {inside: outside for outside, inside in graph.captures.items()}
+    arguments, target = set(graph.inputs), graph
+    while isinstance(target, BodyGraph):
+        target = target.outer_graph
+
+    def inputs_of(t):
+        if t in arguments and t not in outer:
+            raise ValueError(f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}.")
+        return [] if t in outer else t.op.inputs
+
+    made, copies = {}, {}
+    for t in inputs_first(tensor, inputs_of):
+        if t in outer:
+            copies[t] = lifted(outer[t])
+            continue
+        if t.op not in made:
+            with target.as_default(), target.control_dependencies(None):
+                dtypes, inputs = [o.dtype for o in t.op.outputs], [copies[x] for x in t.op.inputs]
+                made[t.op] = Graph.add_op(target, t.op.definition, inputs, dtypes, dict(t.op.attrs), t.op.name)
+        copies[t] = made[t.op].outputs[t.value_index]
+    return copies[tensor]
+
+
+class ConcreteFunction:
+    """One trace of a function: called with tensors, it adds a node that calls the function."""
+
+    def __init__(self, graph, result, argument_names, arguments, flat_arguments):
+        self.graph = graph
+        self._arguments = (arguments, flat_arguments)
+        flat = nest.flatten(result, expand_composites=True)
+        tensors = [graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)]
+        outputs = returned(graph, tensors)
+        held = iter(outputs)
+        packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
+        self.structured_outputs = nest.pack_sequence_as(result, packed, expand_composites=True)
+        graph.inputs = [*graph.inputs, *graph.captures.values()]
+        graph.outputs = outputs
+        graph.structured_outputs = self.structured_outputs
+        self._captured = list(graph.captures)
+        self._argument_names = argument_names
+        self._function = define(
+            graph.body(graph.inputs, outputs), unique_name(f"__inference_{graph.name}"), graph.outer_graph, argument_names=argument_names
+        )
+
+    @property
+    def name(self):
+        return self._function.name.encode()
+
+    @property
+    def inputs(self):
+        """The body's inputs: arguments, then what it uses of the graph around."""
+        return self.graph.inputs
+
+    outputs = property(lambda self: self.graph.outputs, doc="The body's results, as a flat list.")
+
+    @property
+    def captured_inputs(self):
+        """Tensors of the graph around that the body uses; they are passed along with each call."""
+        return self._captured
+
+    @property
+    def variables(self):
+        """Variables that the body uses."""
+        handles = set(self._captured)
+        known = [*self.graph.outer_graph.get_collection("variables"), *self.graph.accessed.values()]
+        by_handle = {v.handle: v for v in reversed(known) if hasattr(v, "handle")}
+        return [v for handle, v in reversed(by_handle.items()) if handle in handles]
+
+    @property
+    def trainable_variables(self):
+        return [v for v in self.variables if v.trainable]
+
+    @property
+    def structured_input_signature(self):
+        """(args, kwargs) with a TensorSpec for each tensor."""
+        structure, flat = self._arguments
+        specs = [TensorSpec(x.shape, x.dtype.base_dtype, name=None) if isinstance(x, (Tensor, TensorSpec)) else x for x in flat]
+        return nest.pack_sequence_as(structure, specs, expand_composites=True)
+
+    @property
+    def output_shapes(self):
+        return nest.map_structure(lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True)
+
+    @property
+    def output_dtypes(self):
+        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True)
+
+    def add_to_graph(self, g=None):
+        """Let a graph's nodes call this function."""
+        self._function.add_to_graph(get_default_graph() if g is None else g)
+
+    def __call__(self, *args, **kwargs):
+        count = len(self._argument_names)
+        values = nest.flatten(args, expand_composites=True)
+        for name in self._argument_names[len(values) :]:
+            if name not in kwargs:
+                raise TypeError(f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}.")
+            values.append(kwargs.pop(name))
+        if kwargs or len(values) != count:
+            raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
+        return self._call_flat([convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs)])
+
+    def _call_flat(self, tensors):
+        values = [*tensors, *self._captured]
+        graph = get_default_graph()
+        for variable in self.graph.accessed.values():
+            tapes.variable_accessed(variable)
+        if graph is not self.graph.outer_graph:
+            self._function.add_to_graph(graph)
+            if isinstance(graph, BodyGraph):
+                for variable in self.graph.accessed.values():
+                    graph.variable_accessed(variable)
+        found = call(self._function, values, self.graph.outputs)
+        if not self.graph.outputs:
+            if executing_eagerly():
+                return self.structured_outputs if not isinstance(self.structured_outputs, Operation) else None
+            if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
+                return found if self.structured_outputs is None else self.structured_outputs
+        held = iter(found)
+        flat = [None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)]
+        return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)

@@ -1,0 +1,129 @@
+"""`tf.wrap_function`: a function written for graphs, as a function that keeps its variables and of which parts can be called."""
+
+from __future__ import annotations
+
+from everflow.framework import nest
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.importer import import_graph_def
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.scopes import get_default_graph
+from everflow.framework.type_specs import TypeSpec
+from everflow.ops.functions.bodies import BodyGraph
+from everflow.ops.functions.traced import ConcreteFunction, lifted
+from everflow.protos.graph_pb2 import GraphDef
+from everflow.protos.node_def_pb2 import NodeDef
+
+
+def wrap_function(fn, signature, name=None):
+    """Trace a function once, for arguments of a nest of TensorSpecs; the variables it makes are made once and kept.
+
+    >>> f = tf.compat.v1.wrap_function(lambda x: x * tf.get_variable("v", initializer=2.0), [tf.TensorSpec([], tf.float32)])
+    >>> f(tf.constant(3.0)).numpy()
+    6.0
+
+    With a function that imports a GraphDef, `prune` gives what is between some of its tensors.
+    """
+    body = BodyGraph(name or getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda"), get_default_graph())
+    # A graph of its own, with no variables or scopes yet.
+    body._collections = {}
+
+    def creator(next_creator, **kwargs):
+        if kwargs.get("use_resource") is None:
+            # Only their handles can come from outside.
+            kwargs["use_resource"] = True
+        value = kwargs.get("initial_value")
+        if isinstance(value, Tensor) and not value.is_eager and isinstance(value.graph, BodyGraph):
+            kwargs["initial_value"] = lifted(value)
+        made = next_creator(**kwargs)
+        for key in [GraphKeys.GLOBAL_VARIABLES, *([GraphKeys.TRAINABLE_VARIABLES] if made.trainable else [])]:
+            body.get_collection_ref(key).append(made)
+        return made
+
+    specs = nest.flatten(signature, expand_composites=True)
+    with body.as_default(), body._variable_creator_scope(creator, priority=50):
+        inside = []
+        for spec in specs:
+            if not isinstance(spec, TypeSpec):
+                raise TypeError(f"The signature must be a nest of tf.TensorSpecs, not of {spec!r}")
+            inside.append(body.add_input(spec.dtype, spec.name or "placeholder", spec.shape))
+        result = fn(*nest.pack_sequence_as(signature, inside, expand_composites=True))
+        return WrappedFunction(body, result, [t.op.name for t in inside], (tuple(signature), {}), specs)
+
+
+class WrappedFunction(ConcreteFunction):
+    """A traced function of which parts can be called."""
+
+    def __call__(self, *args, **kwargs):
+        if kwargs:
+            raise NotImplementedError(f"What wrap_function() gives takes its arguments by position; got {sorted(kwargs)}")
+        values = args if len(args) == len(self._argument_names) else nest.flatten(args, expand_composites=True)
+        return super().__call__(*[convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs, strict=False)])
+
+    def prune(self, feeds, fetches, name=None, input_signature=None):
+        """The function from some tensors of the body to others; both are nests of tensors, ops and their names.
+
+        >>> forward = imported.prune("images:0", "logits:0")
+        """
+        return pruned(self.graph, feeds, fetches, name, input_signature)
+
+
+def pruned(graph, feeds, fetches, name=None, input_signature=None):
+    """The function of a body from some of its tensors to others; see `WrappedFunction.prune`."""
+    feeds = [graph.as_graph_element(f) for f in nest.flatten(feeds, expand_composites=True)]
+    if not all(isinstance(f, Tensor) for f in feeds):
+        raise ValueError(f"Feeds must be tensors, not {feeds}")
+    wanted = [graph.as_graph_element(f) for f in nest.flatten(fetches, expand_composites=True)]
+    captured = graph.captures
+    known = {t: f"{t.op.name}_{t.value_index}" if t.value_index else t.op.name for t in [*feeds, *captured.values()]}
+    body = BodyGraph(name or "pruned", graph.outer_graph)
+    body._collections = dict(graph._collections)
+    # Bodies of traced functions note the variables they read; others do not.
+    body.accessed = dict(getattr(graph, "accessed", {}))
+    with body.as_default():
+        nodes = [_placeholder(text, t) for t, text in known.items()] + [_node(op, known) for op in _needed(wanted, known)]
+        import_graph_def(GraphDef(node=nodes, library=graph.as_graph_def().library), name="")
+        inside = {t: body.get_tensor_by_name(f"{text}:0") for t, text in known.items()}
+        for t, stand_in in inside.items():
+            stand_in._handle_data = t._handle_data
+        body.inputs = [inside[t] for t in feeds]
+        body.captures = {outer: inside[t] for outer, t in captured.items() if t not in feeds}
+        results = [inside[x] if x in inside else body.as_graph_element(x.name) for x in wanted]
+        packed = nest.pack_sequence_as(fetches, results, expand_composites=True)
+        made = WrappedFunction(body, packed, [t.op.name for t in body.inputs], (tuple(feeds), {}), feeds)
+    if input_signature is not None:
+        for tensor, spec in zip(made.graph.inputs, nest.flatten(input_signature, expand_composites=True), strict=False):
+            tensor.set_shape(spec.shape)
+    return made
+
+
+def _needed(wanted, known) -> list[Operation]:
+    """The ops that make what is wanted from tensors that are known, in the order in which they were made."""
+    found, waiting = set(), [x if isinstance(x, Operation) else x.op for x in wanted if x not in known]
+    while waiting:
+        op = waiting.pop()
+        if op in found:
+            continue
+        if op.type == "Placeholder":
+            raise ValueError(f"The placeholder {op.name!r} is needed for what is fetched, but is not among the feeds.")
+        found.add(op)
+        waiting += [t.op for t in op.inputs if t not in known]
+        waiting += [c for c in op.control_inputs if not any(t in known for t in c.outputs)]
+    return sorted(found, key=lambda op: op._id)
+
+
+def _placeholder(name, like):
+    node = NodeDef(name=name, op="Placeholder")
+    node.attr["dtype"].type = like.dtype.base_dtype.as_datatype_enum
+    node.attr["shape"].shape.CopyFrom(like.shape.as_proto())
+    return node
+
+
+def _node(op, known):
+    """An op's NodeDef, which takes known tensors from the placeholders that stand for them."""
+    node = NodeDef()
+    node.CopyFrom(op.node_def)
+    del node.input[:]
+    node.input.extend(known.get(t) or (f"{t.op.name}:{t.value_index}" if t.value_index else t.op.name) for t in op.inputs)
+    node.input.extend(f"^{c.name}" for c in op.control_inputs if not any(t in known for t in c.outputs))
+    return node

@@ -1,0 +1,1 @@
+"""Matrices: decompositions, functions, norms, linear operators."""

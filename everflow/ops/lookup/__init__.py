@@ -1,0 +1,1 @@
+"""Lookup tables: static, from files, mutable."""

@@ -1,0 +1,181 @@
+"""Tables that are filled from the lines of a text file."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import add_to_collection, control_dependencies, device, name_scope
+from everflow.ops.lookup.static import (
+    FastHashSpec,
+    IdTableWithHashBuckets,
+    StaticHashTable,
+    TableInitializerBase,
+    check_buckets,
+    check_table_dtypes,
+)
+
+
+class TextFileIndex:
+    """What stands for a key or value instead of a column: the whole line, or its number."""
+
+    WHOLE_LINE = -2
+    LINE_NUMBER = -1
+
+
+class TextFileInitializer(TableInitializerBase):
+    """Fills a table with a key and a value from each line of a file: columns, the whole line, or its number.
+
+    >>> tf.lookup.TextFileInitializer(
+    ...     "vocab.txt", tf.string, tf.lookup.TextFileIndex.WHOLE_LINE, tf.int64, tf.lookup.TextFileIndex.LINE_NUMBER
+    ... )
+    """
+
+    def __init__(self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t", name=None):
+        if not isinstance(filename, Tensor) and not filename:
+            raise ValueError(f"Filename required for {name}.")
+        self._filename_arg = filename
+        key_dtype, value_dtype = dtypes.as_dtype(key_dtype), dtypes.as_dtype(value_dtype)
+        for what, index, dtype in (("key", key_index, key_dtype), ("value", value_index, value_dtype)):
+            if index < -2:
+                raise ValueError(f"Invalid {what} index {index}.")
+            if index == TextFileIndex.LINE_NUMBER and dtype != dtypes.int64:
+                raise ValueError(f"Signature mismatch. As a {what}, the line's number is int64, not {dtype.name}")
+            is_integer_key = what == "key" and dtype.is_integer
+            if index == TextFileIndex.WHOLE_LINE and dtype != dtypes.string and not is_integer_key:
+                raise ValueError(f"Signature mismatch. As a {what}, the whole line can't be {dtype.name}")
+        if vocab_size is not None and vocab_size <= 0:
+            raise ValueError(f"Invalid vocab_size {vocab_size}.")
+        self._key_index, self._value_index = key_index, value_index
+        self._vocab_size, self._delimiter, self._name = vocab_size, delimiter, name
+        self._filename = self._asset(filename)
+        super().__init__(key_dtype, value_dtype)
+
+    @staticmethod
+    def _asset(filename):
+        """The file's name as a tensor that a SavedModel knows to take the file along for."""
+        with control_dependencies(None), device("CPU"):
+            path = filename if isinstance(filename, Tensor) else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+        add_to_collection(GraphKeys.ASSET_FILEPATHS, path)
+        return path
+
+    @property
+    def _shared_name(self):
+        """The name by which sessions share tables made from the same part of the same file."""
+        if self._vocab_size:
+            return f"hash_table_{self._filename_arg}_{self._vocab_size}_{self._key_index}_{self._value_index}"
+        return f"hash_table_{self._filename_arg}_{self._key_index}_{self._value_index}"
+
+    def initialize(self, table):
+        """An op that fills the table."""
+        check_table_dtypes(table, self.key_dtype, self.value_dtype)
+        with name_scope(self._name, "text_file_init", (table.resource_handle,)):
+            filename = convert_to_tensor(self._filename, dtypes.string, name="asset_filepath")
+            op = raw.InitializeTableFromTextFileV2(
+                table.resource_handle,
+                filename,
+                key_index=self._key_index,
+                value_index=self._value_index,
+                vocab_size=-1 if self._vocab_size is None else self._vocab_size,
+                delimiter=self._delimiter,
+            )
+        add_to_collection(GraphKeys.TABLE_INITIALIZERS, op)
+        return op
+
+
+class TextFileStringTableInitializer(TextFileInitializer):
+    """Fills a table from line numbers to lines."""
+
+    def __init__(
+        self,
+        filename,
+        key_column_index=TextFileIndex.LINE_NUMBER,
+        value_column_index=TextFileIndex.WHOLE_LINE,
+        vocab_size=None,
+        delimiter="\t",
+        name="text_file_string_table_init",
+    ):
+        super().__init__(filename, dtypes.int64, key_column_index, dtypes.string, value_column_index, vocab_size, delimiter, name)
+
+
+class TextFileIdTableInitializer(TextFileInitializer):
+    """Fills a table from lines to their numbers."""
+
+    def __init__(
+        self,
+        filename,
+        key_column_index=TextFileIndex.WHOLE_LINE,
+        value_column_index=TextFileIndex.LINE_NUMBER,
+        vocab_size=None,
+        delimiter="\t",
+        name="text_file_id_table_init",
+        key_dtype=dtypes.string,
+    ):
+        super().__init__(filename, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter, name)
+
+
+def _check_file(vocabulary_file, vocab_size):
+    if vocabulary_file is None or (isinstance(vocabulary_file, (str, bytes)) and not vocabulary_file):
+        raise ValueError(f"vocabulary_file must name a file; got {vocabulary_file!r}")
+    if vocab_size is not None and vocab_size < 1:
+        raise ValueError(f"vocab_size must be above zero, not {vocab_size}; leave it out for all of {vocabulary_file}")
+
+
+def index_table_from_file(
+    vocabulary_file=None,
+    num_oov_buckets=0,
+    vocab_size=None,
+    default_value=-1,
+    hasher_spec=FastHashSpec,
+    key_dtype=dtypes.string,
+    name=None,
+    key_column_index=TextFileIndex.WHOLE_LINE,
+    value_column_index=TextFileIndex.LINE_NUMBER,
+    delimiter="\t",
+):
+    """A table from the lines of a file to their numbers."""
+    _check_file(vocabulary_file, vocab_size)
+    check_buckets(num_oov_buckets)
+    key_dtype = dtypes.as_dtype(key_dtype)
+    if (not key_dtype.is_integer) and key_dtype != dtypes.string:
+        raise TypeError("Only integer and string keys are supported.")
+    with name_scope(name, "string_to_index"):
+        with name_scope(None, "hash_table"):
+            init = TextFileIdTableInitializer(
+                vocabulary_file,
+                vocab_size=vocab_size,
+                key_dtype=dtypes.int64 if key_dtype.is_integer else key_dtype,
+                name="table_init",
+                key_column_index=key_column_index,
+                value_column_index=value_column_index,
+                delimiter=delimiter,
+            )
+            table = StaticHashTable(init, default_value)
+        if num_oov_buckets:
+            table = IdTableWithHashBuckets(table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=key_dtype)
+        return table
+
+
+def index_to_string_table_from_file(
+    vocabulary_file,
+    vocab_size=None,
+    default_value="UNK",
+    name=None,
+    key_column_index=TextFileIndex.LINE_NUMBER,
+    value_column_index=TextFileIndex.WHOLE_LINE,
+    delimiter="\t",
+):
+    """A table from line numbers to the lines of a file."""
+    _check_file(vocabulary_file, vocab_size)
+    with name_scope(name, "index_to_string"):
+        init = TextFileStringTableInitializer(
+            vocabulary_file,
+            vocab_size=vocab_size,
+            name="table_init",
+            key_column_index=key_column_index,
+            value_column_index=value_column_index,
+            delimiter=delimiter,
+        )
+        return StaticHashTable(init, default_value)

@@ -1,0 +1,19 @@
+"""Logic on the bits of integers."""
+
+from __future__ import annotations
+
+from everflow.framework import raw_ops as raw
+from everflow.ops.array.ragged_rows import takes_ragged
+from everflow.ops.math.binary import binary_function
+
+bitwise_and = binary_function("bitwise_and", "BitwiseAnd", "the bits that both have")
+bitwise_or = binary_function("bitwise_or", "BitwiseOr", "the bits that at least one has")
+bitwise_xor = binary_function("bitwise_xor", "BitwiseXor", "the bits that exactly one has")
+left_shift = binary_function("left_shift", "LeftShift", "the bits of x moved up by y places")
+right_shift = binary_function("right_shift", "RightShift", "the bits of x moved down by y places; the sign of signed types is kept")
+
+
+@takes_ragged()
+def invert(x, name=None):
+    """Element-wise: every bit flipped."""
+    return raw.Invert(x, name=name)

@@ -1,0 +1,235 @@
+"""Element-wise math of one input: build functions, casts and the parts of complex numbers."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import CompositeTensor, IndexedSlices, SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import get_default_graph, name_scope
+from everflow.framework.static_values import is_tensor
+from everflow.ops.array import basic as array
+from everflow.ops.array import constants
+from everflow.ops.array.ragged_rows import takes_ragged
+from everflow.ops.shape_rules import like_first
+from everflow.platform import logging
+
+# Op types whose result has the shape of their one input.
+_SAME_SHAPE: list[str] = []
+
+
+def on_sparse_values(function, op_type, x, name):
+    """A function of one tensor over the values of a sparse one. The name that TensorFlow's first, dense attempt takes stays taken."""
+    get_default_graph().unique_name(name or op_type)
+    return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
+
+
+def _unary(function_name, op_type, meaning, sparse=False):
+    """A build function of one input; with `sparse`, it also maps over the values of a SparseTensor."""
+
+    def build(x, name=None):
+        if sparse and isinstance(x, SparseTensor):
+            return on_sparse_values(build, op_type, x, name)
+        if isinstance(x, CompositeTensor):  # ragged rows stay as they are
+            get_default_graph().unique_name(name or op_type)
+            return x.with_flat_values(build(x.flat_values, name=name))
+        return getattr(raw, op_type)(x, name=name)
+
+    build.__name__ = build.__qualname__ = function_name
+    build.__doc__ = f"Element-wise: {meaning}."
+    _SAME_SHAPE.append(op_type)
+    return build
+
+
+acos = _unary("acos", "Acos", "the angle whose cosine x is")
+acosh = _unary("acosh", "Acosh", "the inverse hyperbolic cosine")
+asin = _unary("asin", "Asin", "the angle whose sine x is")
+asinh = _unary("asinh", "Asinh", "the inverse hyperbolic sine")
+atan = _unary("atan", "Atan", "the angle whose tangent x is")
+atanh = _unary("atanh", "Atanh", "the inverse hyperbolic tangent")
+bessel_i0e = _unary("bessel_i0e", "BesselI0e", "exp(-|x|) times the modified Bessel function of order 0", sparse=True)
+bessel_i1e = _unary("bessel_i1e", "BesselI1e", "exp(-|x|) times the modified Bessel function of order 1", sparse=True)
+ceil = _unary("ceil", "Ceil", "the smallest whole number not below x")
+cos = _unary("cos", "Cos", "the cosine")
+cosh = _unary("cosh", "Cosh", "the hyperbolic cosine")
+digamma = _unary("digamma", "Digamma", "the derivative of the logarithm of the gamma function")
+erf = _unary("erf", "Erf", "the Gauss error function", sparse=True)
+erfc = _unary("erfc", "Erfc", "1 - erf(x)")
+exp = _unary("exp", "Exp", "e to the power x")
+expm1 = _unary("expm1", "Expm1", "exp(x) - 1, exact near zero")
+floor = _unary("floor", "Floor", "the largest whole number not above x")
+is_finite = _unary("is_finite", "IsFinite", "whether x is neither infinite nor NaN")
+is_inf = _unary("is_inf", "IsInf", "whether x is infinite")
+is_nan = _unary("is_nan", "IsNan", "whether x is NaN")
+lgamma = _unary("lgamma", "Lgamma", "the logarithm of the absolute value of the gamma function")
+log = _unary("log", "Log", "the natural logarithm")
+log1p = _unary("log1p", "Log1p", "log(1 + x), exact near zero")
+logical_not = _unary("logical_not", "LogicalNot", "the opposite of a bool")
+negative = _unary("neg", "Neg", "-x", sparse=True)
+reciprocal = _unary("reciprocal", "Reciprocal", "1 / x")
+rint = _unary("rint", "Rint", "the nearest whole number, halves to even")
+rsqrt = _unary("rsqrt", "Rsqrt", "1 / sqrt(x)")
+sigmoid = _unary("sigmoid", "Sigmoid", "1 / (1 + exp(-x))")
+sign = _unary("sign", "Sign", "-1, 0 or 1; x / |x| for complex numbers", sparse=True)
+sin = _unary("sin", "Sin", "the sine")
+sinh = _unary("sinh", "Sinh", "the hyperbolic sine")
+sqrt = _unary("sqrt", "Sqrt", "the square root", sparse=True)
+square = _unary("square", "Square", "x * x", sparse=True)
+tan = _unary("tan", "Tan", "the tangent")
+tanh = _unary("tanh", "Tanh", "the hyperbolic tangent", sparse=True)
+
+
+@takes_ragged()
+def abs(x, name=None):
+    """The absolute value; of a complex number its distance from zero.
+
+    >>> tf.abs([-2.0, 3.0])  # [2.0, 3.0]
+    """
+    if isinstance(x, SparseTensor):
+        return on_sparse_values(abs, "Abs", x, name)
+    with name_scope(name, "Abs", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex:
+            return raw.ComplexAbs(x, Tout=x.dtype.real_dtype, name=scope)
+        return raw.Abs(x, name=scope)
+
+
+@takes_ragged()
+def round(x, name=None):
+    """The nearest whole number, halves to the even one; integers are returned as they are."""
+    x = convert_to_tensor(x, name="x")
+    return x if x.dtype.is_integer else raw.Round(x, name=name)
+
+
+@takes_ragged()
+def log_sigmoid(x, name=None):
+    """log(sigmoid(x)), computed as -softplus(-x)."""
+    with name_scope(name, "LogSigmoid", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        return raw.Neg(raw.Softplus(-x), name=scope)
+
+
+def cast(x, dtype, name=None):
+    """x with its elements converted to another type; x itself where it has that type already.
+
+    >>> tf.cast(tf.constant([1.8, 2.2]), tf.int32)  # [1, 2]
+    """
+    target = dtypes.as_dtype(dtype).base_dtype
+    if is_tensor(x) and target == x.dtype:
+        return x
+    if isinstance(x, CompositeTensor):
+        get_default_graph().unique_name(name or "Cast")
+        return x.with_flat_values(cast(x.flat_values, target, name=name))
+    with name_scope(name, "Cast", [x]) as scope:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, target, name=scope), x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, target, name=scope), x.indices, x.dense_shape)
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.base_dtype == target:
+            return x
+        if x.dtype.is_complex and target.is_floating:
+            logging.warn("Casting complex to real discards imaginary part.")
+        return raw.Cast(x, DstT=target, name=scope)
+
+
+def saturate_cast(value, dtype, name=None):
+    """A cast in which values beyond the type's range take its nearest limit."""
+    with name_scope(name, "saturate_cast", [value]) as scope:
+        value = convert_to_tensor(value, name="value")
+        dtype = dtypes.as_dtype(dtype).base_dtype
+        if value.dtype.min < dtype.min:
+            value = raw.Maximum(value, constants.constant(dtype.min, dtype=value.dtype.base_dtype, name="min"))
+        if value.dtype.max > dtype.max:
+            value = raw.Minimum(value, constants.constant(dtype.max, dtype=value.dtype.base_dtype, name="max"))
+        return cast(value, dtype, name=scope)
+
+
+def _make_old_cast(function_name, dtype, default_name):
+    def build(x, name=default_name):
+        return cast(x, dtype, name=name)
+
+    build.__name__ = build.__qualname__ = function_name
+    build.__doc__ = f"Deprecated: `tf.cast(x, tf.{dtype.name})`."
+    return build
+
+
+to_float = _make_old_cast("to_float", dtypes.float32, "ToFloat")
+to_double = _make_old_cast("to_double", dtypes.float64, "ToDouble")
+to_int32 = _make_old_cast("to_int32", dtypes.int32, "ToInt32")
+to_int64 = _make_old_cast("to_int64", dtypes.int64, "ToInt64")
+to_bfloat16 = _make_old_cast("to_bfloat16", dtypes.bfloat16, "ToBFloat16")
+to_complex64 = _make_old_cast("to_complex64", dtypes.complex64, "ToComplex64")
+to_complex128 = _make_old_cast("to_complex128", dtypes.complex128, "ToComplex128")
+
+_COMPLEX_OF = {(dtypes.float32, dtypes.float32): dtypes.complex64, (dtypes.float64, dtypes.float64): dtypes.complex128}
+
+
+@takes_ragged(2)
+def complex(real, imag, name=None):
+    """Complex numbers from their real and imaginary parts, both float32 or both float64."""
+    real = convert_to_tensor(real, name="real")
+    imag = convert_to_tensor(imag, name="imag")
+    with name_scope(name, "Complex", [real, imag]) as scope:
+        types = (real.dtype.base_dtype, imag.dtype.base_dtype)
+        if types not in _COMPLEX_OF:
+            raise TypeError(f"real and imag have incorrect types: {real.dtype.name} {imag.dtype.name}")
+        return raw.Complex(real, imag, Tout=_COMPLEX_OF[types], name=scope)
+
+
+@takes_ragged()
+def real(input, name=None):
+    """The real part; a real tensor is returned as it is."""
+    with name_scope(name, "Real", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        return raw.Real(input, Tout=input.dtype.real_dtype, name=scope) if input.dtype.is_complex else input
+
+
+@takes_ragged()
+def imag(input, name=None):
+    """The imaginary part; zeros for a real tensor."""
+    with name_scope(name, "Imag", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return raw.Imag(input, Tout=input.dtype.real_dtype, name=scope)
+        return array.zeros_like(input)
+
+
+@takes_ragged()
+def angle(input, name=None):
+    """The angle of complex numbers in radians; zeros for a real tensor."""
+    with name_scope(name, "Angle", [input]) as scope:
+        input = convert_to_tensor(input, name="input")
+        if input.dtype.is_complex:
+            return raw.Angle(input, Tout=input.dtype.real_dtype, name=scope)
+        return array.zeros_like(input)
+
+
+@takes_ragged()
+def conj(x, name=None):
+    """The complex conjugate; real tensors are returned as they are."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with name_scope(name, "Conj", [x]) as scope:
+        x = convert_to_tensor(x, name="x")
+        if x.dtype.is_complex or x.dtype == dtypes.variant:
+            return raw.Conj(x, name=scope)
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x
+        raise TypeError(f"Expected numeric or variant tensor, got dtype {x.dtype!r}")
+
+
+shape_rule(
+    *_SAME_SHAPE,
+    *("Abs", "ComplexAbs", "Round", "Cast", "Real", "Imag", "Angle", "Conj", "Inv", "CheckNumerics"),
+    *("Bucketize", "Cumsum", "Cumprod", "CumulativeLogsumexp", "Invert", "PopulationCount"),
+    *("InvGrad", "ReciprocalGrad", "SqrtGrad", "RsqrtGrad", "SigmoidGrad", "TanhGrad"),
+)(like_first)
+
+
+@shape_rule("ApproximateEqual")
+def _approximate_equal_shape(op):
+    op.inputs[0].shape.merge_with(op.inputs[1].shape)
+    return op.inputs[0].shape

@@ -1,0 +1,1 @@
+"""What is filled and emptied: queues, accumulators, barriers, staging areas, tensors that a session keeps."""

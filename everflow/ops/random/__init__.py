@@ -1,0 +1,1 @@
+"""Random numbers: with state, without, and from generators."""

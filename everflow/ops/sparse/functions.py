@@ -1,0 +1,481 @@
+"""Functions on SparseTensors: `tf.sparse` and the older `tf.sparse_*` names. Shape rules are in `sparse_shapes`."""
+
+from __future__ import annotations
+
+import collections.abc
+
+import numpy as np
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import IndexedSlices, SparseTensor, SparseTensorValue
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import constant_value, constant_value_as_shape
+from everflow.ops import array, math
+from everflow.ops.array.basic import cannot_reshape, either
+from everflow.ops.array.constants import constant, placeholder
+from everflow.ops.checks.values import assert_equal, assert_less_equal
+from everflow.ops.control_flow.grouping import with_dependencies
+from everflow.ops.math.reductions import all_axes
+
+# The key that crosses are hashed with unless another is given.
+DEFAULT_HASH_KEY = 0xDECAFCAFFE
+
+
+def as_sparse(value) -> SparseTensor:
+    """A SparseTensor from one or from a SparseTensorValue; TypeError for anything else."""
+    if isinstance(value, SparseTensorValue):
+        return SparseTensor.from_value(value)
+    if not isinstance(value, SparseTensor):
+        raise TypeError("Input must be a SparseTensor.")
+    return value
+
+
+def _all_sparse(values):
+    if not isinstance(values, collections.abc.Iterable):
+        raise TypeError("Inputs must be a list")
+    return [as_sparse(v) for v in values]
+
+
+def sparse_placeholder(dtype, shape=None, name=None):
+    """A SparseTensor that must be fed, with a SparseTensorValue or a tuple (indices, values, dense_shape)."""
+    shape_name = f"{name}/shape" if name is not None else None
+    if shape is None:
+        rank = None
+        dense_shape = placeholder(dtypes.int64, shape=[rank], name=shape_name)
+    elif isinstance(shape, Tensor):
+        rank = shape.shape[0]
+        dense_shape = shape
+    else:
+        rank = len(shape)
+        sizes = tuple(-1 if s is None else int(s) for s in TensorShape(shape).as_list())
+        if -1 in sizes:  # its open sizes are known only when it is fed
+            dense_shape = placeholder(dtypes.int64, shape=[rank], name=shape_name)
+        else:
+            dense_shape = convert_to_tensor(np.array(sizes, np.int64), name=shape_name)
+    return SparseTensor(
+        values=placeholder(dtype, shape=[None], name=f"{name}/values" if name is not None else None),
+        indices=placeholder(dtypes.int64, shape=[None, rank], name=f"{name}/indices" if name is not None else None),
+        dense_shape=dense_shape,
+    )
+
+
+# To and from dense
+
+
+def from_dense(tensor, name=None):
+    """The SparseTensor of a tensor's non-zero elements."""
+    with name_scope(name, "dense_to_sparse"):
+        tensor = convert_to_tensor(tensor)
+        indices = array.where_v2(math.not_equal(tensor, constant(0, tensor.dtype)))
+        return SparseTensor(indices, array.gather_nd(tensor, indices), array.shape(tensor, out_type=dtypes.int64))
+
+
+def sparse_to_dense(sparse_indices, output_shape, sparse_values, default_value=0, validate_indices=True, name=None):
+    """A dense tensor with `sparse_values` at `sparse_indices` and `default_value` elsewhere.
+
+    With `validate_indices`, indices must be in order and not repeated.
+    """
+    return raw.SparseToDense(**locals())
+
+
+def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, name=None):
+    """The dense tensor of a SparseTensor, with `default_value` (zero) where it has no value."""
+    sp_input = as_sparse(sp_input)
+    if default_value is None:
+        default_value = array.zeros([], dtype=sp_input.dtype)
+    return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
+
+
+def sparse_to_indicator(sp_input, vocab_size, name=None):
+    """Ids in the last dimension as a bool tensor with True at each of them."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseToIndicator", [sp_input]) as name:
+        count = array.shape(sp_input.indices)[0]
+        marks = array.fill(array.expand_dims(count, 0), True)
+        marked = SparseTensor(sp_input.indices, marks, sp_input.dense_shape)
+        merged = _merge(sp_input, marked, vocab_size, False, name)
+        return sparse_tensor_to_dense(merged, default_value=False, validate_indices=False, name=name)
+
+
+def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
+    """Ids and their values as one SparseTensor, the id being the index in the last dimension (or dimensions, for a list of ids)."""
+    return _merge(sp_ids, sp_values, vocab_size, already_sorted, name)
+
+
+def _merge(sp_ids, sp_values, vocab_size, already_sorted, name):
+    if isinstance(sp_ids, (SparseTensor, SparseTensorValue)):
+        sp_ids, vocab_size = [sp_ids], [vocab_size]
+    for what, given in (("sp_ids", sp_ids), ("vocab_size", vocab_size)):
+        if not isinstance(given, collections.abc.Iterable):
+            raise TypeError(f"{what} can't be {type(given)}: give one SparseTensor and its vocab_size, or a list of each")
+    for size in vocab_size:
+        if not isinstance(size, (Tensor, int, np.integer)):
+            raise TypeError(f"A vocab_size must be a number or a tensor, not {type(size)}")
+    if len(sp_ids) != len(vocab_size):
+        raise ValueError(f"Each of {len(sp_ids)} sp_ids wants its vocab_size; got {len(vocab_size)}")
+    with name_scope(name, "SparseMerge", [*sp_ids, sp_values]):
+        sp_ids, sp_values = [as_sparse(ids) for ids in sp_ids], as_sparse(sp_values)
+        columns = [array.expand_dims(math.cast(ids.values, dtypes.int64), axis=1) for ids in sp_ids]
+        sizes = [math.cast(size, dtypes.int64) for size in vocab_size]
+        indices = array.concat([sp_ids[0].indices[:, :-1], *columns], 1)
+        shape = array.concat([sp_ids[0].dense_shape[:-1], sizes], 0)
+        result = SparseTensor(indices, sp_values.values, shape)
+        if already_sorted:
+            return result
+        ordered = sparse_reorder(result)
+        return SparseTensor(ordered.indices, ordered.values, shape)
+
+
+def sparse_eye(num_rows, num_columns=None, dtype=dtypes.float32, name=None):
+    """A SparseTensor with ones on the diagonal of a matrix."""
+    with name_scope(name, "eye", [num_rows, num_columns]):
+        rows = _int64(num_rows, "num_rows")
+        columns = rows if num_columns is None else _int64(num_columns, "num_columns")
+        count = math.minimum(rows, columns)
+        steps = math.range(count, dtype=dtypes.int64)
+        return SparseTensor(array.stack([steps, steps], axis=1), array.ones(count, dtype=dtype), [rows, columns])
+
+
+def _int64(value, name):
+    if isinstance(value, Tensor):
+        if value.dtype != dtypes.int64:
+            raise TypeError(f"{name} must be an int64 tensor")
+        return value
+    if not isinstance(value, (int, np.integer)) or isinstance(value, bool):
+        raise TypeError(f"{name} must be an int")
+    return convert_to_tensor(value, dtypes.int64, name=name)
+
+
+def sparse_mask(a, mask_indices, name=None):
+    """IndexedSlices without the rows whose indices are in `mask_indices`."""
+    with name_scope(name, "sparse_mask", [a, mask_indices]) as name:
+        kept, positions = array.setdiff1d(a.indices, mask_indices)
+        return IndexedSlices(array.gather(a.values, positions, name=name), kept, a.dense_shape)
+
+
+# Order and shape
+
+
+def sparse_reorder(sp_input, name=None):
+    """The same SparseTensor with its indices in row-major order."""
+    sp_input = as_sparse(sp_input)
+    indices, values = raw.SparseReorder(
+        input_indices=sp_input.indices, input_values=sp_input.values, input_shape=sp_input.dense_shape, name=name
+    )
+    if sp_input.shape.is_fully_defined():
+        return SparseTensor(indices, values, sp_input.shape.as_list())
+    return SparseTensor(indices, values, array.identity(sp_input.dense_shape))
+
+
+def sparse_reshape(sp_input, shape, name=None):
+    """The same values in another dense shape; one size may be -1."""
+    sp_input = as_sparse(sp_input)
+    given, shape = shape, math.cast(shape, dtype=dtypes.int64)
+    with name_scope(name, "SparseReshape", [sp_input]) as name:
+        indices, new_shape = raw.SparseReshape(input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name)
+        known = constant_value(shape)
+        if known is None and shape is given and not shape.is_eager:
+            # One size that is not known before running follows from the others, as one given as -1 does; a cast hides them.
+            sizes = constant_value_as_shape(shape)
+            if sizes.rank is not None and sizes.as_list().count(None) <= 1:
+                known = np.array([-1 if size is None else size for size in sizes.as_list()])
+        if known is not None and sp_input.shape.is_fully_defined():
+            new_shape = constant(_filled_shape(known, sp_input.shape), dtype=dtypes.int64)
+        return SparseTensor(indices, array.identity(sp_input.values), new_shape)
+
+
+def _filled_shape(wanted, source):
+    if np.sum(wanted == -1) > 1:
+        raise ValueError(f"One size at most can be left open as -1; got {wanted}")
+    count, sizes = source.num_elements(), [int(d) for d in wanted]
+    shown = [None if d == -1 else d for d in sizes]
+    known = int(np.prod([d for d in sizes if d != -1], dtype=np.int64))
+    if -1 in sizes:
+        missing = count // known if known else 0
+        sizes[sizes.index(-1)] = missing
+        if missing * known == count:
+            return sizes
+    elif known == count:
+        return sizes
+    raise cannot_reshape(count, shown, known)
+
+
+def sparse_transpose(sp_input, perm=None, name=None):
+    """A SparseTensor with its dimensions in another order, by default the opposite one."""
+    with name_scope(name, "SparseTranspose", [sp_input]):
+        sp_input = as_sparse(sp_input)
+        if perm is None:
+            rank = array.rank(sp_input)
+            perm = (rank - 1) - math.range(0, rank, 1)
+        indices = array.transpose(array.gather(array.transpose(sp_input.indices), perm))
+        static = constant_value(convert_to_tensor(perm))
+        if static is not None and sp_input.shape.is_fully_defined():
+            sizes = sp_input.shape.as_list()
+            dense_shape = [sizes[p] for p in static]
+        else:
+            dense_shape = array.gather(sp_input.dense_shape, perm)
+        return sparse_reorder(SparseTensor(indices, sp_input.values, dense_shape))
+
+
+def sparse_expand_dims(sp_input, axis=None, name=None):
+    """A SparseTensor with a dimension of size 1 added, by default the last."""
+    rank = sp_input.shape.rank
+    axis = -1 if axis is None else axis
+    with name_scope(name, default_name="expand_dims", values=[sp_input]):
+        if isinstance(axis, (int, np.integer)):
+            axis = convert_to_tensor(axis, name="axis", dtype=dtypes.int32)
+            if rank is not None and not -rank - 1 <= int(constant_value(axis)) <= rank:
+                raise ValueError(f"axis {int(constant_value(axis))} is not in [{-rank - 1}, {rank}]")
+        elif not isinstance(axis, Tensor):
+            raise TypeError(f"axis must be an integer, not {axis!r}")
+        if rank is None:
+            rank = array.shape(sp_input.dense_shape)[0]
+        axis = array.where_v2(math.greater_equal(axis, 0), axis, axis + rank + 1)
+        count = array.shape(sp_input.indices)[0]
+        column = array.zeros([count, 1], dtype=dtypes.int64)
+        before = array.slice_(sp_input.indices, [0, 0], [-1, axis])
+        after = array.slice_(sp_input.indices, [0, axis], [-1, -1])
+        indices = array.concat([before, column, after], axis=1)
+        shape_before = array.slice_(sp_input.dense_shape, [0], [axis])
+        shape_after = array.slice_(sp_input.dense_shape, [axis], [-1])
+        one = convert_to_tensor([1], name="new_shape", dtype=sp_input.dense_shape.dtype)
+        return SparseTensor(indices, sp_input.values, array.concat([shape_before, one, shape_after], axis=0))
+
+
+def sparse_reset_shape(sp_input, new_shape=None):
+    """The same values in a larger dense shape, or without one in the tightest that holds them."""
+    sp_input = as_sparse(sp_input)
+    indices, values = array.identity(sp_input.indices), array.identity(sp_input.values)
+    in_shape = array.identity(sp_input.dense_shape)
+    if new_shape is None:
+        lowest = math.reduce_max(indices, axis=0)
+        out_shape = math.maximum(constant(0, dtype=dtypes.int64), math.add(lowest, array.ones_like(in_shape)))
+        return SparseTensor(indices, values, out_shape)
+    out_shape = convert_to_tensor(new_shape)
+    out_shape.shape.assert_has_rank(1)
+    out_shape = math.cast(out_shape, dtypes.int64)
+    if sp_input.dense_shape.shape.rank is not None and sp_input.dense_shape.shape[0].value is not None:
+        out_shape.shape[0].merge_with(sp_input.dense_shape.shape[0])
+    wanted = constant_value(out_shape)
+    if sp_input.shape.is_fully_defined() and wanted is not None:
+        have = np.array(sp_input.shape.as_list())
+        if not np.all(have <= wanted):
+            raise ValueError(f"The new shape, {wanted}, must not be smaller anywhere than the old one, {have}")
+        return SparseTensor(indices, values, wanted)
+    out_shape = with_dependencies([assert_equal(array.shape(in_shape), array.shape(out_shape))], out_shape)
+    out_shape = with_dependencies([assert_less_equal(in_shape, out_shape)], out_shape)
+    return SparseTensor(indices, values, out_shape)
+
+
+# Joining and picking
+
+
+def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
+    """SparseTensors joined along a dimension; `expand_nonconcat_dims` lets the others differ and takes the largest of each."""
+    axis = either("axis", axis, "concat_dim", concat_dim)
+    expand = expand_nonconcat_dims if expand_nonconcat_dims is not None else expand_nonconcat_dim
+    sp_inputs = _all_sparse(sp_inputs)
+    if len(sp_inputs) == 1:
+        return sp_inputs[0]
+    dense_shapes = [sp.dense_shape for sp in sp_inputs]
+    if expand:
+        largest = math.reduce_max(array.concat([array.reshape(s, [1, -1]) for s in dense_shapes], 0), 0)
+        dense_shapes = [
+            array.concat([largest[:axis], s[-1:] if axis == -1 else s[axis : axis + 1], [] if axis == -1 else largest[axis + 1 :]], 0)
+            for s in dense_shapes
+        ]
+    indices, values, shape = raw.SparseConcat(
+        indices=[sp.indices for sp in sp_inputs], values=[sp.values for sp in sp_inputs], shapes=dense_shapes, concat_dim=axis, name=name
+    )
+    static = [constant_value_as_shape(s) for s in dense_shapes]
+    if all(s.is_fully_defined() for s in static):
+        sizes = static[0].as_list()
+        sizes[axis] = sum(s[axis].value for s in static)
+        shape = constant(sizes, dtype=dtypes.int64)
+    return SparseTensor(indices, values, shape)
+
+
+def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None, name=None, split_dim=None):
+    """A list of SparseTensors, parts along a dimension; the first ones are one longer where it does not divide evenly."""
+    if keyword_required is not None:
+        raise ValueError("Keyword arguments are required for this function.")
+    if sp_input is None:
+        raise ValueError("sp_input is required")
+    if num_split is None:
+        raise ValueError("num_split is required")
+    if axis is None:
+        raise ValueError("axis is required")
+    axis = either("axis", axis, "split_dim", split_dim)
+    sp_input = as_sparse(sp_input)
+    parts = raw.SparseSplit(
+        split_dim=axis, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape, num_split=num_split, name=name
+    )
+    return [SparseTensor(*part) for part in zip(*parts, strict=True)]
+
+
+def sparse_slice(sp_input, start, size, name=None):
+    """A block of a SparseTensor: from `start`, of these sizes."""
+    sp_input = as_sparse(sp_input)
+    start = convert_to_tensor(start, dtypes.int64)
+    size = convert_to_tensor(size, dtypes.int64)
+    with name_scope(name, "SparseSlice", [sp_input]) as name:
+        parts = raw.SparseSlice(
+            indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape, start=start, size=size, name=name
+        )
+        return SparseTensor(*parts)
+
+
+def sparse_retain(sp_input, to_retain):
+    """The values of a SparseTensor where a bool vector holds."""
+    sp_input = as_sparse(sp_input)
+    to_retain = convert_to_tensor(to_retain)
+    to_retain.shape.assert_has_rank(1)
+    if sp_input.values.shape.rank is not None and sp_input.values.shape[0].value is not None:
+        sp_input.values.shape[0].merge_with(to_retain.shape[0])
+    kept = array.reshape(array.where(to_retain), [-1])
+    return SparseTensor(array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape))
+
+
+def sparse_fill_empty_rows(sp_input, default_value, name=None):
+    """(a SparseTensor with `default_value` in the first column of rows that had no value, which rows those were)."""
+    sp_input = as_sparse(sp_input)
+    with name_scope(name, "SparseFillEmptyRows", [sp_input]):
+        default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
+        filled = raw.SparseFillEmptyRows(
+            indices=sp_input.indices, values=sp_input.values, dense_shape=sp_input.dense_shape, default_value=default_value
+        )
+        return SparseTensor(filled.output_indices, filled.output_values, sp_input.dense_shape), filled.empty_row_indicator
+
+
+# Arithmetic
+
+
+def sparse_add(a, b, threshold=None, thresh=None):
+    """The sum of two tensors of which at least one is sparse; of two sparse ones, sums below `threshold` are dropped."""
+    threshold = either("threshold", threshold, "thresh", thresh)
+    return _add(a, b, 0 if threshold is None else threshold)
+
+
+def _add(a, b, threshold):
+    kinds = (SparseTensor, SparseTensorValue)
+    if not isinstance(a, kinds) and not isinstance(b, kinds):
+        raise TypeError("Neither of the inputs is a SparseTensor; tf.add() adds dense ones")
+    if isinstance(a, kinds) and isinstance(b, kinds):
+        a, b = as_sparse(a), as_sparse(b)
+        threshold = convert_to_tensor(threshold, dtype=a.values.dtype.real_dtype.base_dtype, name="threshold")
+        total = raw.SparseAdd(a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, threshold)
+        a.shape.assert_is_compatible_with(b.shape)
+        static = array.broadcast_static_shape(a.shape, b.shape)
+        shape = static.as_list() if static.is_fully_defined() else total.sum_shape
+        return SparseTensor(total.sum_indices, total.sum_values, shape)
+    if isinstance(b, kinds):
+        a, b = b, a
+    a = as_sparse(a)
+    return raw.SparseTensorDenseAdd(a.indices, a.values, a.dense_shape, b)
+
+
+def sparse_maximum(sp_a, sp_b, name=None):
+    """The larger of two SparseTensors element by element; what one of them lacks counts as zero."""
+    return _of_both(raw.SparseSparseMaximum, "SparseSparseMaximum", sp_a, sp_b, name)
+
+
+def sparse_minimum(sp_a, sp_b, name=None):
+    """The smaller of two SparseTensors element by element; what one of them lacks counts as zero."""
+    return _of_both(raw.SparseSparseMinimum, "SparseSparseMinimum", sp_a, sp_b, name)
+
+
+def _of_both(build, default_name, sp_a, sp_b, name):
+    with name_scope(name, default_name, [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]) as name:
+        indices, values = build(sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values, sp_b.dense_shape, name=name)
+    return SparseTensor(indices, values, sp_a.dense_shape)
+
+
+def sparse_softmax(sp_input, name=None):
+    """Softmax over the values there are in each row of the last dimension."""
+    with name_scope(name, "SparseSoftmax", [sp_input.indices, sp_input.values]):
+        values = raw.SparseSoftmax(sp_input.indices, sp_input.values, sp_input.dense_shape)
+        return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
+
+
+def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=None):
+    """A sparse matrix times a dense one.
+
+    >>> tf.sparse.matmul(tf.sparse.eye(2, 3), tf.zeros([3, 4])).shape
+    TensorShape([Dimension(2), Dimension(4)])
+    """
+    sp_a = as_sparse(sp_a)
+    with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
+        b = convert_to_tensor(b, name="b")
+        return raw.SparseTensorDenseMatMul(
+            a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape, b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
+        )
+
+
+def _reduce(build, sp_input, axis, keepdims, reduction_axes, keep_dims):
+    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = either("axis", axis, "reduction_axes", reduction_axes)
+    return build(
+        sp_input.indices, sp_input.values, sp_input.dense_shape, all_axes(sp_input, axis), keep_dims=False if keepdims is None else keepdims
+    )
+
+
+def sparse_reduce_sum(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+    """The sum over dimensions (all by default), as a dense tensor."""
+    return _reduce(raw.SparseReduceSum, sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+def sparse_reduce_max(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+    """The largest of the values there are over dimensions (all by default), as a dense tensor."""
+    return _reduce(raw.SparseReduceMax, sp_input, axis, keepdims, reduction_axes, keep_dims)
+
+
+def sparse_reduce_sum_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+    """As `sparse_reduce_sum`, as a SparseTensor."""
+    return SparseTensor(*_reduce(raw.SparseReduceSumSparse, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+def sparse_reduce_max_sparse(sp_input, axis=None, keepdims=None, reduction_axes=None, keep_dims=None):
+    """As `sparse_reduce_max`, as a SparseTensor."""
+    return SparseTensor(*_reduce(raw.SparseReduceMaxSparse, sp_input, axis, keepdims, reduction_axes, keep_dims))
+
+
+# Crosses
+
+
+def sparse_cross(inputs, name=None):
+    """Every combination of the inputs' values in a row, joined by "_X_"."""
+    return _cross(inputs, False, 0, None, name)
+
+
+def sparse_cross_hashed(inputs, num_buckets=0, hash_key=None, name=None):
+    """Every combination of the inputs' values in a row, hashed to one of `num_buckets` (0: to any int64)."""
+    return _cross(inputs, True, num_buckets, hash_key, name)
+
+
+def _cross(inputs, hashed, num_buckets, hash_key, name):
+    if not isinstance(inputs, list):
+        raise TypeError("Inputs must be a list")
+    if not all(isinstance(i, (SparseTensor, Tensor)) or hasattr(i, "nested_row_splits") for i in inputs):
+        raise TypeError("All inputs must be SparseTensors")
+    sparse = [i for i in inputs if isinstance(i, SparseTensor)]
+    dense = [i for i in inputs if not isinstance(i, SparseTensor)]
+    internal = dtypes.string if all(i.dtype == dtypes.string for i in inputs) else dtypes.int64
+    values = [math.cast(i.values, dtypes.int64) if i.dtype != dtypes.string else i.values for i in sparse]
+    dense = [math.cast(i, dtypes.int64) if i.dtype != dtypes.string else i for i in dense]
+    parts = raw.SparseCross(
+        indices=[i.indices for i in sparse],
+        values=values,
+        shapes=[i.dense_shape for i in sparse],
+        dense_inputs=dense,
+        hashed_output=hashed,
+        num_buckets=num_buckets,
+        hash_key=DEFAULT_HASH_KEY if hash_key is None else hash_key,
+        out_type=dtypes.int64 if hashed else dtypes.string,
+        internal_type=internal,
+        name=name,
+    )
+    return SparseTensor(*parts)

@@ -1,0 +1,1 @@
+"""Strings: build functions and shape rules."""

@@ -1,0 +1,366 @@
+"""Build functions and shape rules of the string ops. Those that give ragged tensors are in `strings_ragged.py`."""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.composites import SparseTensor
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.registry import not_differentiable, shape_rule
+from everflow.framework.scopes import name_scope
+from everflow.framework.shapes import TensorShape, broadcast
+from everflow.framework.static_values import constant_value
+from everflow.ops.array.basic import rank
+from everflow.ops.array.constants import constant
+from everflow.ops.array.ragged_rows import takes_ragged
+from everflow.ops.math.sequences import range as range_of
+from everflow.ops.shape_rules import like_first, scalar_output
+
+
+def _either(new_value, new_name, old_value, old_name):
+    """The value of an argument that goes by two names."""
+    if old_value is not None:
+        if new_value is not None:
+            raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}'")
+        return old_value
+    return new_value
+
+
+def _given(value, name):
+    if value is None:
+        raise ValueError(f"{name} must be specified.")
+    return value
+
+
+# --- one string at a time ---------------------------------------------------------------------
+
+
+@takes_ragged()
+def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, fill="", name=None):
+    """Numbers as text, in C's formats.
+
+    >>> tf.as_string([1.5, 2.0], precision=2)  # b"1.50", b"2.00"
+    """
+    return raw.AsString(input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name)
+
+
+@takes_ragged()
+def string_strip(input, name=None):
+    """Strings without the white space around them."""
+    return raw.StringStrip(input, name=name)
+
+
+@takes_ragged()
+def string_lower(input, encoding="", name=None):
+    """Strings in lower case: only ASCII letters change unless `encoding` is "utf-8"."""
+    return raw.StringLower(input, encoding=encoding, name=name)
+
+
+@takes_ragged()
+def string_upper(input, encoding="", name=None):
+    """Strings in upper case: only ASCII letters change unless `encoding` is "utf-8"."""
+    return raw.StringUpper(input, encoding=encoding, name=name)
+
+
+@takes_ragged()
+def string_length(input, name=None, unit="BYTE"):
+    """How long strings are, in bytes or (`unit="UTF8_CHAR"`) characters."""
+    return raw.StringLength(input, unit=unit, name=name)
+
+
+@takes_ragged()
+def substr(input, pos, len, name=None, unit="BYTE"):
+    """Parts of strings from `pos` (negative: from the end) of at most `len` bytes or characters."""
+    return raw.Substr(input, pos, len, unit=unit, name=name)
+
+
+@takes_ragged()
+def string_to_number(string_tensor=None, out_type=dtypes.float32, name=None, input=None):
+    """The numbers that strings spell."""
+    string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
+    return raw.StringToNumber(string_tensor, out_type=out_type, name=name)
+
+
+@takes_ragged()
+def string_to_hash_bucket(string_tensor=None, num_buckets=None, name=None, input=None):
+    """Bucket numbers of strings, by an old hash that may change between machines."""
+    string_tensor = _given(_either(input, "input", string_tensor, "string_tensor"), "string_tensor")
+    return raw.StringToHashBucket(string_tensor, num_buckets=_given(num_buckets, "num_buckets"), name=name)
+
+
+@takes_ragged()
+def string_to_hash_bucket_fast(input, num_buckets, name=None):
+    """Bucket numbers of strings, by a fast hash that never changes."""
+    return raw.StringToHashBucketFast(input, num_buckets=num_buckets, name=name)
+
+
+@takes_ragged()
+def string_to_hash_bucket_strong(input, num_buckets, key, name=None):
+    """Bucket numbers of strings, by a keyed hash that an opponent can't steer."""
+    return raw.StringToHashBucketStrong(input, num_buckets=num_buckets, key=key, name=name)
+
+
+@takes_ragged()
+def encode_base64(input, pad=False, name=None):
+    """Bytes in the web-safe base 64 alphabet, with `=` at the end where asked for."""
+    return raw.EncodeBase64(input, pad=pad, name=name)
+
+
+@takes_ragged()
+def decode_base64(input, name=None):
+    """The bytes of web-safe base 64 text."""
+    return raw.DecodeBase64(input, name=name)
+
+
+def fingerprint(data, method="farmhash64", name=None):
+    """An 8-byte fingerprint of each row of a tensor."""
+    return raw.Fingerprint(data, method, name=name)
+
+
+@takes_ragged()
+def regex_full_match(input, pattern, name=None):
+    """Whether strings match a pattern (RE2's syntax) from end to end."""
+    if isinstance(pattern, (str, bytes)):
+        return raw.StaticRegexFullMatch(input, pattern=pattern, name=name)
+    return raw.RegexFullMatch(input, pattern, name=name)
+
+
+@takes_ragged()
+def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
+    r"""Strings in which matches of a pattern are replaced; `\1` in `rewrite` stands for the first group.
+
+    >>> tf.strings.regex_replace(["a-b"], "(a)-(b)", r"\2-\1")  # b"b-a"
+    """
+    if isinstance(pattern, (str, bytes)) and isinstance(rewrite, (str, bytes)):
+        return raw.StaticRegexReplace(input, pattern=pattern, rewrite=rewrite, replace_global=replace_global, name=name)
+    return raw.RegexReplace(input, pattern, rewrite, replace_global=replace_global, name=name)
+
+
+# --- joining, splitting, formatting -----------------------------------------------------------
+
+
+def string_join(inputs, separator="", name=None):
+    """Strings of several tensors joined element by element; scalars go with each."""
+    return raw.StringJoin(inputs, separator=separator, name=name)
+
+
+def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, reduction_indices=None, keepdims=None):
+    """Strings joined along axes, in the order in which these are given; along all of them by default."""
+    keep_dims = _either(keepdims, "keepdims", keep_dims, "keep_dims")
+    axis = _either(axis, "axis", reduction_indices, "reduction_indices")
+    with name_scope(None, "ReduceJoin", [inputs, axis]):
+        inputs = convert_to_tensor(inputs)
+        if axis is None:
+            axis = _all_axes(inputs)
+        return raw.ReduceJoin(inputs, axis, keep_dims=bool(keep_dims), separator=separator, name=name)
+
+
+def _all_axes(inputs):
+    """All axes, the last one first."""
+    if inputs.shape.ndims is not None:
+        return constant(list(range(inputs.shape.ndims))[::-1], dtype=dtypes.int32)
+    return range_of(rank(inputs) - 1, -1, -1)
+
+
+def unsorted_segment_join(inputs, segment_ids, num_segments, separator="", name=None):
+    """The strings of each segment joined."""
+    return raw.UnsortedSegmentJoin(inputs, segment_ids, num_segments, separator=separator, name=name)
+
+
+def string_split(source, sep=None, skip_empty=True, delimiter=None, result_type="SparseTensor", name=None):
+    """The pieces of each string between any of the delimiter's characters, as a sparse (or ragged) matrix.
+
+    >>> tf.string_split(["hello world", "a b c"])
+    """
+    sep = _either(sep, "sep", delimiter, "delimiter")
+    with name_scope(name, "StringSplit", [source]):
+        delimiter = constant(" " if sep is None else sep, dtype=dtypes.string)
+        source = convert_to_tensor(source, dtype=dtypes.string)
+        indices, values, shape = raw.StringSplit(source, delimiter, skip_empty=skip_empty)
+        indices.set_shape([None, 2])
+        values.set_shape([None])
+        shape.set_shape([2])
+        sparse = SparseTensor(indices, values, shape)
+        if result_type == "SparseTensor":
+            return sparse
+        if result_type == "RaggedTensor":
+            from everflow.ops.strings.ragged import ragged_rows  # builds on this module
+
+            return ragged_rows(sparse)
+        raise ValueError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
+
+
+def string_split_v2(source, sep=None, maxsplit=-1):
+    """The pieces of each string around a separator, or around white space, as a sparse matrix."""
+    sep = constant("" if sep is None else sep, dtype=dtypes.string)
+    indices, values, shape = raw.StringSplitV2(source, sep, maxsplit=maxsplit)
+    indices.set_shape([None, 2])
+    values.set_shape([None])
+    shape.set_shape([2])
+    return SparseTensor(indices, values, shape)
+
+
+def string_format(template, inputs, placeholder="{}", summarize=3, name=None):
+    """A string with tensors' values in place of the placeholders.
+
+    >>> tf.strings.format("step {}: {}", (step, losses))
+    """
+    if not isinstance(inputs, (list, tuple)):
+        inputs = [inputs]
+    count = template.count(placeholder)
+    if count != len(inputs):
+        raise ValueError(f"The template has {count} placeholders {placeholder!r}, but {len(inputs)} tensors were given")
+    return raw.StringFormat(list(inputs), template=template, placeholder=placeholder, summarize=summarize, name=name)
+
+
+# --- Unicode ----------------------------------------------------------------------------------
+
+
+@takes_ragged()
+def unicode_transcode(
+    input,
+    input_encoding,
+    output_encoding,
+    errors="replace",
+    replacement_char=65533,
+    replace_control_characters=False,
+    name=None,
+):
+    """Text in another encoding: UTF-8, UTF-16-BE or UTF-32-BE."""
+    return raw.UnicodeTranscode(**locals())
+
+
+@takes_ragged()
+def unicode_script(input, name=None):
+    """The number of the script (Latin, Han, …) that code points belong to."""
+    return raw.UnicodeScript(input, name=name)
+
+
+# --- shapes -----------------------------------------------------------------------------------
+
+
+shape_rule(
+    "AsString",
+    "StringStrip",
+    "StringLower",
+    "StringUpper",
+    "StringLength",
+    "StringToNumber",
+    "StringToHashBucket",
+    "StringToHashBucketFast",
+    "StringToHashBucketStrong",
+    "EncodeBase64",
+    "DecodeBase64",
+    "StaticRegexFullMatch",
+    "StaticRegexReplace",
+    "UnicodeTranscode",
+    "UnicodeScript",
+)(like_first)
+
+
+@shape_rule("RegexFullMatch", "RegexReplace")
+def _regex_shape(op):
+    for scalar in op.inputs[1:]:
+        scalar.shape.with_rank(0)
+    return op.inputs[0].shape
+
+
+@shape_rule("Substr")
+def _substr_shape(op):
+    strings, pos, length = (t.shape for t in op.inputs)
+    pos = pos.merge_with(length)
+    return broadcast(strings, pos)
+
+
+@shape_rule("StringJoin")
+def _join_shape(op):
+    shapes = [t.shape for t in op.inputs if t.shape.ndims != 0]
+    if not shapes:
+        return TensorShape([])
+    shape = TensorShape(None)
+    for other in shapes:
+        shape = shape.merge_with(other)
+    return shape
+
+
+@shape_rule("ReduceJoin")
+def _reduce_join_shape(op):
+    inputs, axes = op.inputs[0].shape, constant_value(op.inputs[1])
+    if inputs.ndims is None:
+        return None
+    if axes is None:
+        return TensorShape([None] * inputs.ndims) if op.attrs["keep_dims"] else None
+    joined = set()
+    for axis in axes.ravel().tolist():
+        if not -inputs.ndims <= axis < inputs.ndims:
+            raise ValueError(f"Invalid reduction dimension {axis} for input with {inputs.ndims} dimensions.")
+        joined.add(axis % inputs.ndims)
+    if op.attrs["keep_dims"]:
+        return TensorShape([1 if i in joined else d for i, d in enumerate(inputs.dims)])
+    return TensorShape([d for i, d in enumerate(inputs.dims) if i not in joined])
+
+
+@shape_rule("UnsortedSegmentJoin")
+def _segment_join_shape(op):
+    inputs, ids = op.inputs[0].shape, op.inputs[1].shape
+    op.inputs[2].shape.with_rank(0)
+    if inputs.ndims is None or ids.ndims is None:
+        return None
+    inputs[: ids.ndims].merge_with(ids)
+    count = constant_value(op.inputs[2])
+    return TensorShape([None if count is None else int(count)]).concatenate(inputs[ids.ndims :])
+
+
+@shape_rule("StringSplit", "StringSplitV2")
+def _split_shape(op):
+    op.inputs[0].shape.with_rank(1)
+    op.inputs[1].shape.with_rank(0)
+    return [TensorShape([None, 2]), TensorShape([None]), TensorShape([2])]
+
+
+shape_rule("StringFormat")(scalar_output)
+
+
+@shape_rule("StringNGrams")
+def _ngrams_shape(op):
+    op.inputs[0].shape.with_rank(1)
+    return [TensorShape([None]), op.inputs[1].shape.with_rank(1)]
+
+
+@shape_rule("Fingerprint")
+def _fingerprint_shape(op):
+    data = op.inputs[0].shape.with_rank_at_least(1)
+    op.inputs[1].shape.with_rank(0)
+    method = constant_value(op.inputs[1])
+    if method is not None and method.item() != b"farmhash64":
+        raise ValueError(f"Unsupported method: {method.item().decode()}")
+    return TensorShape([data[0] if data.ndims is not None else None, 8])
+
+
+@shape_rule("UnicodeEncode")
+def _unicode_encode_shape(op):
+    op.inputs[0].shape.with_rank(1)
+    splits = op.inputs[1].shape.with_rank(1)[0].value
+    return TensorShape([None if splits is None else splits - 1])
+
+
+@shape_rule("UnicodeDecode", "UnicodeDecodeWithOffsets")
+def _unicode_decode_shape(op):
+    count = op.inputs[0].shape.num_elements()
+    rest = [TensorShape([None])] * (2 if op.type == "UnicodeDecodeWithOffsets" else 1)
+    return [TensorShape([None if count is None else count + 1]), *rest]
+
+
+not_differentiable(
+    "AsString",
+    "DecodeBase64",
+    "EncodeBase64",
+    "ReduceJoin",
+    "RegexReplace",
+    "StringJoin",
+    "StringSplit",
+    "StringToHashBucket",
+    "StringToHashBucketFast",
+    "StringToHashBucketStrong",
+    "StringToNumber",
+)

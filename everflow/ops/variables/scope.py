@@ -1,0 +1,443 @@
+"""`tf.variable_scope` and `tf.get_variable`: names and defaults for variables, shared by asking for the same name again."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+
+from everflow.framework import dtypes
+from everflow.framework.conversion import convert_to_tensor
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import get_collection, get_default_graph, graph_from_inputs, name_scope
+from everflow.ops.variables import variable as variables
+from everflow.ops.variables.store import AUTO_REUSE, get_variable_store
+from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
+
+_SCOPES_KEY = ("__varscope",)
+
+
+def no_regularizer(_):
+    """Use as a regularizer to have none where the scope would give one."""
+    return None
+
+
+# What a scope sets for the variables in it.
+_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+
+
+class VariableScope:
+    """The defaults that `get_variable` uses inside a `variable_scope`, and the name before its own."""
+
+    def __init__(
+        self,
+        reuse,
+        name="",
+        initializer=None,
+        regularizer=None,
+        caching_device=None,
+        partitioner=None,
+        custom_getter=None,
+        name_scope="",
+        dtype=dtypes.float32,
+        use_resource=None,
+        constraint=None,
+    ):
+        self._reuse = reuse
+        self._name = name
+        self._initializer = initializer
+        self._regularizer = regularizer
+        self._caching_device = caching_device
+        self._partitioner = partitioner
+        self._custom_getter = custom_getter
+        self._name_scope = name_scope
+        self._dtype = dtype
+        self._use_resource = use_resource
+        self._constraint = constraint
+
+    name = property(lambda self: self._name)
+    original_name_scope = property(lambda self: self._name_scope, doc="The name scope that was opened with it.")
+    reuse = property(lambda self: self._reuse)
+    initializer = property(lambda self: self._initializer)
+    dtype = property(lambda self: self._dtype)
+    use_resource = property(lambda self: self._use_resource)
+    regularizer = property(lambda self: self._regularizer)
+    caching_device = property(lambda self: self._caching_device)
+    partitioner = property(lambda self: self._partitioner)
+    custom_getter = property(lambda self: self._custom_getter)
+    constraint = property(lambda self: self._constraint)
+
+    def reuse_variables(self):
+        """From here on, ask for variables that are there."""
+        self._reuse = True
+
+    def set_initializer(self, initializer):
+        """Set the default initializer."""
+        self._initializer = initializer
+
+    def set_dtype(self, dtype):
+        """Set the default dtype."""
+        self._dtype = dtype
+
+    def set_use_resource(self, use_resource):
+        """Set whether resource variables are made."""
+        self._use_resource = use_resource
+
+    def set_regularizer(self, regularizer):
+        """Set the default regularizer."""
+        self._regularizer = regularizer
+
+    def set_caching_device(self, caching_device):
+        """Set the device that reads are cached on."""
+        self._caching_device = caching_device
+
+    def set_partitioner(self, partitioner):
+        """Set the function that cuts variables into parts."""
+        self._partitioner = partitioner
+
+    def set_custom_getter(self, custom_getter):
+        """Set the function that stands before `get_variable`."""
+        self._custom_getter = custom_getter
+
+    def get_collection(self, name):
+        """The items of a collection that are in this scope."""
+        return get_collection(name, self._name + "/" if self._name else "")
+
+    def trainable_variables(self):
+        """The trainable variables of this scope."""
+        return self.get_collection(GraphKeys.TRAINABLE_VARIABLES)
+
+    def global_variables(self):
+        """The global variables of this scope."""
+        return self.get_collection(GraphKeys.GLOBAL_VARIABLES)
+
+    def local_variables(self):
+        """The local variables of this scope."""
+        return self.get_collection(GraphKeys.LOCAL_VARIABLES)
+
+    def get_variable(
+        self,
+        var_store,
+        name,
+        shape=None,
+        dtype=None,
+        initializer=None,
+        regularizer=None,
+        reuse=None,
+        trainable=None,
+        collections=None,
+        caching_device=None,
+        partitioner=None,
+        validate_shape=True,
+        use_resource=None,
+        custom_getter=None,
+        constraint=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+    ):
+        """The variable of a name in this scope, from a store."""
+        asked = dict(locals())
+        del asked["self"], asked["var_store"]
+        for setting in (*_OVERRIDES, "reuse"):
+            if asked[setting] is None:
+                asked[setting] = getattr(self, f"_{setting}")
+        if custom_getter is not None:
+            asked["custom_getter"] = _nested_getters(custom_getter, self._custom_getter)
+        if name or partitioner is None:
+            # An optimizer's slot has an empty name: with the slash after it, the scope's own name is taken as it is.
+            full_name = f"{self._name}/{name}" if self._name else name
+        else:
+            full_name = self._name
+        # A variable's name comes from variable scopes alone.
+        with name_scope(None):
+            if dtype is not None and initializer is not None and not callable(initializer):
+                found = convert_to_tensor(initializer).dtype.base_dtype
+                if found != dtype:
+                    raise ValueError(f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}")
+            return var_store.get_variable(**{**asked, "name": full_name})
+
+
+class _ScopesOfGraph:
+    """The variable scope that is open in a graph, and how often each name was opened."""
+
+    def __init__(self):
+        self.current = VariableScope(False)
+        # By the first part of the name, so that closing a scope looks at its neighbours only.
+        self._counts: dict[str, dict[str, int]] = {}
+
+    def open(self, name):
+        counts = self._bucket(name)
+        counts[name] = counts.get(name, 0) + 1
+
+    def close_inner(self, name):
+        """Forget how often scopes inside `name` were opened, so that default names start anew."""
+        prefix = name + "/"
+        counts = self._bucket(name)
+        for key in counts:
+            if key.startswith(prefix):
+                counts[key] = 0
+
+    def count(self, name):
+        return self._bucket(name).get(name, 0)
+
+    def remember(self, name):
+        """A function that takes back what happens from here on to counts inside `name`, but for its own."""
+        if not name:
+            saved = {key: dict(counts) for key, counts in self._counts.items()}
+        else:
+            saved = {name.split("/", 1)[0]: dict(self._bucket(name))}
+
+        def restore():
+            own = self.count(name)
+            if not name:
+                self._counts = saved
+            else:
+                self._counts.update(saved)
+            self._bucket(name)[name] = own
+
+        return restore
+
+    def _bucket(self, name):
+        return self._counts.setdefault(name.split("/", 1)[0], {})
+
+
+def _scopes() -> _ScopesOfGraph:
+    held = get_default_graph().get_collection_ref(_SCOPES_KEY)
+    if not held:
+        held.append(_ScopesOfGraph())
+    return held[0]
+
+
+def get_variable_scope():
+    """The variable scope that is open now."""
+    return _scopes().current
+
+
+def _nested_getters(getter, outer):
+    """A custom getter inside another: the inner one is called first and calls the outer one."""
+    if getter is None:
+        return outer
+    if outer is None:
+        return getter
+
+    def nested(getter_, *args, **kwargs):
+        return getter(functools.partial(outer, getter_), *args, **kwargs)
+
+    return lambda getter, *args, **kwargs: nested(getter, *args, **kwargs)
+
+
+def get_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=None,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """The variable of this name in the current variable scope: a new one, or where `reuse` is on the one there is.
+
+    >>> with tf.variable_scope("layer"):
+    ...     w = tf.get_variable("w", [2, 3])
+    >>> w.name
+    'layer/w:0'
+    """
+    return get_variable_scope().get_variable(get_variable_store(), **locals())
+
+
+def get_local_variable(
+    name,
+    shape=None,
+    dtype=None,
+    initializer=None,
+    regularizer=None,
+    trainable=False,
+    collections=None,
+    caching_device=None,
+    partitioner=None,
+    validate_shape=True,
+    use_resource=None,
+    custom_getter=None,
+    constraint=None,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+):
+    """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints."""
+    return get_variable(**{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]})
+
+
+@contextlib.contextmanager
+def _entered(name_or_scope, reuse, overrides, old_name_scope):
+    """Make a scope the current one, without a name scope."""
+    scopes = _scopes()
+    outer = scopes.current
+    restore = None
+    if isinstance(name_or_scope, VariableScope):
+        base, name = name_or_scope, name_or_scope.name
+        reuse = reuse or base.reuse
+        restore = scopes.remember(name)
+    else:
+        base = outer
+        name = f"{outer.name}/{name_or_scope}" if outer.name else name_or_scope
+        reuse = reuse or outer.reuse
+    scopes.open(name)
+    settings = {key: getattr(base, key) if overrides[key] is None else overrides[key] for key in _OVERRIDES}
+    if overrides["custom_getter"] is not None:
+        settings["custom_getter"] = _nested_getters(overrides["custom_getter"], base.custom_getter)
+    if not isinstance(name_or_scope, VariableScope):
+        settings["constraint"] = overrides["constraint"]  # scopes inside don't take it over
+    scopes.current = inner = VariableScope(reuse, name=name, name_scope=old_name_scope, **settings)
+    try:
+        yield inner
+    finally:
+        if scopes.current is not inner:
+            raise RuntimeError("Improper nesting of variable_scope.")
+        scopes.close_inner(name)
+        if restore is not None:
+            restore()
+        scopes.current = outer
+
+
+def _unique_scope_name(prefix):
+    """`prefix`, with a number where a scope of that name was opened already."""
+    scopes = _scopes()
+    name = f"{scopes.current.name}/{prefix}" if scopes.current.name else prefix
+    if scopes.count(name) == 0:
+        return prefix
+    index = 1
+    while scopes.count(f"{name}_{index}") > 0:
+        index += 1
+    return f"{prefix}_{index}"
+
+
+class variable_scope:
+    """A context that names the variables of `get_variable` and gives them defaults; it opens a name scope as well.
+
+    >>> with tf.variable_scope("a"):
+    ...     with tf.variable_scope("b", reuse=tf.AUTO_REUSE):
+    ...         v = tf.get_variable("v", [1])
+    >>> v.name
+    'a/b/v:0'
+    """
+
+    def __init__(
+        self,
+        name_or_scope,
+        default_name=None,
+        values=None,
+        initializer=None,
+        regularizer=None,
+        caching_device=None,
+        partitioner=None,
+        custom_getter=None,
+        reuse=None,
+        dtype=None,
+        use_resource=None,
+        constraint=None,
+        auxiliary_name_scope=True,
+    ):
+        if default_name is None and name_or_scope is None:
+            raise TypeError("variable_scope() wants a name_or_scope, or a default_name to make one from")
+        if reuse not in (None, False, True, AUTO_REUSE):
+            raise ValueError(f"reuse must be True, False, None or tf.AUTO_REUSE, not {reuse!r}")
+        if not isinstance(auxiliary_name_scope, bool):
+            raise TypeError(f"auxiliary_name_scope must be a bool, not {auxiliary_name_scope!r}")
+        self._name_or_scope = name_or_scope
+        self._default_name = default_name
+        self._values = [] if values is None else list(values)
+        # `reuse=False` can't undo what is inherited: it is the same as None.
+        self._reuse = reuse or None
+        self._overrides = {
+            "initializer": initializer,
+            "regularizer": regularizer,
+            "caching_device": caching_device,
+            "partitioner": partitioner,
+            "custom_getter": custom_getter,
+            "dtype": dtype,
+            "use_resource": use_resource,
+            "constraint": constraint,
+        }
+        self._auxiliary_name_scope = auxiliary_name_scope
+        self._graph = graph_from_inputs(self._values)
+        self._stack = None
+
+    def __enter__(self):
+        if self._graph.building_function and not get_default_graph().building_function:
+            self._graph = get_default_graph()
+        stack = contextlib.ExitStack()
+        try:
+            stack.enter_context(self._graph.as_default())
+            scope = stack.enter_context(self._scope(stack))
+        except BaseException:
+            stack.close()
+            raise
+        self._stack = stack
+        return scope
+
+    def __exit__(self, *exc):
+        stack, self._stack = self._stack, None
+        stack.__exit__(*exc)
+        return False
+
+    def _scope(self, stack):
+        given = self._name_or_scope
+        if given is None:
+            if self._reuse:
+                raise ValueError("reuse=True wants a name_or_scope: a scope of its own has nothing to reuse")
+            opened = self._open_name_scope(stack, self._default_name)
+            return _entered(_unique_scope_name(self._default_name), None, self._overrides, opened)
+        if not isinstance(given, (str, VariableScope)):
+            raise TypeError(f"name_or_scope must be a name or a VariableScope, not {given!r}")
+        if isinstance(given, VariableScope):
+            self._open_name_scope(stack, given.name.split("/")[-1])
+            return _entered(given, self._reuse, self._overrides, given.original_name_scope)
+        opened = self._open_name_scope(stack, given)
+        return _entered(given, self._reuse, self._overrides, opened)
+
+    def _open_name_scope(self, stack, name):
+        """Open the name scope that goes with the scope, and say what it is called."""
+        if not self._auxiliary_name_scope:
+            # The current name scope is entered again, as it is.
+            current = self._graph.get_name_scope()
+            return stack.enter_context(name_scope(current + "/" if current else ""))
+        if not name:
+            return ""
+        return stack.enter_context(name_scope(name))
+
+
+@contextlib.contextmanager
+def variable_op_scope(values, name_or_scope, default_name=None, initializer=None, regularizer=None, caching_device=None,
+                      partitioner=None, custom_getter=None, reuse=None, dtype=None, use_resource=None, constraint=None):  # fmt: skip
+    """Deprecated form of `variable_scope` with the values first."""
+    with variable_scope(
+        name_or_scope,
+        default_name=default_name,
+        values=values,
+        initializer=initializer,
+        regularizer=regularizer,
+        caching_device=caching_device,
+        partitioner=partitioner,
+        custom_getter=custom_getter,
+        reuse=reuse,
+        dtype=dtype,
+        use_resource=use_resource,
+        constraint=constraint,
+    ) as scope:
+        yield scope
+
+
+def variable_creator_scope(variable_creator):
+    """A context in which variables are made by `variable_creator(next_creator, **kwargs)`."""
+    return get_default_graph()._variable_creator_scope(variable_creator)
+
+
+default_variable_creator = variables.default_variable_creator
+variable = variables.Variable  # the name by which optimizers of programs make theirs
+_get_unique_variable_scope = _unique_scope_name

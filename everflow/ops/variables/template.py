@@ -1,0 +1,135 @@
+"""`tf.make_template`: a function whose variables are made at its first call and shared by later ones."""
+
+from __future__ import annotations
+
+import functools
+
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.scopes import executing_eagerly, get_collection
+from everflow.ops.functions.traced import defun
+from everflow.ops.variables.eager_store import EagerVariableStore
+from everflow.ops.variables.scope import variable_scope
+from everflow.platform import logging
+
+
+def make_template(name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, **kwargs):
+    """`func_` with a variable scope of its own: every call uses the same variables.
+
+    >>> scale = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0))
+    >>> a, b = scale(1.0), scale(3.0)
+    >>> len(tf.global_variables())
+    1
+    """
+    if kwargs:
+        func_ = functools.partial(func_, **kwargs)
+    if executing_eagerly() and unique_name_ is not None:
+        raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
+    kind = EagerTemplate if executing_eagerly() else Template
+    return kind(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_)
+
+
+def make_template_internal(
+    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, create_graph_function_=False, **kwargs
+):
+    """`make_template`, with the choice to trace the function into the graph."""
+    if kwargs:
+        func_ = functools.partial(func_, **kwargs)
+    if create_graph_function_:
+        func_ = defun(func_)
+    return make_template(name_, func_, create_scope_now_, unique_name_, custom_getter_)
+
+
+class Template:
+    """A function together with the variable scope that its calls share."""
+
+    def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
+        if name is None:
+            raise ValueError("name cannot be None.")
+        self._func = func
+        self._name = name
+        self._unique_name = unique_name
+        self._custom_getter = custom_getter
+        self._called = False
+        self._variable_scope = None
+        if create_scope_now:
+            # Ops come into a name scope at each call; none is opened for them yet.
+            with self._new_scope(auxiliary_name_scope=False) as scope:
+                self._variable_scope = scope
+
+    def _new_scope(self, **options):
+        return variable_scope(self._unique_name, self._name, custom_getter=self._custom_getter, **options)
+
+    def __call__(self, *args, **kwargs):
+        if self._variable_scope is None:
+            with self._new_scope() as scope:
+                self._variable_scope = scope
+                return self._call(args, kwargs)
+        with variable_scope(self._variable_scope, reuse=self._called):
+            return self._call(args, kwargs)
+
+    def _call(self, args, kwargs):
+        """Call the function; a later call that makes trainable variables without `get_variable` raises."""
+        before = len(get_collection(GraphKeys.TRAINABLE_VARIABLES))
+        global_before = len(get_collection(GraphKeys.GLOBAL_VARIABLES))
+        result = self._func(*args, **kwargs)
+        if self._called:
+            made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
+            if made:
+                raise ValueError(f"A later call of template {self._name!r} made trainable variables, {made}: use tf.get_variable")
+            made = get_collection(GraphKeys.GLOBAL_VARIABLES)[global_before:]
+            if made:
+                logging.info("A later call of template %r made variables, %s: tf.get_variable would share them.", self._name, made)
+        self._called = True
+        return result
+
+    name = property(lambda self: self._name)
+    func = property(lambda self: self._func)
+    variable_scope = property(lambda self: self._variable_scope)
+    var_scope = variable_scope
+
+    @property
+    def variable_scope_name(self):
+        """The scope's name with a slash at its end, or None before it exists."""
+        if self._variable_scope is None:
+            return None
+        name = self._variable_scope.name
+        return name if not name or name.endswith("/") else name + "/"
+
+    def _in_scope(self, key):
+        if self._variable_scope is None:
+            return []
+        return get_collection(key, self.variable_scope_name)
+
+    global_variables = property(lambda self: self._in_scope(GraphKeys.GLOBAL_VARIABLES))
+    local_variables = property(lambda self: self._in_scope(GraphKeys.LOCAL_VARIABLES))
+    trainable_variables = property(lambda self: self._in_scope(GraphKeys.TRAINABLE_VARIABLES))
+    variables = property(lambda self: self.global_variables + self.local_variables)
+    trainable_weights = property(lambda self: self.trainable_variables)
+
+    @property
+    def non_trainable_variables(self):
+        """The variables that optimizers leave alone."""
+        trained = self.trainable_variables
+        return [v for v in self.variables if v not in trained]
+
+    weights = property(lambda self: self.variables)
+    non_trainable_weights = property(lambda self: self.non_trainable_variables)
+
+
+class EagerTemplate(Template):
+    """A template of eager execution: it keeps its variables in a store of its own, since no graph does."""
+
+    def __init__(self, name, func, create_scope_now=False, unique_name=None, custom_getter=None):
+        self._store = EagerVariableStore()
+        super().__init__(name, func, create_scope_now, unique_name, custom_getter)
+
+    def __call__(self, *args, **kwargs):
+        with self._store.as_default():
+            return super().__call__(*args, **kwargs)
+
+    def _in_scope(self, key):
+        # Local and global variables are not told apart here.
+        return [] if key == GraphKeys.LOCAL_VARIABLES else self._store.variables()
+
+    trainable_variables = property(lambda self: self._store.trainable_variables())
+    non_trainable_variables = property(lambda self: self._store.non_trainable_variables())

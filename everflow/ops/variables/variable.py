@@ -1,0 +1,490 @@
+"""`tf.Variable`: what ref and resource variables share, the dispatch between them, collections of variables and their initializers.
+
+The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variable(...)` picks one through the creators that
+`variable_creator_scope` puts in between.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+from everflow.framework import dtypes
+from everflow.framework.graph_keys import GraphKeys
+from everflow.framework.operation import Tensor
+from everflow.framework.scopes import (
+    add_to_collections,
+    colocate_with,
+    device,
+    executing_eagerly,
+    get_collection,
+    get_default_graph,
+    get_default_session,
+    init_scope,
+    name_scope,
+    register_proto_function,
+)
+from everflow.ops import array
+from everflow.ops.array.constants import constant
+from everflow.ops.array.slicing import slice_variable
+from everflow.ops.control_flow import cond
+from everflow.ops.control_flow.grouping import group
+from everflow.ops.math.elementwise import logical_not
+from everflow.ops.variables import assign as state
+from everflow.ops.variables.options import (
+    SaveSliceInfo,
+    VariableAggregation,
+    VariableSynchronization,
+    check_creation_arguments,
+    prepend_name_scope,  # noqa: F401  for whoever reads graphs from files
+    validate_synchronization_aggregation_trainable,  # noqa: F401
+)
+from everflow.protos import variable_pb2
+
+_resource_by_default = False
+
+
+def enable_resource_variables():
+    """Make `tf.Variable` and `tf.get_variable` create resource variables unless told otherwise."""
+    global _resource_by_default
+    _resource_by_default = True
+
+
+def disable_resource_variables():
+    """Make `tf.Variable` and `tf.get_variable` create ref variables unless told otherwise."""
+    global _resource_by_default
+    _resource_by_default = False
+
+
+def resource_variables_enabled():
+    """Whether resource variables are what is made by default."""
+    return _resource_by_default
+
+
+class _VariableType(type):
+    """Makes `tf.Variable(...)` give a variable of the kind that the surroundings ask for."""
+
+    def __call__(cls, *args, **kwargs):
+        if cls is not Variable:
+            return super().__call__(*args, **kwargs)
+        bound = _constructor_signature().bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        arguments = bound.arguments
+        del arguments["self"]
+        if arguments["aggregation"] is None:
+            arguments["aggregation"] = VariableAggregation.NONE
+        create = functools.partial(default_variable_creator, None)
+        for _, creator in get_default_graph()._variable_creator_stack:
+            create = _bind_creator(creator, create)
+        return create(**arguments)
+
+
+@functools.cache
+def _constructor_signature():
+    return inspect.signature(Variable.__init__)
+
+
+def _bind_creator(creator, next_creator):
+    return lambda **kwargs: creator(next_creator, **kwargs)
+
+
+def default_variable_creator(next_creator=None, **kwargs):
+    """The creator at the end of the chain: makes the variable, of the kind that `use_resource` or the scope asks for."""
+    from everflow.ops.variables.ref import RefVariable  # builds on this module
+    from everflow.ops.variables.resource import ResourceVariable  # builds on this module
+    from everflow.ops.variables.scope import get_variable_scope  # builds on this module
+
+    if next_creator is not None:
+        return next_creator(**kwargs)
+    use_resource = kwargs.pop("use_resource", None)
+    if use_resource is None:
+        use_resource = get_variable_scope().use_resource
+    if use_resource is None:
+        use_resource = _resource_by_default or executing_eagerly()
+    if use_resource:
+        kwargs.pop("expected_shape", None)
+        return ResourceVariable(**kwargs)
+    return RefVariable(**kwargs)
+
+
+def _left_to_the_kind(self):
+    raise NotImplementedError
+
+
+class Variable(metaclass=_VariableType):
+    """State that lives in a session from one run to the next.
+
+    >>> v = tf.Variable(1.0, name="v")
+    >>> with tf.Session() as sess:
+    ...     sess.run(v.initializer)
+    ...     print(sess.run(v.assign_add(2.0)))
+    3.0
+    """
+
+    # Numpy leaves `array * variable` to the variable.
+    __array_priority__ = 100
+    _is_tensor_like = True
+    SaveSliceInfo = SaveSliceInfo
+
+    def _create(self, build, initial_value, name, dtype, validate_shape, caching_device, shape,
+                collections, constraint, synchronization, aggregation, trainable):  # fmt: skip
+        """What the constructors of both kinds do: check the arguments, build the ops outside of functions and control flow, join collections."""
+        self._save_slice_info = None
+        self._graph_key = get_default_graph()._graph_key
+        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
+        self._synchronization, self._aggregation, self._trainable, collections = options
+        self._constraint = constraint
+        dtype = None if dtype is None else dtypes.as_dtype(dtype)
+        with init_scope():
+            with name_scope(name, "Variable", [] if callable(initial_value) else [initial_value]) as scope:
+                build(initial_value, scope, dtype, validate_shape, caching_device, shape)
+            add_to_collections(collections, self)
+
+    def __init__(
+        self,
+        initial_value=None,
+        trainable=None,
+        collections=None,
+        validate_shape=True,
+        caching_device=None,
+        name=None,
+        variable_def=None,
+        dtype=None,
+        expected_shape=None,
+        import_scope=None,
+        constraint=None,
+        use_resource=None,
+        synchronization=VariableSynchronization.AUTO,
+        aggregation=VariableAggregation.NONE,
+        shape=None,
+    ):
+        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these arguments."""
+        raise NotImplementedError
+
+    @staticmethod
+    def from_proto(variable_def, import_scope=None):
+        """The variable whose nodes a VariableDef names."""
+        from everflow.ops.variables.ref import RefVariable  # builds on this module
+        from everflow.ops.variables.resource import ResourceVariable  # builds on this module
+
+        kind = ResourceVariable if variable_def.is_resource else RefVariable
+        return kind(variable_def=variable_def, import_scope=import_scope)
+
+    # --- facts -------------------------------------------------------------------------------
+
+    trainable = property(lambda self: self._trainable, doc="Whether optimizers change it by default.")
+    synchronization = property(lambda self: self._synchronization)
+    aggregation = property(lambda self: self._aggregation)
+
+    @property
+    def constraint(self):
+        """The function that optimizers apply to a new value, or None."""
+        return self._constraint
+
+    initial_value = property(lambda self: self._initial_value, doc="The tensor that it is initialized with.")
+    initializer = property(lambda self: self._initializer_op, doc="The operation that gives it its initial value.")
+
+    name = property(_left_to_the_kind, doc='The name, "v:0".')
+    op = property(_left_to_the_kind, doc="The operation that holds it.")
+    dtype = property(_left_to_the_kind, doc="The dtype; a reference one for ref variables.")
+    device = property(_left_to_the_kind, doc="The device asked for.")
+    graph = property(_left_to_the_kind, doc="The graph it is in.")
+    shape = property(_left_to_the_kind, doc="The static shape.")
+
+    def get_shape(self):
+        """The static shape."""
+        return self.shape
+
+    @property
+    def _shape_tuple(self):
+        return tuple(self.shape.as_list())
+
+    @property
+    def _shared_name(self):
+        return self.name[: self.name.rindex(":")]
+
+    _unique_id = property(lambda self: self._shared_name)
+
+    def set_shape(self, shape):
+        """Say more about the static shape."""
+        self._ref().set_shape(shape)
+        self.value().set_shape(shape)
+
+    # --- values ------------------------------------------------------------------------------
+
+    def eval(self, session=None):
+        """The value in a session."""
+        return self._as_graph_element().eval(session=session)
+
+    def value(self):
+        """The value as a tensor."""
+        raise NotImplementedError
+
+    def read_value(self):
+        """A new read of the value, which waits for the control dependencies around."""
+        raise NotImplementedError
+
+    def sparse_read(self, indices, name=None):
+        """The rows at `indices`; resource variables only."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'sparse_read'")
+
+    def gather_nd(self, indices, name=None):
+        """The slices that `indices` address; resource variables only."""
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute 'gather_nd'")
+
+    def assign(self, value, use_locking=False, name=None, read_value=True):
+        """Set the value."""
+        raise NotImplementedError
+
+    def assign_add(self, delta, use_locking=False, name=None, read_value=True):
+        """Add to the value."""
+        raise NotImplementedError
+
+    def assign_sub(self, delta, use_locking=False, name=None, read_value=True):
+        """Subtract from the value."""
+        raise NotImplementedError
+
+    def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
+        """Set rows inside each batch entry."""
+        raise NotImplementedError
+
+    def to_proto(self, export_scope=None):
+        """A VariableDef of its nodes' names, or None where it is outside `export_scope`."""
+        raise NotImplementedError
+
+    def initialized_value(self):
+        """The value, or the initial value where it has not been initialized yet."""
+        with init_scope():
+            return cond(is_variable_initialized(self), self.read_value, lambda: self.initial_value)
+
+    def load(self, value, session=None):
+        """Set the value in a session, without new nodes."""
+        session = session or require_load_session()
+        session.run(self.initializer, {self.initializer.inputs[1]: value})
+
+    def count_up_to(self, limit):
+        """Add one and give the value before; OutOfRangeError at `limit`."""
+        return state.count_up_to(self, limit=limit)
+
+    def experimental_ref(self):
+        """A hashable stand-in for the variable."""
+        return _VariableRef(self)
+
+    # --- slices ------------------------------------------------------------------------------
+
+    def _set_save_slice_info(self, save_slice_info):
+        self._save_slice_info = save_slice_info
+
+    def _get_save_slice_info(self):
+        return self._save_slice_info
+
+    # --- Python ------------------------------------------------------------------------------
+
+    def __iter__(self):
+        raise TypeError("'Variable' object is not iterable.")
+
+    def __hash__(self):
+        return id(self)
+
+    def __eq__(self, other):
+        return self is other
+
+    def __ne__(self, other):
+        return self is not other
+
+
+VariableV1 = Variable
+
+
+def _declare_scatters():
+    """The scatter methods, which each kind defines."""
+
+    def rows(self, sparse_delta, use_locking=False, name=None):
+        raise NotImplementedError
+
+    def slices(self, indices, updates, name=None):
+        raise NotImplementedError
+
+    for kind in ("update", "add", "sub", "mul", "div", "min", "max"):
+        setattr(Variable, f"scatter_{kind}", rows)
+    for kind in ("update", "add", "sub"):
+        setattr(Variable, f"scatter_nd_{kind}", slices)
+
+
+_declare_scatters()
+
+
+class _VariableRef:
+    """Compares variables by identity, so that they can be keys."""
+
+    def __init__(self, variable):
+        self._variable = variable
+
+    def deref(self):
+        """The variable itself."""
+        return self._variable
+
+    def __eq__(self, other):
+        return isinstance(other, _VariableRef) and self._variable is other._variable
+
+    def __hash__(self):
+        return id(self._variable)
+
+
+def check_conversion(variable, dtype):
+    """ValueError where a variable can't stand for a tensor of the dtype asked for."""
+    if dtype and not dtype.is_compatible_with(variable.dtype):
+        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}': {variable.name} is '{variable.dtype.name}'")
+
+
+def require_load_session():
+    """The default session; ValueError where there is none."""
+    session = get_default_session()
+    if session is None:
+        raise ValueError("There is no default session to run in: give one as `session`, or work in a `with session:`")
+    return session
+
+
+# --- operators ----------------------------------------------------------------------------
+
+
+def _operator(name):
+    """Let an operator of tensors work on a variable's value."""
+
+    def run(self, *args, **kwargs):
+        return getattr(Tensor, name)(self.value(), *args, **kwargs)
+
+    run.__name__ = name
+    return run
+
+
+for _name in Tensor.OVERLOADABLE_OPERATORS:
+    if _name not in ("__eq__", "__ne__", "__getitem__"):
+        setattr(Variable, _name, _operator(_name))
+Variable.__getitem__ = slice_variable
+
+
+# --- collections of variables -------------------------------------------------------------
+
+
+def global_variables(scope=None):
+    """The variables shared across a cluster, which checkpoints hold."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope)
+
+
+def local_variables(scope=None):
+    """The variables of one process, which checkpoints leave out."""
+    return get_collection(GraphKeys.LOCAL_VARIABLES, scope)
+
+
+def model_variables(scope=None):
+    """The variables that a model needs for inference."""
+    return get_collection(GraphKeys.MODEL_VARIABLES, scope)
+
+
+def trainable_variables(scope=None):
+    """The variables that optimizers change by default."""
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope)
+
+
+def moving_average_variables(scope=None):
+    """The variables that moving averages are kept of."""
+    return get_collection(GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
+
+
+def all_variables():
+    """Deprecated name of `global_variables`."""
+    return global_variables()
+
+
+def _all_saveable_objects(scope=None):
+    """All that a Saver writes by default."""
+    return get_collection(GraphKeys.GLOBAL_VARIABLES, scope) + get_collection(GraphKeys.SAVEABLE_OBJECTS, scope)
+
+
+def variables_initializer(var_list, name="init"):
+    """An operation that initializes these variables, all at once."""
+    if var_list:
+        return group(*[v.initializer for v in var_list], name=name)
+    return group(name=name)
+
+
+def global_variables_initializer():
+    """An operation that initializes all global variables."""
+    return variables_initializer(global_variables())
+
+
+def local_variables_initializer():
+    """An operation that initializes all local variables."""
+    return variables_initializer(local_variables())
+
+
+def initialize_variables(var_list, name="init"):
+    """Deprecated name of `variables_initializer`."""
+    return variables_initializer(var_list, name=name)
+
+
+def initialize_all_variables():
+    """Deprecated name of `global_variables_initializer`."""
+    return global_variables_initializer()
+
+
+def initialize_local_variables():
+    """Deprecated name of `local_variables_initializer`."""
+    return local_variables_initializer()
+
+
+def is_variable_initialized(variable):
+    """Whether a variable has a value."""
+    return state.is_variable_initialized(variable)
+
+
+def _variable_nodes():
+    """Variables that a program put into the graph by hand, without collections."""
+    kinds = ("Variable", "VariableV2", "AutoReloadVariable")
+    return [op.outputs[0] for op in get_default_graph().get_operations() if op.type in kinds]
+
+
+def assert_variables_initialized(var_list=None):
+    """A tensor whose computation raises FailedPreconditionError where a variable has no value; None without variables."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+        var_list = var_list or _variable_nodes()
+    if not var_list:
+        return None
+    ranks = []
+    for variable in var_list:
+        with colocate_with(variable.op):
+            ranks.append(array.rank_internal(variable, optimize=False))
+    return ranks[0] if len(ranks) == 1 else array.stack(ranks)
+
+
+def report_uninitialized_variables(var_list=None, name="report_uninitialized_variables"):
+    """A string tensor with the names of the variables that have no value yet."""
+    if var_list is None:
+        var_list = global_variables() + local_variables()
+        var_list = var_list or _variable_nodes()
+    with name_scope(name):
+        flags = [is_variable_initialized(v) for v in var_list] if var_list else None
+        with device("/cpu:0"):
+            if flags is None:
+                return constant([], dtype=dtypes.string)
+            missing = logical_not(array.stack(flags))
+            names = constant([v.op.name for v in var_list])
+            return array.boolean_mask(names, missing)
+
+
+def _to_proto(variable, export_scope=None):
+    return variable.to_proto(export_scope=export_scope)
+
+
+for _key in (
+    GraphKeys.GLOBAL_VARIABLES,
+    GraphKeys.TRAINABLE_VARIABLES,
+    GraphKeys.MOVING_AVERAGE_VARIABLES,
+    GraphKeys.LOCAL_VARIABLES,
+    GraphKeys.MODEL_VARIABLES,
+    GraphKeys.METRIC_VARIABLES,
+    GraphKeys.GLOBAL_STEP,
+):
+    register_proto_function(_key, proto_type=variable_pb2.VariableDef, to_proto=_to_proto, from_proto=Variable.from_proto)

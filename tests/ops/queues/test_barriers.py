@@ -1,0 +1,47 @@
+"""Barriers and staging areas."""
+
+from __future__ import annotations
+
+import pytest
+
+import everflow as tf
+from everflow.ops.queues.barriers import Barrier
+from everflow.ops.queues.staging import StagingArea
+
+
+def test_a_barrier_gives_what_is_complete():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        b = Barrier((tf.float32, tf.string), shapes=((), ()))
+        sizes = [b.ready_size(), b.incomplete_size()]
+        sess.run(b.insert_many(0, ["a", "b", "c"], [1.0, 2.0, 3.0]))
+        sess.run(b.insert_many(1, ["c", "b", "d"], ["C", "B", "D"]))
+        assert sess.run(sizes) == [2, 2]
+        indices, keys, (numbers, words) = sess.run(b.take_many(2))
+        assert indices.tolist() == [-(2**63)] * 2
+        assert (keys.tolist(), numbers.tolist(), words.tolist()) == ([b"c", b"b"], [3.0, 2.0], [b"C", b"B"])
+        with pytest.raises(tf.errors.InvalidArgumentError):
+            sess.run(b.insert_many(0, ["a"], [1.0]))
+        sess.run(b.close())
+        with pytest.raises(tf.errors.CancelledError):
+            sess.run(b.insert_many(0, ["new"], [1.0]))
+        sess.run([b.insert_many(1, ["a"], ["A"]), b.insert_many(0, ["d"], [4.0])])
+        assert sess.run(b.take_many(5, allow_small_batch=True)).keys.tolist() == [b"a", b"d"]
+        with pytest.raises(tf.errors.OutOfRangeError):
+            sess.run(b.take_many(1))
+
+
+def test_a_staging_area_keeps_tensors_between_runs():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        area = StagingArea([tf.float32, tf.int32], [[2], []], names=["x", "y"], capacity=1)
+        put, got = area.put({"x": tf.constant([1.0, 2.0]), "y": tf.constant(3)}), area.get()
+        sess.run(put)
+        assert sess.run(area.size()) == 1
+        assert sess.run(area.peek(0))["y"] == 3
+        with pytest.raises(tf.errors.DeadlineExceededError):
+            sess.run(put, options=tf.RunOptions(timeout_in_ms=50))
+        values = sess.run(got)
+        assert values["x"].tolist() == [1.0, 2.0] and values["y"] == 3
+        sess.run(put)
+        sess.run(area.clear())
+        assert sess.run(area.size()) == 0
+        assert got["x"].shape.as_list() == [2]
