@@ -13,11 +13,14 @@ from everflow.framework.conversion import convert_n_to_tensor, internal_convert_
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs, name_scope
+from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs
 
 if TYPE_CHECKING:
     from everflow.framework.hints import Attributes, TensorLike
     from everflow.framework.operation import Operation
+
+
+_MISSING: Any = object()
 
 
 def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
@@ -28,34 +31,43 @@ def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
 
 def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
     """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
-    given = {}
-    input_names = {arg.name for arg in definition.inputs}
-    for key, value in keywords.items():
-        if key not in input_names:
-            given[key] = _checked_attr(definition, key, value)
-    for arg in definition.inputs:
-        if arg.name not in keywords:
+    given = dict(keywords)
+    inputs_given = [(arg, given.pop(arg.name, _MISSING)) for arg in definition.inputs]
+    for key, value in given.items():
+        given[key] = _checked_attr(definition, key, value)
+    flat: list[Any] = []
+    for arg, value in inputs_given:
+        if value is _MISSING:
             raise TypeError(f"No argument for input {arg.name} of op '{definition.name}'")
-        if arg.is_list and not isinstance(keywords[arg.name], (list, tuple)):
-            raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {keywords[arg.name]!r}.")
-    graph = get_default_graph()
-    if graph.executes:
+        if not arg.is_list:
+            flat.append(value)
+        elif isinstance(value, (list, tuple)):
+            flat.extend(value)
+        else:
+            raise TypeError(f"Expected list for '{arg.name}' argument to '{definition.name}' Op, not {value!r}.")
+    default = get_default_graph()
+    graph = default if default.executes else graph_from_inputs(flat)
+    if graph is not default:
+        with graph.as_default():
+            return create(definition, name, keywords)
+    if name is None:
+        name = definition.name
+    outer = graph._name_stack
+    try:
+        scope = name or definition.name if graph.executes else graph._open_scope(name)
         inputs, inferred = _convert_inputs(definition, keywords, given)
         attrs = _all_attrs(definition, inferred)
-        return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, name or definition.name)
-    flat = []
-    for arg in definition.inputs:
-        flat.extend(keywords[arg.name]) if arg.is_list else flat.append(keywords[arg.name])
-    graph = graph_from_inputs(flat)
-    with graph.as_default(), name_scope(definition.name if name is None else name) as scope:
-        inputs, inferred = _convert_inputs(definition, keywords, given)
-        attrs = _all_attrs(definition, inferred)
+        types = output_dtypes(definition, attrs)
+        if graph.executes or not definition.changes_refs:
+            return graph.add_op(definition, inputs, types, attrs, scope)
         # An op that changes a ref runs where the ref is.
-        refs = [tensor.op for arg, tensor in zip(definition.inputs, inputs) if arg.is_ref]
         with contextlib.ExitStack() as colocations:
-            for op in refs:
-                colocations.enter_context(graph.colocate_with(op))
-            return graph.add_op(definition, inputs, output_dtypes(definition, attrs), attrs, scope)
+            for arg, tensor in zip(definition.inputs, inputs):
+                if arg.is_ref:
+                    colocations.enter_context(graph.colocate_with(tensor.op))
+            return graph.add_op(definition, inputs, types, attrs, scope)
+    finally:
+        graph._name_stack = outer
 
 
 def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:
@@ -101,7 +113,7 @@ def _convert_inputs(
     source: dict[str, str] = {}
     inputs: list[Tensor] = []
     for arg in definition.inputs:
-        wanted = _wanted_dtype(arg, attrs)
+        wanted = arg.type if arg.type is not None else attrs.get(arg.type_attr)
         default = None
         if wanted is None and arg.type_attr:
             attr = definition.attr_by_name[arg.type_attr]
@@ -197,7 +209,7 @@ def _infer(
     source: dict[str, str],
 ) -> None:
     """Set the attributes that an input argument's tensors decide, or check them against what is set."""
-    types = [t.dtype.base_dtype for t in tensors]
+    types = [t._dtype.base_dtype for t in tensors]
     if arg.number_attr:
         _infer_number(definition, arg, len(tensors), attrs, source)
     if arg.type_list_attr:
@@ -233,7 +245,7 @@ def _infer_type(definition: OpDef, arg: ArgDef, dtype: dtypes.DType, attrs: Attr
         _check_type(definition, arg.type_attr, dtype, arg.name)
         attrs[arg.type_attr] = dtype
         source[arg.type_attr] = arg.name
-    elif known != dtype:
+    elif known is not dtype and known != dtype:
         raise _wrong_type(
             f"Input '{arg.name}' of a '{definition.name}' op is of type {dtype.name}, not {known.name}"
             f" as its argument '{source.get(arg.type_attr, arg.type_attr)}'."
@@ -344,7 +356,9 @@ def structured_outputs(definition: OpDef, op: Operation) -> Any:
     """An op's outputs as its build function returns them."""
     if not definition.outputs:
         return None if op.graph.executes else op
-    if not op.outputs and len(definition.outputs) == 1 and not op.graph.executes:
+    if len(definition.outputs) == 1:
+        if op.outputs or op.graph.executes:
+            return list(op.outputs) if definition.outputs[0].is_list else op.outputs[0]
         return op  # a list of no outputs leaves only the op to hold on to
     return structured(definition, op.attrs, op.outputs)
 

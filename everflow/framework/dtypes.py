@@ -156,6 +156,8 @@ class DType:
 
     def is_compatible_with(self, other: DTypeLike) -> builtins.bool:
         """Whether a value of `other` can stand where this type is wanted; a reference can stand for its base."""
+        if other is self:
+            return True
         other = as_dtype(other)
         return self._type_enum in (other.as_datatype_enum, other.base_dtype.as_datatype_enum)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import itertools
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -223,7 +222,9 @@ class Graph(GraphCollections):
             if mark_as_used:
                 taken[key] = 1
             return full
-        number = next(n for n in itertools.count(times) if f"{key}_{n}" not in taken)
+        number = times
+        while f"{key}_{number}" in taken:
+            number += 1
         if mark_as_used:
             taken[key] = times + 1
             taken[f"{key}_{number}"] = 1
@@ -284,8 +285,9 @@ class Graph(GraphCollections):
         compute_device: bool = True,
     ) -> Operation:
         """Add an operation whose attributes are complete; a name that ends in "/" is taken as it is."""
-        self._check_not_finalized()
-        name = without_slash(name) if name[-1:] == "/" else self.unique_name(name)
+        if self._finalized:
+            self._check_not_finalized()
+        name = name[:-1] if name[-1:] == "/" else self.unique_name(name)
         if not _OP_NAME.match(name):
             raise ValueError(f"'{name}' is not a valid node name")
         for tensor in inputs:
@@ -293,9 +295,9 @@ class Graph(GraphCollections):
                 raise RuntimeError(
                     f"Attempting to capture an EagerTensor in a graph: operation '{name}' is drawn there, and that is no function's body."
                 )
-            if tensor.graph is not self:
+            if tensor._op._graph is not self:
                 raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
-        input_ops = {t.op for t in inputs}
+        input_ops = {t._op for t in inputs}
         control_inputs = self._control.for_inputs(input_ops)
         op = Operation(self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2))
         try:
@@ -318,11 +320,11 @@ class Graph(GraphCollections):
         return self._last_id
 
     def _append(self, op: Operation) -> None:
-        if op.name in self._by_name:
-            raise ValueError(f"Duplicate node name in graph: '{op.name}'")
+        if op._name in self._by_name:
+            raise ValueError(f"Duplicate node name in graph: '{op._name}'")
         op._id = len(self._ops)
         self._ops.append(op)
-        self._by_name[op.name] = op
+        self._by_name[op._name] = op
         op._link()
 
     def _apply_scopes(self, op: Operation, compute_device: bool = True) -> None:
@@ -386,22 +388,22 @@ class Graph(GraphCollections):
     @contextlib.contextmanager
     def name_scope(self, name: str | bytes | None) -> Iterator[str]:
         """A context that puts `name/` before the names of what is made in it; None or "" goes back to the root."""
-        if name:
-            name = name.decode() if isinstance(name, bytes) else name
-            if not (_SCOPE_NAME if self._name_stack else _OP_NAME).match(name):
-                raise ValueError(f"'{name}' is not a valid scope name")
         old = self._name_stack
-        if not name:
-            new = None
-        elif name[-1] == "/":
-            new = without_slash(name)
-        else:
-            new = self.unique_name(name)
-        self._name_stack = new
         try:
-            yield new + "/" if new else ""
+            yield self._open_scope(name)
         finally:
             self._name_stack = old
+
+    def _open_scope(self, name: str | bytes | None) -> str:
+        """Put `name/` before the names of what is made from now on; whoever calls it puts `_name_stack` back."""
+        if not name:
+            self._name_stack = None
+            return ""
+        name = name.decode() if isinstance(name, bytes) else name
+        if not (_SCOPE_NAME if self._name_stack else _OP_NAME).match(name):
+            raise ValueError(f"'{name}' is not a valid scope name")
+        self._name_stack = name[:-1] if name[-1] == "/" else self.unique_name(name)
+        return f"{self._name_stack}/"
 
     def device(self, device_name_or_function: DeviceRequest) -> AbstractContextManager[None]:
         """A context whose operations ask for this device (a name, DeviceSpec, function of an op, or None)."""

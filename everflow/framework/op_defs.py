@@ -24,10 +24,10 @@ class ArgDef:
     number_attr: str = ""
     type_list_attr: str = ""
     is_ref: bool = False
+    is_list: bool = field(init=False)
 
-    @property
-    def is_list(self) -> bool:
-        return bool(self.number_attr or self.type_list_attr)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_list", bool(self.number_attr or self.type_list_attr))
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +56,10 @@ class OpDef:
     allows_uninitialized_input: bool = False
     deprecated_at: int | None = None
     attr_by_name: dict[str, AttrDef] = field(default_factory=dict, repr=False, compare=False)
+    changes_refs: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "changes_refs", any(arg.is_ref for arg in self.inputs))
         self.attr_by_name.update((attr.name, attr) for attr in self.attrs)
 
     def inferred_attrs(self) -> set[str]:

@@ -461,7 +461,7 @@ class Operation:
 
 def infer_shapes(op: Operation) -> None:
     """Set the static shapes of a new op's outputs by its op type's rule."""
-    rule = registry.find_shape_rule(op.type)
+    rule = registry.find_shape_rule(op._type)
     if rule is None:
         return
     try:

@@ -35,6 +35,8 @@ def make_function(definition: op_defs.OpDef) -> Callable[..., typing.Any]:
     names = required + [n for n, _ in optional]
     originals = {_python_name(n): n for n in [a.name for a in definition.inputs] + [a.name for a in definition.attrs]}
 
+    renamed = any(python != original for python, original in originals.items())
+
     def build(*args: typing.Any, name: str | None = None, **kwargs: typing.Any) -> typing.Any:
         if len(args) == len(names) + 1:  # the name, by position
             args, name = args[:-1], args[-1]
@@ -51,7 +53,8 @@ def make_function(definition: op_defs.OpDef) -> Callable[..., typing.Any]:
             if key in keywords:
                 raise TypeError(f"{definition.name}() got multiple values for argument '{key}'")
             keywords[key] = value
-        keywords = {originals.get(k, k): v for k, v in keywords.items()}
+        if renamed:
+            keywords = {originals.get(k, k): v for k, v in keywords.items()}
         return create(definition, name, keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD

@@ -57,12 +57,11 @@ class _DefaultGraphs(_DefaultStack):
         self._bottom: Graph | None = None
 
     def get(self) -> Graph:
-        found = super().get()
-        if found is None:
-            if self._bottom is None:
-                self._bottom = _DefaultGraphs.make_bottom()
-            found = self._bottom
-        return found
+        if self._stack:
+            return self._stack[-1]
+        if self._bottom is None:
+            self._bottom = _DefaultGraphs.make_bottom()
+        return self._bottom
 
     def reset(self) -> None:
         self._bottom = None
@@ -74,7 +73,8 @@ default_sessions = _DefaultStack()
 
 def get_default_graph() -> Graph:
     """The graph that operations go into now."""
-    return default_graphs.get()
+    stack = default_graphs._stack
+    return stack[-1] if stack else default_graphs.get()
 
 
 def drawn_graph() -> Graph:
@@ -126,30 +126,33 @@ def require_session(session: SessionLike | None, graph: Graph, doing: str, metho
 def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Graph:
     """The graph that these inputs are in (the default one where none is a graph element); ValueError where they differ."""
     default = get_default_graph()
-    if default.building_function or default.executes:
+    if default._building_function or default.executes:
         return default
-    inputs = list(inputs)
     if graph is not None and not isinstance(graph, Graph):
         raise TypeError(f"Input graph needs to be a Graph: {graph}")
     original = None
     for item in inputs:
         element: Any = None
         if isinstance(item, Tensor):
-            element = None if item.is_eager else item
+            if item.is_eager:
+                continue
+            element, its = item, item._op._graph
         elif isinstance(item, Operation):
-            element = item
+            element, its = item, item._graph
         elif hasattr(item, "_as_graph_element"):
             element = item._as_graph_element()
+            if element is None:
+                continue
+            its = element.graph
         elif hasattr(item, "dense_shape") and not isinstance(item, tuple):
-            element = item
-        if element is None:
+            element, its = item, item.graph
+        else:
             continue
         if graph is None:
-            original, graph = element, element.graph
-        elif original is not None:
-            if original.graph is not element.graph:
+            original, graph = element, its
+        elif its is not graph:
+            if original is not None:
                 raise ValueError(f"{item} must be from the same graph as {original}.")
-        elif element.graph is not graph:
             raise ValueError(f"{element} is not from the passed-in graph.")
     return graph or default
 

@@ -209,7 +209,7 @@ class TensorShape:
     @property
     def sizes(self) -> tuple[int | None, ...] | None:
         """A tuple of ints and Nones, or None where the rank is unknown."""
-        return None if self._dims is None else tuple(d._value for d in self._dims)
+        return None if self._dims is None else tuple([d._value for d in self._dims])
 
     @property
     def rank(self) -> int | None:
@@ -425,6 +425,8 @@ _SCALAR = TensorShape([])
 
 def broadcast(a: TensorShape, b: TensorShape) -> TensorShape:
     """The shape two operands of these shapes broadcast to; ValueError where they can't."""
+    if a._dims == () == b._dims:
+        return a
     ours, theirs = a.sizes, b.sizes
     if ours is None or theirs is None:
         return unknown_shape()

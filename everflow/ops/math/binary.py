@@ -293,7 +293,8 @@ SparseTensor._override_operator("__truediv__", _sparse_operator("SparseDenseCwis
 )
 def broadcast_shape(op):
     """The shape that both inputs broadcast to."""
-    return broadcast(op.inputs[0].shape, op.inputs[1].shape)
+    a, b, *_ = op._inputs
+    return broadcast(a._shape, b._shape)
 
 
 @shape_rule("Equal", "NotEqual")
