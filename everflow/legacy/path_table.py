@@ -160,7 +160,7 @@ python.ops            script_ops                         : . ops.functions.defun
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
 python.ops            sparse_ops                         : sparse . ops.sparse.functions.*
-python.ops            special_math_ops                   : math . ops.math.* ops.math.einsum
+python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops

@@ -6,9 +6,9 @@ import subprocess
 import sys
 
 import pytest
-from tests.distributed.conftest import free_addresses
 
 import everflow as tf
+from tests.cluster.conftest import free_addresses
 
 TASK = """
 import sys

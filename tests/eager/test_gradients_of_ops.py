@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from tests.ops.test_array_gradients import TABLE
-from tests.ops.test_linalg import GRADIENTS
-from tests.ops.test_math_gradients import CASES as MATH
-from tests.ops.test_nn_gradients import CASES as NN
+from tests.ops.array.test_gradients import TABLE
+from tests.ops.linalg.test_decompositions import GRADIENTS
+from tests.ops.math.test_gradients import CASES as MATH
+from tests.ops.nn.test_gradients import CASES as NN
 
 
 def _points(shapes):

@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         zeta,
     )
     from everflow.ops.math.counting import bincount, histogram_fixed_width, histogram_fixed_width_bins
-    from everflow.ops.math.einsum import einsum
+    from everflow.ops.math.einstein_sums import einsum
     from everflow.ops.math.elementwise import (
         abs,
         acos,
