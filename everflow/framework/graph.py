@@ -353,9 +353,12 @@ class Graph(GraphCollections):
             op.attrs["container"] = self._container.encode()
         op._control_flow_context = context = self._control_flow_context
         check = type(self).check_input_context
-        if check is not None and any(t.op._control_flow_context is not None for t in op.inputs):
-            for tensor in op.inputs:
-                check(op, tensor.op)
+        if check is not None:
+            for tensor in op._inputs:
+                if tensor._op._control_flow_context is not None:
+                    for source in op._inputs:
+                        check(op, source._op)
+                    break
         if context is not None:
             context.AddOp(op)
 
