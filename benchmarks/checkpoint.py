@@ -2,8 +2,8 @@
 
 python benchmarks/checkpoint.py [--other /path/to/python] [--megabytes 1024] [--repeats 3]
 
-Saving here ends when the bytes are on the disk, TensorFlow's when the system has taken them: with a slow disk that is what is
-measured. TMPDIR=/dev/shm leaves the disk out.
+Saving here ends when the bytes are on the disk, TensorFlow's when the system has taken them: with a slow disk that is
+what is measured. TMPDIR=/dev/shm leaves the disk out.
 """
 
 from __future__ import annotations
@@ -62,7 +62,9 @@ def main() -> None:
     for what in ("save", "restore"):
         line = f"{what:8} {min(ours[what]):6.2f} s"
         if theirs:
-            line += f"   TensorFlow {min(theirs[what]):6.2f} s   {min(theirs[what]) / min(ours[what]):.2f} times as fast"
+            line += (
+                f"   TensorFlow {min(theirs[what]):6.2f} s   {min(theirs[what]) / min(ours[what]):.2f} times as fast"
+            )
         print(line)
 
 

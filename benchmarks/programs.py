@@ -2,7 +2,8 @@
 
 python benchmarks/programs.py                              all of them
 python benchmarks/programs.py text_cnn dqn                 some
-python benchmarks/programs.py --against old/bin/python     in turns with the TensorFlow 1.x of that interpreter, as ratios
+python benchmarks/programs.py --against old/bin/python     in turns with the TensorFlow 1.x of that interpreter, as
+ratios
 """
 
 import argparse
@@ -40,15 +41,22 @@ def residual_network():
         shortcut = h if stride == 1 else tf.layers.conv2d(h, channels, 1, stride)
         h = tf.nn.relu(block(block(h, channels, stride), channels) + shortcut)
     logits = tf.layers.dense(tf.reduce_mean(h, [1, 2]), 10)
-    return adam(tf.losses.sparse_softmax_cross_entropy(y, logits)), {x: RANDOM.rand(16, 32, 32, 3), y: RANDOM.randint(0, 10, 16)}
+    return adam(tf.losses.sparse_softmax_cross_entropy(y, logits)), {
+        x: RANDOM.rand(16, 32, 32, 3),
+        y: RANDOM.randint(0, 10, 16),
+    }
 
 
 @program
 def adversarial_networks():
     z, images = tf.placeholder(tf.float32, [16, 64]), tf.placeholder(tf.float32, [16, 28, 28, 1])
     with tf.variable_scope("generator"):
-        h = tf.nn.relu(tf.layers.batch_normalization(tf.reshape(tf.layers.dense(z, 7 * 7 * 32), [-1, 7, 7, 32]), training=True))
-        made = tf.tanh(tf.layers.conv2d_transpose(tf.nn.relu(tf.layers.conv2d_transpose(h, 16, 5, 2, "same")), 1, 5, 2, "same"))
+        h = tf.nn.relu(
+            tf.layers.batch_normalization(tf.reshape(tf.layers.dense(z, 7 * 7 * 32), [-1, 7, 7, 32]), training=True)
+        )
+        made = tf.tanh(
+            tf.layers.conv2d_transpose(tf.nn.relu(tf.layers.conv2d_transpose(h, 16, 5, 2, "same")), 1, 5, 2, "same")
+        )
 
     def judged(x, reuse=None):
         with tf.variable_scope("judge", reuse=reuse):
@@ -58,7 +66,9 @@ def adversarial_networks():
             return tf.layers.dense(tf.layers.flatten(x), 1)
 
     def cost(logits, truth):
-        return tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=truth * tf.ones_like(logits), logits=logits))
+        return tf.reduce_mean(
+            tf.nn.sigmoid_cross_entropy_with_logits(labels=truth * tf.ones_like(logits), logits=logits)
+        )
 
     real, false = judged(images), judged(made, True)
     steps = [
@@ -74,38 +84,63 @@ def text_cnn():
     h = tf.expand_dims(tf.nn.embedding_lookup(tf.get_variable("embedding", [10000, 128]), words), -1)
     pooled = []
     for height in (3, 4, 5):
-        found = tf.nn.relu(tf.nn.conv2d(h, tf.get_variable(f"filter_{height}", [height, 128, 1, 64]), [1, 1, 1, 1], "VALID") + 0.1)
+        found = tf.nn.relu(
+            tf.nn.conv2d(h, tf.get_variable(f"filter_{height}", [height, 128, 1, 64]), [1, 1, 1, 1], "VALID") + 0.1
+        )
         pooled.append(tf.nn.max_pool(found, [1, 51 - height, 1, 1], [1, 1, 1, 1], "VALID"))
     logits = tf.layers.dense(tf.nn.dropout(tf.reshape(tf.concat(pooled, 3), [-1, 192]), 0.5), 2)
-    return adam(tf.losses.sparse_softmax_cross_entropy(y, logits)), {words: RANDOM.randint(0, 10000, (64, 50)), y: RANDOM.randint(0, 2, 64)}
+    return adam(tf.losses.sparse_softmax_cross_entropy(y, logits)), {
+        words: RANDOM.randint(0, 10000, (64, 50)),
+        y: RANDOM.randint(0, 2, 64),
+    }
 
 
 @program
 def tagger():
     """A bidirectional LSTM with a CRF on top."""
-    words, tags, lengths = tf.placeholder(tf.int32, [16, 30]), tf.placeholder(tf.int32, [16, 30]), tf.placeholder(tf.int32, [16])
+    words, tags, lengths = (
+        tf.placeholder(tf.int32, [16, 30]),
+        tf.placeholder(tf.int32, [16, 30]),
+        tf.placeholder(tf.int32, [16]),
+    )
     embedded = tf.nn.dropout(tf.nn.embedding_lookup(tf.get_variable("embedding", [5000, 100]), words), 0.5)
     cells = [tf.nn.rnn_cell.LSTMCell(100) for _ in range(2)]
     outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, embedded, lengths, dtype=tf.float32)
     likelihood, _ = tf.contrib.crf.crf_log_likelihood(tf.layers.dense(tf.concat(outputs, 2), 9), tags, lengths)
-    feeds = {words: RANDOM.randint(0, 5000, (16, 30)), tags: RANDOM.randint(0, 9, (16, 30)), lengths: RANDOM.randint(5, 30, 16)}
+    feeds = {
+        words: RANDOM.randint(0, 5000, (16, 30)),
+        tags: RANDOM.randint(0, 9, (16, 30)),
+        lengths: RANDOM.randint(5, 30, 16),
+    }
     return adam(-tf.reduce_mean(likelihood)), feeds
 
 
 @program
 def translator():
     """An encoder of both directions and a decoder with attention."""
-    source, target, lengths = tf.placeholder(tf.int32, [32, 20]), tf.placeholder(tf.int32, [32, 15]), tf.placeholder(tf.int32, [32])
+    source, target, lengths = (
+        tf.placeholder(tf.int32, [32, 20]),
+        tf.placeholder(tf.int32, [32, 15]),
+        tf.placeholder(tf.int32, [32]),
+    )
     embedding = tf.get_variable("embedding", [2000, 64])
     cells = [tf.nn.rnn_cell.GRUCell(64) for _ in range(2)]
-    outputs, state = tf.nn.bidirectional_dynamic_rnn(*cells, tf.nn.embedding_lookup(embedding, source), lengths, dtype=tf.float32)
+    outputs, state = tf.nn.bidirectional_dynamic_rnn(
+        *cells, tf.nn.embedding_lookup(embedding, source), lengths, dtype=tf.float32
+    )
     attention = tf.contrib.seq2seq.BahdanauAttention(64, tf.concat(outputs, 2), lengths)
     cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.GRUCell(128), attention, 64)
     helper = tf.contrib.seq2seq.TrainingHelper(tf.nn.embedding_lookup(embedding, target), tf.fill([32], 15))
     start = cell.zero_state(32, tf.float32).clone(cell_state=tf.concat(state, 1))
     decoder = tf.contrib.seq2seq.BasicDecoder(cell, helper, start, tf.layers.Dense(2000))
-    loss = tf.contrib.seq2seq.sequence_loss(tf.contrib.seq2seq.dynamic_decode(decoder)[0].rnn_output, target, tf.ones([32, 15]))
-    feeds = {source: RANDOM.randint(0, 2000, (32, 20)), target: RANDOM.randint(0, 2000, (32, 15)), lengths: RANDOM.randint(5, 20, 32)}
+    loss = tf.contrib.seq2seq.sequence_loss(
+        tf.contrib.seq2seq.dynamic_decode(decoder)[0].rnn_output, target, tf.ones([32, 15])
+    )
+    feeds = {
+        source: RANDOM.randint(0, 2000, (32, 20)),
+        target: RANDOM.randint(0, 2000, (32, 15)),
+        lengths: RANDOM.randint(5, 20, 32),
+    }
     return adam(loss), feeds
 
 
@@ -114,9 +149,17 @@ def beam_search():
     """What a translator does when it is used: the five best sentences for each of sixteen, without training."""
     memory, lengths = tf.placeholder(tf.float32, [16, 20, 64]), tf.placeholder(tf.int32, [16])
     wide, longer = (tf.contrib.seq2seq.tile_batch(t, 5) for t in (memory, lengths))
-    cell = tf.contrib.seq2seq.AttentionWrapper(tf.nn.rnn_cell.LSTMCell(64), tf.contrib.seq2seq.LuongAttention(64, wide, longer), 64)
-    embedding, start, output = tf.get_variable("embedding", [1000, 64]), cell.zero_state(80, tf.float32), tf.layers.Dense(1000)
-    decoder = tf.contrib.seq2seq.BeamSearchDecoder(cell, embedding, tf.fill([16], 1), 2, start, 5, output, length_penalty_weight=0.6)
+    cell = tf.contrib.seq2seq.AttentionWrapper(
+        tf.nn.rnn_cell.LSTMCell(64), tf.contrib.seq2seq.LuongAttention(64, wide, longer), 64
+    )
+    embedding, start, output = (
+        tf.get_variable("embedding", [1000, 64]),
+        cell.zero_state(80, tf.float32),
+        tf.layers.Dense(1000),
+    )
+    decoder = tf.contrib.seq2seq.BeamSearchDecoder(
+        cell, embedding, tf.fill([16], 1), 2, start, 5, output, length_penalty_weight=0.6
+    )
     sentences = tf.contrib.seq2seq.dynamic_decode(decoder, maximum_iterations=30)[0].predicted_ids
     return [sentences], {memory: RANDOM.randn(16, 20, 64), lengths: RANDOM.randint(5, 20, 16)}
 
@@ -155,14 +198,24 @@ def dqn():
     values = tf.layers.dense(tf.layers.dense(tf.layers.flatten(h), 512, tf.nn.relu), 6)
     loss = tf.losses.huber_loss(targets, tf.reduce_sum(values * tf.one_hot(actions, 6), 1))
     train = tf.train.RMSPropOptimizer(2.5e-4, 0.95, epsilon=0.01).minimize(loss)
-    return [train, loss], {screens: RANDOM.rand(32, 84, 84, 4), actions: RANDOM.randint(0, 6, 32), targets: RANDOM.rand(32)}
+    return [train, loss], {
+        screens: RANDOM.rand(32, 84, 84, 4),
+        actions: RANDOM.randint(0, 6, 32),
+        targets: RANDOM.rand(32),
+    }
 
 
 @program
 def wide_and_deep():
-    ids, numbers, y = tf.placeholder(tf.int64, [256, 20]), tf.placeholder(tf.float32, [256, 13]), tf.placeholder(tf.float32, [256])
+    ids, numbers, y = (
+        tf.placeholder(tf.int64, [256, 20]),
+        tf.placeholder(tf.float32, [256, 13]),
+        tf.placeholder(tf.float32, [256]),
+    )
     wide = tf.reduce_sum(tf.nn.embedding_lookup(tf.get_variable("wide", [100000, 1]), ids), [1, 2])
-    deep = tf.concat([tf.reshape(tf.nn.embedding_lookup(tf.get_variable("deep", [100000, 16]), ids), [256, -1]), numbers], 1)
+    deep = tf.concat(
+        [tf.reshape(tf.nn.embedding_lookup(tf.get_variable("deep", [100000, 16]), ids), [256, -1]), numbers], 1
+    )
     for units in (128, 64, 1):
         deep = tf.layers.dense(deep, units, tf.nn.relu if units > 1 else None)
     loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(labels=y, logits=wide + tf.squeeze(deep, 1)))

@@ -57,7 +57,10 @@ def variables(sess, count=50):
     for _ in range(count):
         v = raw.VariableV2(shape=[8], dtype=tf.float32)
         pairs.append(
-            (raw.Assign(ref=v, value=tf.constant(np.zeros(8, np.float32))).op, raw.AssignAdd(ref=v, value=tf.constant([1.0] * 8)).op)
+            (
+                raw.Assign(ref=v, value=tf.constant(np.zeros(8, np.float32))).op,
+                raw.AssignAdd(ref=v, value=tf.constant([1.0] * 8)).op,
+            )
         )
     sess.run([init for init, _ in pairs])
     updates = [update for _, update in pairs]

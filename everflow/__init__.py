@@ -1,7 +1,7 @@
 """tf.*: TensorFlow 1.15's programming model. `import everflow as tf`.
 
-Names on `tf` itself are listed at the end, by family; namespaces `tf.X` are the modules `everflow/X`. Both are loaded when first touched:
-importing everflow loads only what makes tensors behave, and never torch.
+Names on `tf` itself are listed at the end, by family; namespaces `tf.X` are the modules `everflow/X`. Both are loaded
+when first touched: importing everflow loads only what makes tensors behave, and never torch.
 """
 
 # ruff: noqa: F401  The names are the purpose of this file.
@@ -12,8 +12,8 @@ import importlib as _importlib
 import os as _os
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-# Threads of kernels that wait for work spin only for a moment: on a machine that others use too, long spinning takes the core from
-# whoever has the work. Read by the OpenMP library when torch loads it.
+# Threads of kernels that wait for work spin only for a moment: on a machine that others use too, long spinning takes
+# the core from whoever has the work. Read by the OpenMP library when torch loads it.
 if "OMP_WAIT_POLICY" not in _os.environ:
     _os.environ.setdefault("GOMP_SPINCOUNT", "1000")
 
@@ -40,7 +40,8 @@ from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 # Sessions on clusters: who needs none needs no gRPC.
 _register_target("grpc://", "everflow.cluster.client", "RemoteExecutor")
 
-# Names of namespaces that come from floors above them: recurrent networks, layers over feature columns, Estimators of models.
+# Names of namespaces that come from floors above them: recurrent networks, layers over feature columns, Estimators of
+# models.
 _add_names("everflow.nn", rnn_cell="everflow.rnn.rnn_cell:")
 _add_names(
     "everflow.nn",
@@ -73,7 +74,8 @@ _NAMESPACES = frozenset(
     sysconfig test tpu train user_ops version xla
     """.split()
 )
-# Packages that TensorFlow's module tree has and programs reach as attributes; they exist once everflow.as_tensorflow is loaded.
+# Packages that TensorFlow's module tree has and programs reach as attributes; they exist once everflow.as_tensorflow is
+# loaded.
 _TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
 
 
@@ -118,12 +120,20 @@ def __dir__():
     return sorted({*globals(), *_NAMESPACES, *_names()})
 
 
-# The names on `tf` itself: to add one, add it to an import here. Nothing of this is imported when a program runs: `__getattr__` reads which
-# module has a name, and loads that module when the name is first touched. Type checkers and editors take it as it stands.
+# The names on `tf` itself: to add one, add it to an import here. Nothing of this is imported when a program runs:
+# `__getattr__` reads which module has a name, and loads that module when the name is first touched. Type checkers and
+# editors take it as it stands.
 if _TYPE_CHECKING:
     # --- messages
     from everflow.protos.attr_value_pb2 import AttrValue, NameAttrList
-    from everflow.protos.config_pb2 import ConfigProto, GPUOptions, GraphOptions, OptimizerOptions, RunMetadata, RunOptions
+    from everflow.protos.config_pb2 import (
+        ConfigProto,
+        GPUOptions,
+        GraphOptions,
+        OptimizerOptions,
+        RunMetadata,
+        RunOptions,
+    )
     from everflow.protos.event_pb2 import Event, LogMessage, SessionLog
     from everflow.protos.graph_pb2 import GraphDef
     from everflow.protos.meta_graph_pb2 import MetaGraphDef, TensorInfo
@@ -163,7 +173,13 @@ if _TYPE_CHECKING:
     )
 
     # --- graph: Graph, Operation, Tensor, scopes, collections, seeds, devices
-    from everflow.framework.composites import IndexedSlices, IndexedSlicesSpec, SparseTensor, SparseTensorSpec, SparseTensorValue
+    from everflow.framework.composites import (
+        IndexedSlices,
+        IndexedSlicesSpec,
+        SparseTensor,
+        SparseTensorSpec,
+        SparseTensorValue,
+    )
     from everflow.framework.conversion import (
         convert_to_tensor,
         convert_to_tensor_or_indexed_slices,
@@ -201,7 +217,11 @@ if _TYPE_CHECKING:
     from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
     from everflow.framework.shapes import dimension_at_index, dimension_value
     from everflow.ops.control_flow.functional_branches import switch_case
-    from everflow.ops.control_flow.switches import control_flow_v2_enabled, disable_control_flow_v2, enable_control_flow_v2
+    from everflow.ops.control_flow.switches import (
+        control_flow_v2_enabled,
+        disable_control_flow_v2,
+        enable_control_flow_v2,
+    )
     from everflow.ops.functions.traced import function
     from everflow.ops.functions.wrapped import wrap_function
     from everflow.ops.gradients.tape import GradientTape
@@ -653,7 +673,14 @@ if _TYPE_CHECKING:
 
     # --- files, parsing, readers
     from everflow.ops.io.files import matching_files, read_file, write_file
-    from everflow.ops.io.parsing import decode_compressed, decode_csv, decode_json_example, decode_raw, parse_tensor, serialize_tensor
+    from everflow.ops.io.parsing import (
+        decode_compressed,
+        decode_csv,
+        decode_json_example,
+        decode_raw,
+        parse_tensor,
+        serialize_tensor,
+    )
     from everflow.ops.io.examples import (
         FixedLenFeature,
         FixedLenSequenceFeature,
@@ -663,10 +690,21 @@ if _TYPE_CHECKING:
         parse_single_example,
         parse_single_sequence_example,
     )
-    from everflow.ops.io.readers import FixedLengthRecordReader, IdentityReader, ReaderBase, TextLineReader, TFRecordReader, WholeFileReader
+    from everflow.ops.io.readers import (
+        FixedLengthRecordReader,
+        IdentityReader,
+        ReaderBase,
+        TextLineReader,
+        TFRecordReader,
+        WholeFileReader,
+    )
 
     # --- queues, barriers, accumulators, tables
-    from everflow.ops.queues.accumulators import ConditionalAccumulator, ConditionalAccumulatorBase, SparseConditionalAccumulator
+    from everflow.ops.queues.accumulators import (
+        ConditionalAccumulator,
+        ConditionalAccumulatorBase,
+        SparseConditionalAccumulator,
+    )
     from everflow.ops.variables.critical_section import CriticalSection
     from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
     from everflow.ops.lookup.static import initialize_all_tables, tables_initializer

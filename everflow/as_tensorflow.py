@@ -1,4 +1,6 @@
-"""`import everflow.as_tensorflow`, and from then on `import tensorflow` gives everflow, with all module paths below it (`legacy/`)."""
+"""`import everflow.as_tensorflow`, and from then on `import tensorflow` gives everflow, with all module paths below it
+(`legacy/`).
+"""
 
 from __future__ import annotations
 

@@ -42,5 +42,7 @@ def get_log_device_placement():
 
 
 def set_log_device_placement(enabled):
-    """Write the devices that ops are put on to the log, or stop doing so; for sessions made from now on without a ConfigProto."""
+    """Write the devices that ops are put on to the log, or stop doing so; for sessions made from now on without a
+    ConfigProto.
+    """
     _PROCESS.log_placement = bool(enabled)

@@ -12,7 +12,19 @@ from everflow.ops.array import matrix_diag_part as diag_part
 from everflow.ops.array import matrix_set_diag as set_diag
 from everflow.ops.array import matrix_transpose
 from everflow.ops.array import matrix_transpose as transpose
-from everflow.ops.linalg.decompositions import adjoint, cholesky, cholesky_solve, eye, logdet, lu, matvec, qr, slogdet, svd, trace
+from everflow.ops.linalg.decompositions import (
+    adjoint,
+    cholesky,
+    cholesky_solve,
+    eye,
+    logdet,
+    lu,
+    matvec,
+    qr,
+    slogdet,
+    svd,
+    trace,
+)
 from everflow.ops.linalg.decompositions import matrix_determinant as det
 from everflow.ops.linalg.decompositions import matrix_inverse as inv
 from everflow.ops.linalg.decompositions import matrix_solve as solve

@@ -5,7 +5,13 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_collection, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    control_dependencies,
+    executing_eagerly,
+    get_collection,
+    name_scope,
+)
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
@@ -31,7 +37,14 @@ class Reduction:
 
     @classmethod
     def all(cls):
-        return (cls.NONE, cls.SUM, cls.MEAN, cls.SUM_OVER_BATCH_SIZE, cls.SUM_OVER_NONZERO_WEIGHTS, cls.SUM_BY_NONZERO_WEIGHTS)
+        return (
+            cls.NONE,
+            cls.SUM,
+            cls.MEAN,
+            cls.SUM_OVER_BATCH_SIZE,
+            cls.SUM_OVER_NONZERO_WEIGHTS,
+            cls.SUM_BY_NONZERO_WEIGHTS,
+        )
 
     @classmethod
     def validate(cls, key):
@@ -45,7 +58,8 @@ def _safe_mean(losses, count):
 
 def _num_present(losses, weights, per_batch=False):
     """How many elements have a weight other than zero: in all, or for each of the batch."""
-    # Executing eagerly, one weight for all shortens the count: to all elements, `per_batch` or not, as TensorFlow has it.
+    # Executing eagerly, one weight for all shortens the count: to all elements, `per_batch` or not, as TensorFlow has
+    # it.
     if executing_eagerly() and weights.shape.rank == 0 and weights.numpy() != 0:
         return math.cast(array.size(losses), losses.dtype)
     with name_scope(None, "num_present", (losses, weights)) as scope:
@@ -70,10 +84,15 @@ _DIVISORS = {
 }
 
 
-def compute_weighted_loss(losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
+def compute_weighted_loss(
+    losses, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
+):
     """Losses times weights, reduced, and put into a collection."""
     Reduction.validate(reduction)
-    with name_scope(scope, "weighted_loss", (losses, weights)), control_dependencies((assert_broadcastable(weights, losses),)):
+    with (
+        name_scope(scope, "weighted_loss", (losses, weights)),
+        control_dependencies((assert_broadcastable(weights, losses),)),
+    ):
         losses = convert_to_tensor(losses)
         input_dtype = losses.dtype
         losses = math.cast(losses, dtypes.float32)
@@ -145,7 +164,14 @@ def cosine_distance(labels, predictions, axis=None, weights=1.0, scope=None, los
     return _loss("cosine_distance_loss", distance, arguments, weights, scope, loss_collection, reduction)
 
 
-def hinge_loss(labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):
+def hinge_loss(
+    labels,
+    logits,
+    weights=1.0,
+    scope=None,
+    loss_collection=GraphKeys.LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
+):
     """The hinge loss; labels are 0 and 1."""
 
     def hinge(labels, logits):
@@ -198,7 +224,9 @@ def mean_pairwise_squared_error(labels, predictions, weights=1.0, scope=None, lo
             present = _num_present(differences, weights, per_batch=True)
             first = 2.0 * math.div_no_nan(squares, math.maximum(present - 1, 0), name="value")
             total = math.reduce_sum(differences, axis=axis, keepdims=True)
-            second = 2.0 * math.div_no_nan(math.square(total), math.maximum(math.multiply(present, present - 1), 0), name="value")
+            second = 2.0 * math.div_no_nan(
+                math.square(total), math.maximum(math.multiply(present, present - 1), 0), name="value"
+            )
             loss = math.reduce_sum(math.multiply(first - second, weights))
             mean = array.where(math.reduce_sum(present) > 0, loss, array.zeros_like(loss), name="value")
             add_loss(mean, loss_collection)
@@ -229,12 +257,16 @@ def sigmoid_cross_entropy(multi_class_labels, logits, weights=1.0, label_smoothi
         return sigmoid_cross_entropy_with_logits(labels=labels, logits=logits, name="xentropy")
 
     arguments = {"multi_class_labels": multi_class_labels, "logits": logits}
-    return _loss("sigmoid_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits)
+    return _loss(
+        "sigmoid_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits
+    )
 
 
 def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0, scope=None, loss_collection=GraphKeys.LOSSES,
                           reduction=Reduction.SUM_BY_NONZERO_WEIGHTS):  # fmt: skip
-    """The cross entropy of classes that exclude each other, from one-hot labels; smoothing spreads them over all classes."""
+    """The cross entropy of classes that exclude each other, from one-hot labels; smoothing spreads them over all
+    classes.
+    """
 
     def entropy(labels, logits):
         if label_smoothing > 0:
@@ -244,7 +276,9 @@ def softmax_cross_entropy(onehot_labels, logits, weights=1.0, label_smoothing=0,
         return softmax_cross_entropy_with_logits_v2(labels=labels, logits=logits, name="xentropy")
 
     arguments = {"onehot_labels": onehot_labels, "logits": logits}
-    return _loss("softmax_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits)
+    return _loss(
+        "softmax_cross_entropy_loss", entropy, arguments, weights, scope, loss_collection, reduction, _as_logits
+    )
 
 
 def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):

@@ -4,4 +4,19 @@
 
 from __future__ import annotations
 
-from everflow.ops.math.fft import dct, fft, fft2d, fft3d, idct, ifft, ifft2d, ifft3d, irfft, irfft2d, irfft3d, rfft, rfft2d, rfft3d
+from everflow.ops.math.fft import (
+    dct,
+    fft,
+    fft2d,
+    fft3d,
+    idct,
+    ifft,
+    ifft2d,
+    ifft3d,
+    irfft,
+    irfft2d,
+    irfft3d,
+    rfft,
+    rfft2d,
+    rfft3d,
+)

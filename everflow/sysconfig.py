@@ -1,4 +1,6 @@
-"""tf.sysconfig: flags for compiling op libraries. Everflow has no C++ interface, so there is nothing to find at these places."""
+"""tf.sysconfig: flags for compiling op libraries. Everflow has no C++ interface, so there is nothing to find at these
+places.
+"""
 
 import os
 

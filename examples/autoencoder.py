@@ -24,7 +24,9 @@ def xavier_init(fan_in, fan_out, constant=1):
 
 
 class DenoisingAutoencoder(object):
-    def __init__(self, n_input, n_hidden, transfer_function=tf.nn.softplus, optimizer=tf.train.AdamOptimizer(), scale=0.1):
+    def __init__(
+        self, n_input, n_hidden, transfer_function=tf.nn.softplus, optimizer=tf.train.AdamOptimizer(), scale=0.1
+    ):
         self.scale = tf.placeholder(tf.float32)
         self.training_scale = scale
         self.weights = self._initialize_weights(n_input, n_hidden)

@@ -12,7 +12,9 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
+flags.DEFINE_string(
+    "text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read"
+)
 flags.DEFINE_integer("steps", 600, "Number of batches to train on")
 flags.DEFINE_integer("rnn_size", 128, "Units in a layer")
 flags.DEFINE_integer("num_layers", 1, "Layers")
@@ -32,7 +34,9 @@ class CharRNN(object):
         self.logits = tf.layers.dense(outputs, vocab_size, name="softmax")
         self.temperature = tf.placeholder_with_default(1.0, [])
         self.next = tf.multinomial(self.logits[:, -1] / self.temperature, 1)
-        self.loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=self.targets, logits=self.logits))
+        self.loss = tf.reduce_mean(
+            tf.nn.sparse_softmax_cross_entropy_with_logits(labels=self.targets, logits=self.logits)
+        )
         if training:
             tvars = tf.trainable_variables()
             grads, _ = tf.clip_by_global_norm(tf.gradients(self.loss, tvars), 5.0)

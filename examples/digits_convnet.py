@@ -66,7 +66,8 @@ def main(_):
             if step % 100 == 0 or step == FLAGS.steps:
                 test_accuracy = sess.run(accuracy, {images: test_images, labels: test_labels})
                 print(
-                    f"step {step:4d}  loss {batch_loss:.4f}  test accuracy {test_accuracy:.1%}  {time.time() - started:.1f} s", flush=True
+                    f"step {step:4d}  loss {batch_loss:.4f}  test accuracy {test_accuracy:.1%}  {time.time() - started:.1f} s",
+                    flush=True,
                 )
         if FLAGS.train_dir:
             tf.gfile.MakeDirs(FLAGS.train_dir)

@@ -125,7 +125,10 @@ def main(_):
             agent.perceive(state, action, reward, next_state, float(done))
             state = next_state
         if episode % 100 == 0:
-            print("episode: %d  epsilon: %.2f  catches: %.2f  %.1f s" % (episode, epsilon, play(env, agent.action), time.time() - start))
+            print(
+                "episode: %d  epsilon: %.2f  catches: %.2f  %.1f s"
+                % (episode, epsilon, play(env, agent.action), time.time() - start)
+            )
     print("greedy play catches %.2f" % play(env, agent.action, 200))
 
 

@@ -63,7 +63,9 @@ def pretrain(images, labels, path):
                 loss = sess.run(train_op, {x: images[chosen], y: labels[chosen], is_training: True})
                 if step % 50 == 0:
                     print("digits 0-4, step %d, loss %.4f" % (step, loss))
-            frozen = tf.graph_util.convert_variables_to_constants(sess, sess.graph.as_graph_def(), [BOTTLENECK_TENSOR_NAME.split(":")[0]])
+            frozen = tf.graph_util.convert_variables_to_constants(
+                sess, sess.graph.as_graph_def(), [BOTTLENECK_TENSOR_NAME.split(":")[0]]
+            )
             with tf.gfile.GFile(path, "wb") as f:
                 f.write(frozen.SerializeToString())
     print("frozen: %d nodes, %d kB" % (len(frozen.node), os.path.getsize(path) // 1024))
@@ -94,7 +96,9 @@ def main(_):
         test_labels = mnist.test.labels[new].astype(np.int32) - 5
         print("%d images of 5-9 as %d numbers each" % (len(train_values), bottleneck_size))
 
-        bottleneck_input = tf.placeholder_with_default(bottleneck_tensor, [None, bottleneck_size], name="BottleneckInput")
+        bottleneck_input = tf.placeholder_with_default(
+            bottleneck_tensor, [None, bottleneck_size], name="BottleneckInput"
+        )
         ground_truth_input = tf.placeholder(tf.int32, [None], name="GroundTruthInput")
         with tf.name_scope("final_training_ops"):
             weights = tf.Variable(tf.truncated_normal([bottleneck_size, 5], stddev=0.001))
@@ -106,10 +110,15 @@ def main(_):
 
         sess.run(tf.global_variables_initializer())
         for step in range(1, FLAGS.steps + 1):
-            _, loss = sess.run([train_step, cross_entropy], {bottleneck_input: train_values, ground_truth_input: train_labels})
+            _, loss = sess.run(
+                [train_step, cross_entropy], {bottleneck_input: train_values, ground_truth_input: train_labels}
+            )
             if step % 50 == 0:
                 print("digits 5-9, step %d, loss %.4f" % (step, loss))
-        print("test accuracy on 5-9 %.4f" % sess.run(accuracy, {bottleneck_input: test_values, ground_truth_input: test_labels}))
+        print(
+            "test accuracy on 5-9 %.4f"
+            % sess.run(accuracy, {bottleneck_input: test_values, ground_truth_input: test_labels})
+        )
 
 
 if __name__ == "__main__":

@@ -47,10 +47,16 @@ def main(_):
     D_logit_real = discriminator(X)
     D_logit_fake = discriminator(G_sample, reuse=True)
 
-    D_loss_real = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_real, labels=0.9 * tf.ones_like(D_logit_real)))
-    D_loss_fake = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_fake, labels=tf.zeros_like(D_logit_fake)))
+    D_loss_real = tf.reduce_mean(
+        tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_real, labels=0.9 * tf.ones_like(D_logit_real))
+    )
+    D_loss_fake = tf.reduce_mean(
+        tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_fake, labels=tf.zeros_like(D_logit_fake))
+    )
     D_loss = D_loss_real + D_loss_fake
-    G_loss = tf.reduce_mean(tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_fake, labels=tf.ones_like(D_logit_fake)))
+    G_loss = tf.reduce_mean(
+        tf.nn.sigmoid_cross_entropy_with_logits(logits=D_logit_fake, labels=tf.ones_like(D_logit_fake))
+    )
 
     theta_D = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope="discriminator")
     theta_G = tf.get_collection(tf.GraphKeys.TRAINABLE_VARIABLES, scope="generator")
@@ -74,7 +80,11 @@ def main(_):
             _, D_loss_curr = sess.run([D_solver, D_loss], feed_dict={X: X_mb, Z: Z_mb})
             _, G_loss_curr = sess.run([G_solver, G_loss], feed_dict={Z: Z_mb})
             if it % 250 == 0:
-                print("Iter: {}, D loss: {:.4}, G loss: {:.4}, {:.1f} s".format(it, D_loss_curr, G_loss_curr, time.time() - start))
+                print(
+                    "Iter: {}, D loss: {:.4}, G loss: {:.4}, {:.1f} s".format(
+                        it, D_loss_curr, G_loss_curr, time.time() - start
+                    )
+                )
         sample = sess.run(G_sample, {Z: sample_Z(16, FLAGS.z_dim)})[:2].reshape(2, 28, 28)
         for rows in zip(*sample[:, ::2]):
             print("   ".join("".join(" .:-=+*#%@"[int(v * 9.99)] for v in row) for row in rows))

@@ -118,7 +118,10 @@ def main(argv=None):
             xs = np.reshape(xs, [BATCH_SIZE, IMAGE_SIZE, IMAGE_SIZE, 1])
             _, loss_value, step = sess.run([train_op, loss, global_step], feed_dict={x: xs, y_: ys, train: True})
             if step % 50 == 0:
-                print("After %d training step(s), loss on training batch is %g. (%.1f s)" % (step, loss_value, time.time() - start))
+                print(
+                    "After %d training step(s), loss on training batch is %g. (%.1f s)"
+                    % (step, loss_value, time.time() - start)
+                )
         path = saver.save(sess, os.path.join(model_dir, "model.ckpt"), global_step=global_step)
         print("accuracy with the last weights     %.4f" % sess.run(accuracy, test_feed))
         average_saver.restore(sess, path)

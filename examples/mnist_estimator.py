@@ -13,7 +13,9 @@ import tensorflow as tf
 from tensorflow.examples.tutorials.mnist import input_data
 
 tf.app.flags.DEFINE_string("data_dir", "/tmp/tensorflow/mnist/input_data", "Directory for storing input data")
-tf.app.flags.DEFINE_string("model_dir", "/tmp/tensorflow/mnist_estimator", "Where checkpoints, summaries and exports go")
+tf.app.flags.DEFINE_string(
+    "model_dir", "/tmp/tensorflow/mnist_estimator", "Where checkpoints, summaries and exports go"
+)
 tf.app.flags.DEFINE_integer("steps", 300, "Train until this global step")
 tf.app.flags.DEFINE_integer("batch_size", 50, "Images in a batch")
 tf.app.flags.DEFINE_float("learning_rate", 1e-3, "Of the Adam optimizer")
@@ -72,14 +74,24 @@ def main(_):
     )
 
     config = tf.estimator.RunConfig(
-        model_dir=FLAGS.model_dir, tf_random_seed=1, save_checkpoints_steps=100, save_summary_steps=20, log_step_count_steps=100
+        model_dir=FLAGS.model_dir,
+        tf_random_seed=1,
+        save_checkpoints_steps=100,
+        save_summary_steps=20,
+        log_step_count_steps=100,
     )
-    classifier = tf.estimator.Estimator(cnn_model_fn, config=config, params={"learning_rate": FLAGS.learning_rate, "dropout": 0.4})
+    classifier = tf.estimator.Estimator(
+        cnn_model_fn, config=config, params={"learning_rate": FLAGS.learning_rate, "dropout": 0.4}
+    )
 
-    stop_early = tf.estimator.experimental.stop_if_no_increase_hook(classifier, "accuracy", max_steps_without_increase=1000)
+    stop_early = tf.estimator.experimental.stop_if_no_increase_hook(
+        classifier, "accuracy", max_steps_without_increase=1000
+    )
     train_spec = tf.estimator.TrainSpec(train_input_fn, max_steps=FLAGS.steps, hooks=[stop_early])
     exporter = tf.estimator.FinalExporter("digits", serving_input_receiver_fn)
-    eval_spec = tf.estimator.EvalSpec(eval_input_fn, steps=None, exporters=exporter, start_delay_secs=0, throttle_secs=0)
+    eval_spec = tf.estimator.EvalSpec(
+        eval_input_fn, steps=None, exporters=exporter, start_delay_secs=0, throttle_secs=0
+    )
     metrics, exports = tf.estimator.train_and_evaluate(classifier, train_spec, eval_spec)
     print("step %d: evaluation loss %.4f" % (metrics["global_step"], metrics["loss"]))
 

@@ -28,11 +28,17 @@ def weights(name, shape):
 
 def network(images):
     net = tf.nn.conv2d(images, weights("conv1", [5, 5, 1, 8]), [1, 2, 2, 1], "SAME")
-    net = quantized(tf.nn.relu6(tf.nn.bias_add(net, tf.get_variable("bias1", [8], initializer=tf.zeros_initializer()))), 6.0, 0.0)
+    net = quantized(
+        tf.nn.relu6(tf.nn.bias_add(net, tf.get_variable("bias1", [8], initializer=tf.zeros_initializer()))), 6.0, 0.0
+    )
     net = tf.nn.conv2d(net, weights("conv2", [3, 3, 8, 16]), [1, 2, 2, 1], "SAME")
-    net = quantized(tf.nn.relu6(tf.nn.bias_add(net, tf.get_variable("bias2", [16], initializer=tf.zeros_initializer()))), 6.0, 0.0)
+    net = quantized(
+        tf.nn.relu6(tf.nn.bias_add(net, tf.get_variable("bias2", [16], initializer=tf.zeros_initializer()))), 6.0, 0.0
+    )
     net = tf.reshape(net, [-1, 7 * 7 * 16])
-    net = tf.matmul(net, weights("dense", [7 * 7 * 16, 10])) + tf.get_variable("bias3", [10], initializer=tf.zeros_initializer())
+    net = tf.matmul(net, weights("dense", [7 * 7 * 16, 10])) + tf.get_variable(
+        "bias3", [10], initializer=tf.zeros_initializer()
+    )
     return quantized(net, 24.0)
 
 

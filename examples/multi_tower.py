@@ -125,7 +125,10 @@ def main(_):
             print("final loss %.3f" % loss_value)
             print(
                 "test accuracy with %d towers %.4f"
-                % (FLAGS.num_towers, sess.run(accuracy, {images: mnist.test.images[:count], labels: mnist.test.labels[:count]}))
+                % (
+                    FLAGS.num_towers,
+                    sess.run(accuracy, {images: mnist.test.images[:count], labels: mnist.test.labels[:count]}),
+                )
             )
 
 

@@ -43,8 +43,12 @@ def spiral(points, seed):
 
 
 def network(x):
-    hidden = tf.layers.dense(x, 32, tf.nn.relu, kernel_initializer=tf.glorot_uniform_initializer(seed=1), name="hidden1")
-    hidden = tf.layers.dense(hidden, 32, tf.nn.relu, kernel_initializer=tf.glorot_uniform_initializer(seed=2), name="hidden2")
+    hidden = tf.layers.dense(
+        x, 32, tf.nn.relu, kernel_initializer=tf.glorot_uniform_initializer(seed=1), name="hidden1"
+    )
+    hidden = tf.layers.dense(
+        hidden, 32, tf.nn.relu, kernel_initializer=tf.glorot_uniform_initializer(seed=2), name="hidden2"
+    )
     return tf.layers.dense(hidden, 3, kernel_initializer=tf.glorot_uniform_initializer(seed=3), name="arms")
 
 
@@ -77,7 +81,9 @@ def work(cluster, server, task_index):
         global_step = tf.train.get_or_create_global_step()
         optimizer = tf.train.AdamOptimizer(0.01)
         if FLAGS.sync:
-            optimizer = tf.train.SyncReplicasOptimizer(optimizer, replicas_to_aggregate=workers, total_num_replicas=workers)
+            optimizer = tf.train.SyncReplicasOptimizer(
+                optimizer, replicas_to_aggregate=workers, total_num_replicas=workers
+            )
         train = optimizer.minimize(loss, global_step=global_step)
     hooks = [tf.train.StopAtStepHook(last_step=FLAGS.train_steps)]
     if FLAGS.sync:
@@ -86,7 +92,11 @@ def work(cluster, server, task_index):
     config = tf.ConfigProto(device_filters=["/job:ps", "/job:worker/task:%d" % task_index])
     random = np.random.RandomState(task_index)
     points, arms = spiral(3000, seed=0)
-    creator = tf.train.ChiefSessionCreator(master=server.target, config=config) if is_chief else WorkerCreator(server.target, config)
+    creator = (
+        tf.train.ChiefSessionCreator(master=server.target, config=config)
+        if is_chief
+        else WorkerCreator(server.target, config)
+    )
     with tf.train.MonitoredSession(creator, hooks, stop_grace_period_secs=2) as sess:
         while not sess.should_stop():
             rows = random.randint(len(points), size=FLAGS.batch_size)

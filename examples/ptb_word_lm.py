@@ -15,7 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
+flags.DEFINE_string(
+    "text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read"
+)
 flags.DEFINE_integer("max_max_epoch", 13, "Number of epochs")
 flags.DEFINE_integer("hidden_size", 100, "Units in each LSTM layer")
 FLAGS = flags.FLAGS

@@ -52,7 +52,12 @@ def attention_decoder(memory, memory_mask, initial_state, embedding, next_inputs
         def loop_fn(time, cell_output, cell_state, loop_state):
             finished = tf.fill([batch_size], time >= steps)
             if cell_output is None:
-                state, context, logits, emit = initial_state, tf.zeros([batch_size, FLAGS.num_units]), None, tf.zeros([VOCAB])
+                state, context, logits, emit = (
+                    initial_state,
+                    tf.zeros([batch_size, FLAGS.num_units]),
+                    None,
+                    tf.zeros([VOCAB]),
+                )
             else:
                 state = cell_state
                 context = attend(cell_output)
@@ -94,7 +99,9 @@ def main(_):
     def greedy(time, logits):
         return tf.fill([tf.shape(source)[0]], GO) if logits is None else tf.argmax(logits, 1, output_type=tf.int32)
 
-    written = tf.argmax(attention_decoder(memory, memory_mask, state, embedding, greedy, steps, reuse=True), 2, output_type=tf.int32)
+    written = tf.argmax(
+        attention_decoder(memory, memory_mask, state, embedding, greedy, steps, reuse=True), 2, output_type=tf.int32
+    )
 
     weights = tf.sequence_mask(lengths + 1, steps, dtype=tf.float32)
     crossent = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=target, logits=logits)
@@ -116,7 +123,11 @@ def main(_):
         s, n, t = make_batch(rng, 500)
         w, result = sess.run([written, accuracy], {source: s, lengths: n, target: t})
         for i in range(3):
-            print("".join(LETTERS[c - FIRST] for c in s[i, : n[i]]), "->", "".join(LETTERS[c - FIRST] for c in w[i, : n[i]] if c >= FIRST))
+            print(
+                "".join(LETTERS[c - FIRST] for c in s[i, : n[i]]),
+                "->",
+                "".join(LETTERS[c - FIRST] for c in w[i, : n[i]] if c >= FIRST),
+            )
         print("final loss %.4f" % loss_value)
         print("reversed without a mistake %.3f" % result)
 

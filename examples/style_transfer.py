@@ -66,7 +66,9 @@ def main(_):
         tf.set_random_seed(seed)
         image = tf.Variable(tf.constant(content) + tf.random_normal(content.shape, stddev=0.1), name="image")
         layers = net(image, np.random.RandomState(seed))
-        content_loss = FLAGS.content_weight * tf.reduce_mean(tf.squared_difference(layers[CONTENT_LAYER], content_features))
+        content_loss = FLAGS.content_weight * tf.reduce_mean(
+            tf.squared_difference(layers[CONTENT_LAYER], content_features)
+        )
         style_loss = FLAGS.style_weight * sum(
             tf.reduce_mean(tf.squared_difference(gram(layers[layer]), style_grams[layer])) for layer in STYLE_LAYERS
         )
@@ -94,7 +96,9 @@ def main(_):
                     f.write(sess.run(png))
         red = final[0, ..., 0] - final[0, ..., 2]
         middle = slice(FLAGS.size * 3 // 8, FLAGS.size * 5 // 8)
-        print("the circle is redder than the rest by %.2f" % (red[middle, middle].mean() - red[: FLAGS.size // 8].mean()))
+        print(
+            "the circle is redder than the rest by %.2f" % (red[middle, middle].mean() - red[: FLAGS.size // 8].mean())
+        )
         print("style loss is %.4f of what it was" % (after / before))
 
 

@@ -136,7 +136,9 @@ def main(_):
         elif i % 100 == 99:  # Record execution stats
             run_options = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
             run_metadata = tf.RunMetadata()
-            summary, _ = sess.run([merged, train_step], feed_dict=train_feed, options=run_options, run_metadata=run_metadata)
+            summary, _ = sess.run(
+                [merged, train_step], feed_dict=train_feed, options=run_options, run_metadata=run_metadata
+            )
             train_writer.add_run_metadata(run_metadata, "step%03d" % i)
             train_writer.add_summary(summary, i)
             print("Adding run metadata for", i)

@@ -35,7 +35,9 @@ class VariationalAutoencoder(object):
         self.x_reconstr_mean = tf.nn.sigmoid(logits)
 
         reconstr_loss = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=self.x, logits=logits), 1)
-        latent_loss = -0.5 * tf.reduce_sum(1 + self.z_log_sigma_sq - tf.square(self.z_mean) - tf.exp(self.z_log_sigma_sq), 1)
+        latent_loss = -0.5 * tf.reduce_sum(
+            1 + self.z_log_sigma_sq - tf.square(self.z_mean) - tf.exp(self.z_log_sigma_sq), 1
+        )
         self.latent_cost = tf.reduce_mean(latent_loss)
         self.cost = tf.reduce_mean(reconstr_loss + latent_loss)
         self.optimizer = tf.train.AdamOptimizer(learning_rate=learning_rate).minimize(self.cost)
@@ -43,7 +45,11 @@ class VariationalAutoencoder(object):
     def _mlp(self, net):
         for i in range(2):
             net = tf.layers.dense(
-                net, FLAGS.hidden, activation=tf.nn.softplus, name="hidden%d" % i, kernel_initializer=tf.contrib.layers.xavier_initializer()
+                net,
+                FLAGS.hidden,
+                activation=tf.nn.softplus,
+                name="hidden%d" % i,
+                kernel_initializer=tf.contrib.layers.xavier_initializer(),
             )
         return net
 

@@ -15,7 +15,9 @@ import numpy as np
 import tensorflow as tf
 
 flags = tf.app.flags
-flags.DEFINE_string("text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read")
+flags.DEFINE_string(
+    "text", os.path.join(os.path.dirname(os.path.abspath(__file__)), "data", "alice.txt"), "What to read"
+)
 flags.DEFINE_integer("num_steps", 8000, "Number of batches to train on")
 flags.DEFINE_integer("vocabulary_size", 600, "The most frequent words are kept; others are UNK")
 flags.DEFINE_integer("embedding_size", 64, "Dimension of the embedding vector")
@@ -84,7 +86,9 @@ def main(_):
                 embed = tf.nn.embedding_lookup(embeddings, train_inputs)
             with tf.name_scope("weights"):
                 nce_weights = tf.Variable(
-                    tf.truncated_normal([vocabulary_size, FLAGS.embedding_size], stddev=1.0 / math.sqrt(FLAGS.embedding_size))
+                    tf.truncated_normal(
+                        [vocabulary_size, FLAGS.embedding_size], stddev=1.0 / math.sqrt(FLAGS.embedding_size)
+                    )
                 )
             with tf.name_scope("biases"):
                 nce_biases = tf.Variable(tf.zeros([vocabulary_size]))
@@ -113,7 +117,9 @@ def main(_):
         average_loss, every = 0, max(FLAGS.num_steps // 8, 1)
         for step in range(1, FLAGS.num_steps + 1):
             batch_inputs, batch_labels = generate_batch(data)
-            _, loss_val = session.run([optimizer, loss], feed_dict={train_inputs: batch_inputs, train_labels: batch_labels})
+            _, loss_val = session.run(
+                [optimizer, loss], feed_dict={train_inputs: batch_inputs, train_labels: batch_labels}
+            )
             average_loss += loss_val
             if step % every == 0:
                 print("Average loss at step ", step, ": ", average_loss / every)

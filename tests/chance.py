@@ -1,6 +1,7 @@
 """Numbers that no seed was given for, the same in every run of a test.
 
-A test may well ask whether unseeded numbers look random; that it fails once in a few hundred runs by chance tells nobody anything.
+A test may well ask whether unseeded numbers look random; that it fails once in a few hundred runs by chance tells
+nobody anything.
 """
 
 import random

@@ -15,7 +15,9 @@ from tests.chance import steady
 
 
 def pytest_addoption(parser):
-    parser.addoption("--checked", action="store_true", help="compare what kernels do with what is declared of them, at every call")
+    parser.addoption(
+        "--checked", action="store_true", help="compare what kernels do with what is declared of them, at every call"
+    )
 
 
 def pytest_configure(config):
@@ -31,7 +33,9 @@ def steady_chance(request):
 
 @pytest.fixture
 def own_graph():
-    """A default graph of the test's own: `pytestmark = pytest.mark.usefixtures("own_graph")` gives one to each test of a file."""
+    """A default graph of the test's own: `pytestmark = pytest.mark.usefixtures("own_graph")` gives one to each test of
+    a file.
+    """
     with tf.Graph().as_default():
         yield
 

@@ -1,4 +1,6 @@
-"""Who imports whom in the package: at the top of a file, inside functions, for type checkers only, and by name in strings."""
+"""Who imports whom in the package: at the top of a file, inside functions, for type checkers only, and by name in
+strings.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,11 @@ def _imports_of(module: str) -> Iterator[Import]:
         for name in sorted(names - {"", module}):
             yield Import(module, node.lineno, name, kind, reason)
     for node in ast.walk(tree(module)):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and re.fullmatch(r"everflow(\.\w+)+:?", node.value):
+        if (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and re.fullmatch(r"everflow(\.\w+)+:?", node.value)
+        ):
             named = nearest(node.value.rstrip(":"))
             if named not in ("", module, "everflow"):
                 yield Import(module, node.lineno, named, "string", "")

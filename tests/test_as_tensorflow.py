@@ -103,7 +103,9 @@ def test_every_row_is_well_formed():
 
 
 def test_a_loaded_tensorflow_is_not_shadowed():
-    code = "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); import everflow.as_tensorflow"
+    code = (
+        "import sys, types; sys.modules['tensorflow'] = types.ModuleType('tensorflow'); import everflow.as_tensorflow"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 1 and "already imported" in done.stderr
 
@@ -121,7 +123,9 @@ def test_names_from_inside():
     assert Dataset is everflow.data.Dataset and parallel_interleave is everflow.data.experimental.parallel_interleave
     assert _compute_fans([3, 3, 4, 8]) == (36, 72)
     assert (
-        callable(metric_variable) and callable(tf_contextlib.contextmanager) and "StagingArea" in all_util.make_all(StagingArea.__module__)
+        callable(metric_variable)
+        and callable(tf_contextlib.contextmanager)
+        and "StagingArea" in all_util.make_all(StagingArea.__module__)
     )
     assert function_utils.fn_args(lambda features, labels, mode=None: 0) == ("features", "labels", "mode")
     assert function_utils.has_kwargs(lambda **rest: 0) and not function_utils.has_kwargs(len)
@@ -152,7 +156,10 @@ def test_audio_ops_of_the_speech_tutorial():
         ("contrib.seq2seq.python.ops.decoder", "_create_zero_outputs _transpose_batch_time"),
         ("contrib.seq2seq.python.ops.helper", "bernoulli_sample categorical_sample _call_sampler"),
         ("contrib.seq2seq.python.ops.beam_search_decoder", "_mask_probs _get_scores _tile_batch"),
-        ("python.layers.utils", "normalize_tuple normalize_data_format normalize_padding convert_data_format conv_output_length"),
+        (
+            "python.layers.utils",
+            "normalize_tuple normalize_data_format normalize_padding convert_data_format conv_output_length",
+        ),
         ("python.layers.utils", "constant_value"),
         ("contrib.slim.python.slim.data.tfexample_decoder", "TFExampleDecoder BackupHandler"),
         ("contrib.slim.python.slim.data.dataset_data_provider", "DatasetDataProvider"),
@@ -238,15 +245,21 @@ def test_questions_about_control_flow():
     in_loop, in_branch = loop._get_control_flow_context(), branch._get_control_flow_context()
     assert util.IsInWhileLoop(loop) and not util.IsInWhileLoop(branch)
     assert util.IsInCond(branch) and not util.IsInCond(loop)
-    assert util.GetContainingWhileContext(in_loop) is in_loop and util.GetContainingWhileContext(in_loop, in_loop) is None
+    assert (
+        util.GetContainingWhileContext(in_loop) is in_loop and util.GetContainingWhileContext(in_loop, in_loop) is None
+    )
     assert util.GetContainingCondContext(in_branch) is in_branch and util.GetContainingCondContext(in_loop) is None
     assert util.IsContainingContext(in_loop, in_loop) and not util.IsContainingContext(in_loop, in_branch)
-    assert util.IsLoopMerge(graph.get_operation_by_name("while/Merge")) and util.IsCondMerge(graph.get_operation_by_name("cond/Merge"))
+    assert util.IsLoopMerge(graph.get_operation_by_name("while/Merge")) and util.IsCondMerge(
+        graph.get_operation_by_name("cond/Merge")
+    )
     assert util.GetOutputContext(graph.get_operation_by_name("while/Exit")) is None
     assert not util.IsInXLAContext(loop) and not util.InXlaContext(graph)
     with everflow.Graph().as_default():
         asked = []
-        everflow.xla.experimental.compile(lambda: asked.append(util.InXlaContext(everflow.get_default_graph())) or everflow.constant(1.0))
+        everflow.xla.experimental.compile(
+            lambda: asked.append(util.InXlaContext(everflow.get_default_graph())) or everflow.constant(1.0)
+        )
     assert asked == [True]
 
 

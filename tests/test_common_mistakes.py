@@ -1,4 +1,6 @@
-"""Mistakes that programs often make: the exception is of TensorFlow's type, and its words name what is wrong, and where."""
+"""Mistakes that programs often make: the exception is of TensorFlow's type, and its words name what is wrong, and
+where.
+"""
 
 import numpy as np
 import pytest
@@ -23,17 +25,37 @@ def any_value(name="x", dtype=tf.float32):
 
 # What is wrong while a graph is drawn.
 DRAWING = [
-    (lambda: tf.constant(1.0) + tf.constant(1), TypeError, "'AddV2' op is of type int32, not float32 as its argument 'x'"),
-    (lambda: tf.matmul(ones(2, 3), ones(2, 3)), ValueError, r"are 3 and 2 for 'MatMul' .* input shapes: \[2,3\], \[2,3\]"),
+    (
+        lambda: tf.constant(1.0) + tf.constant(1),
+        TypeError,
+        "'AddV2' op is of type int32, not float32 as its argument 'x'",
+    ),
+    (
+        lambda: tf.matmul(ones(2, 3), ones(2, 3)),
+        ValueError,
+        r"are 3 and 2 for 'MatMul' .* input shapes: \[2,3\], \[2,3\]",
+    ),
     (lambda: ones(2, 3) + ones(4), ValueError, r"are 3 and 4 for 'add' \(op: 'AddV2'\)"),
     (lambda: tf.concat(0, [ones(2, 3), ones(2, 3)]), ValueError, r"the order is tf.concat\(values, axis\)"),
     (lambda: tf.concat([ones(2), ones(2)], 5), ValueError, r"in the range \[-1, 1\), but got 5"),
     (lambda: tf.reshape(ones(2, 3), [4]), ValueError, r"Cannot reshape a tensor with 6 elements to \[4\]"),
-    (lambda: tf.reduce_sum(ones(2, 3), axis=4), ValueError, "Invalid reduction dimension 4 for input with 2 dimensions"),
+    (
+        lambda: tf.reduce_sum(ones(2, 3), axis=4),
+        ValueError,
+        "Invalid reduction dimension 4 for input with 2 dimensions",
+    ),
     (lambda: tf.squeeze(ones(2, 3), axis=0), ValueError, r"Can not squeeze dim\[0\], expected a dimension of 1, got 2"),
     (lambda: tf.split(ones(5, 2), 2), ValueError, "evenly divisible by 2 but is 5"),
-    (lambda: tf.nn.conv2d(ones(1, 8, 8, 3), ones(3, 3, 3, 8), strides=[1] * 4, padding="same"), ValueError, "'padding' of 'Conv2D' Op"),
-    (lambda: tf.nn.conv2d(ones(1, 8, 8, 3), ones(3, 3, 4, 8), strides=[1] * 4, padding="SAME"), ValueError, r"input \(3\).*filter \(4\)"),
+    (
+        lambda: tf.nn.conv2d(ones(1, 8, 8, 3), ones(3, 3, 3, 8), strides=[1] * 4, padding="same"),
+        ValueError,
+        "'padding' of 'Conv2D' Op",
+    ),
+    (
+        lambda: tf.nn.conv2d(ones(1, 8, 8, 3), ones(3, 3, 4, 8), strides=[1] * 4, padding="SAME"),
+        ValueError,
+        r"input \(3\).*filter \(4\)",
+    ),
     (lambda: tf.gather(ones(3), ones(1)), TypeError, "'indices' of a 'GatherV2' op is of type float32"),
     (lambda: tf.constant([[1, 2], [3]]), ValueError, "the lists in it have different lengths"),
     (lambda: tf.constant(1.5, dtype=tf.int32), TypeError, "Expected int32, got 1.5 of type 'float'"),
@@ -46,7 +68,11 @@ DRAWING = [
     (lambda: tf.reduce_sum(ones(3), axis=0, reduction_indices=0), ValueError, "both 'reduction_indices' and 'axis'"),
     (lambda: [tf.get_variable("w", [2]) for _ in range(2)], ValueError, f"w already exists(.|\n)*{__file__}"),
     (lambda: tf.get_default_graph().get_tensor_by_name("c:0"), KeyError, "the graph has no operation 'c'"),
-    (lambda: tf.train.GradientDescentOptimizer(0.1).minimize(lambda: 1.0), TypeError, "Can not convert a float into a Tensor"),
+    (
+        lambda: tf.train.GradientDescentOptimizer(0.1).minimize(lambda: 1.0),
+        TypeError,
+        "Can not convert a float into a Tensor",
+    ),
     (lambda: tf.train.GradientDescentOptimizer(0.1).minimize(tf.constant(1.0)), ValueError, "No variables to optimize"),
     (lambda: tf.train.Saver(), ValueError, "No variables to save"),
     (lambda: tf.constant(1.0, name="a b"), ValueError, "'a b' is not a valid node name"),
@@ -89,8 +115,18 @@ def test_mistakes_of_running(mistake, error, words, name):
     ("key", "value", "error", "words"),
     [
         ("x:0", np.ones([3, 3]), ValueError, r"shape \(3, 3\) for Tensor 'x:0', which has shape '\(\?, 2\)'"),
-        ("x:0", [[1, 2], [3]], ValueError, "a value of <class 'list'> for Tensor 'x:0', which has type 'float32': .*sequence"),
-        ("x:0", [["one", 2]], ValueError, "for Tensor 'x:0', which has type 'float32': could not convert string to float: 'one'"),
+        (
+            "x:0",
+            [[1, 2], [3]],
+            ValueError,
+            "a value of <class 'list'> for Tensor 'x:0', which has type 'float32': .*sequence",
+        ),
+        (
+            "x:0",
+            [["one", 2]],
+            ValueError,
+            "for Tensor 'x:0', which has type 'float32': could not convert string to float: 'one'",
+        ),
         ("x:0", {}, TypeError, "a value of <class 'dict'> for Tensor 'x:0'"),
         ("x", [[1, 2]], TypeError, "'x' is the name of an Operation"),
         ("y:0", 1.0, TypeError, "the graph has no operation 'y'"),
@@ -104,7 +140,12 @@ def test_mistakes_of_feeding(key, value, error, words):
 
 @pytest.mark.parametrize(
     ("fetch", "error", "words"),
-    [(None, TypeError, "None"), (1.5, TypeError, "1.5"), ("y:0", ValueError, "'y'"), ("x:3", ValueError, "has only 1 outputs")],
+    [
+        (None, TypeError, "None"),
+        (1.5, TypeError, "1.5"),
+        ("y:0", ValueError, "'y'"),
+        ("x:3", ValueError, "has only 1 outputs"),
+    ],
 )
 def test_mistakes_of_fetching(fetch, error, words):
     any_value()

@@ -36,9 +36,24 @@ def test_changed_arguments():
         assert sess.run(v2.zeros_like(input=x)).tolist() == [[0, 0], [0, 0]]
         assert sess.run(v2.strings.split(["a b", "c"]).row_lengths()).tolist() == [2, 1]
         halves = [tf.constant([[0.0], [1.0]]), tf.constant([[2.0], [3.0]])]
-        assert sess.run(v2.nn.embedding_lookup(halves, [1, 2])).tolist() == [[1.0], [2.0]]  # rows in order, not dealt out
-        assert v2.nn.conv2d(tf.ones([1, 4, 4, 1]), filters=tf.ones([2, 2, 1, 1]), strides=1, padding="SAME").shape == [1, 4, 4, 1]
-    assert list(inspect.signature(v2.gather).parameters) == ["params", "indices", "validate_indices", "axis", "batch_dims", "name"]
+        assert sess.run(v2.nn.embedding_lookup(halves, [1, 2])).tolist() == [
+            [1.0],
+            [2.0],
+        ]  # rows in order, not dealt out
+        assert v2.nn.conv2d(tf.ones([1, 4, 4, 1]), filters=tf.ones([2, 2, 1, 1]), strides=1, padding="SAME").shape == [
+            1,
+            4,
+            4,
+            1,
+        ]
+    assert list(inspect.signature(v2.gather).parameters) == [
+        "params",
+        "indices",
+        "validate_indices",
+        "axis",
+        "batch_dims",
+        "name",
+    ]
     with pytest.raises(TypeError):
         v2.reduce_sum([1.0], keep_dims=True)
 
@@ -55,7 +70,9 @@ def test_initializers_with_a_seed_depend_on_nothing_else():
     def drawn(graph_seed, **arguments):
         with tf.Graph().as_default(), tf.Session() as sess:
             tf.set_random_seed(graph_seed)
-            return sess.run([initializers.GlorotUniform(**arguments)([2, 3]), initializers.RandomNormal(**arguments)([4])])
+            return sess.run(
+                [initializers.GlorotUniform(**arguments)([2, 3]), initializers.RandomNormal(**arguments)([4])]
+            )
 
     for first, second in zip(drawn(1, seed=3), drawn(2, seed=3)):
         np.testing.assert_array_equal(first, second)

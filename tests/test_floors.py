@@ -8,7 +8,8 @@ import pytest
 from tests import import_graph
 from tests.import_graph import ROOT, imports, modules, package
 
-# From the ground up. Every part of the package that is not named here is a tf.X namespace of names of `ops`, on the floor NAMESPACES.
+# From the ground up. Every part of the package that is not named here is a tf.X namespace of names of `ops`, on the
+# floor NAMESPACES.
 FLOORS = [
     {"protos", "version"},
     {"framework"},
@@ -112,7 +113,9 @@ def chart() -> str:
     for n in range(len(FLOORS)):
         reach[n] = below[n].union(*(reach[b] for b in below[n]))
     for n in range(len(FLOORS)):
-        lines += [f"  floor{n} --> floor{b}" for b in sorted(below[n]) if not any(b in reach[c] for c in below[n] - {b})]
+        lines += [
+            f"  floor{n} --> floor{b}" for b in sorted(below[n]) if not any(b in reach[c] for c in below[n] - {b})
+        ]
     return "\n".join(lines)
 
 

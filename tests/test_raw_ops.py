@@ -28,7 +28,13 @@ def test_arguments_by_name():
         tf.raw_ops.Sum([1], [0])
     with pytest.raises(TypeError):
         tf.raw_ops.Sum(input=[1], reduction_indices=[0])
-    assert list(inspect.signature(tf.raw_ops.SplitV).parameters) == ["value", "size_splits", "axis", "num_split", "name"]
+    assert list(inspect.signature(tf.raw_ops.SplitV).parameters) == [
+        "value",
+        "size_splits",
+        "axis",
+        "num_split",
+        "name",
+    ]
     with pytest.raises(AttributeError):
         tf.raw_ops.NoSuchOp  # noqa: B018
 
@@ -41,7 +47,12 @@ def test_generated_functions_take_positions_too():
 
 @pytest.mark.parametrize(
     "op_type, name",
-    [("RGBToHSV", "rgb_to_hsv"), ("Conv2DBackpropInput", "conv2d_backprop_input"), ("BatchMatMulV2", "batch_mat_mul_v2"), ("LRN", "lrn")],
+    [
+        ("RGBToHSV", "rgb_to_hsv"),
+        ("Conv2DBackpropInput", "conv2d_backprop_input"),
+        ("BatchMatMulV2", "batch_mat_mul_v2"),
+        ("LRN", "lrn"),
+    ],
 )
 def test_snake_case(op_type, name):
     assert gen_ops.snake_case(op_type) == name

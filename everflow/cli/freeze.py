@@ -15,10 +15,14 @@ USAGE = "everflow freeze MODEL --outputs NODE[,NODE] --to FILE [--graph FILE] [-
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("model", metavar="MODEL", help="a SavedModel's folder, a checkpoint, or a folder of checkpoints")
+    parser.add_argument(
+        "model", metavar="MODEL", help="a SavedModel's folder, a checkpoint, or a folder of checkpoints"
+    )
     parser.add_argument("--outputs", required=True, help="the nodes that are wanted, separated by commas")
     parser.add_argument("--to", required=True, metavar="FILE", help="where to write the frozen graph")
-    parser.add_argument("--graph", metavar="FILE", help="the graph of a checkpoint (.pb or .pbtxt); its .meta file where not given")
+    parser.add_argument(
+        "--graph", metavar="FILE", help="the graph of a checkpoint (.pb or .pbtxt); its .meta file where not given"
+    )
     parser.add_argument("--tags", default="serve", help="the tags of a SavedModel's graph, separated by commas")
 
 

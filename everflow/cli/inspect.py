@@ -1,4 +1,5 @@
-"""Say what a file or folder holds: a checkpoint, a SavedModel, a graph, a TensorFlow Lite model, an event file, TFRecords.
+"""Say what a file or folder holds: a checkpoint, a SavedModel, a graph, a TensorFlow Lite model, an event file,
+TFRecords.
 
 everflow inspect model-1000
 everflow inspect model-1000 --tensor net/weights
@@ -17,7 +18,9 @@ USAGE = "everflow inspect (PATH [--tensor NAME] | --plan GRAPH --fetch TENSOR ..
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("path", nargs="?", metavar="PATH", help="what to look into; a checkpoint by its name without .index")
+    parser.add_argument(
+        "path", nargs="?", metavar="PATH", help="what to look into; a checkpoint by its name without .index"
+    )
     parser.add_argument("--tensor", metavar="NAME", help="print the value of one tensor of a checkpoint")
     parser.add_argument("--plan", metavar="GRAPH", help="a GraphDef or MetaGraphDef whose plan to show")
     parser.add_argument("--fetch", nargs="+", default=[], metavar="TENSOR", help="what the plan's run is asked for")
@@ -38,7 +41,9 @@ def main(args: argparse.Namespace) -> int:
         else:
             parts = descriptions.describe(args.path)
     except (OSError, ValueError, KeyError, OpError) as e:
-        print(f"everflow inspect: {e.args[0] if isinstance(e, KeyError) else getattr(e, 'message', e)}", file=sys.stderr)
+        print(
+            f"everflow inspect: {e.args[0] if isinstance(e, KeyError) else getattr(e, 'message', e)}", file=sys.stderr
+        )
         return 1
     show(parts)
     return 0

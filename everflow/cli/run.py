@@ -26,15 +26,30 @@ _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-v", "--verbose", action="store_true", help="say what serves as tensorflow, and where a real one is left aside")
+    parser.add_argument(
+        "-v", "--verbose", action="store_true", help="say what serves as tensorflow, and where a real one is left aside"
+    )
     # Everything from the program's name on is its own, flags included.
-    parser.add_argument("-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="a module to run, and its arguments")
-    parser.add_argument("-c", dest="code", nargs=argparse.REMAINDER, metavar="CODE", help="code to run, and its arguments")
-    parser.add_argument("script", nargs=argparse.REMAINDER, metavar="SCRIPT", help="a script to run, or `-` for stdin, and its arguments")
+    parser.add_argument(
+        "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="a module to run, and its arguments"
+    )
+    parser.add_argument(
+        "-c", dest="code", nargs=argparse.REMAINDER, metavar="CODE", help="code to run, and its arguments"
+    )
+    parser.add_argument(
+        "script",
+        nargs=argparse.REMAINDER,
+        metavar="SCRIPT",
+        help="a script to run, or `-` for stdin, and its arguments",
+    )
 
 
 def main(args: argparse.Namespace) -> int:
-    programs = [(run, words) for run, words in ((_run_module, args.module), (_run_text, args.code), (_run_script, args.script)) if words]
+    programs = [
+        (run, words)
+        for run, words in ((_run_module, args.module), (_run_text, args.code), (_run_script, args.script))
+        if words
+    ]
     if not programs:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
@@ -48,7 +63,9 @@ def main(args: argparse.Namespace) -> int:
 def _say_what_serves(as_tensorflow) -> None:
     import everflow  # loaded when first needed
 
-    print(f"everflow: tensorflow is Everflow {EVERFLOW_VERSION} in {os.path.dirname(everflow.__file__)}", file=sys.stderr)
+    print(
+        f"everflow: tensorflow is Everflow {EVERFLOW_VERSION} in {os.path.dirname(everflow.__file__)}", file=sys.stderr
+    )
     if installed := as_tensorflow.installed_tensorflow():
         print(f"everflow: the TensorFlow in {os.path.dirname(installed)} is not used", file=sys.stderr)
 
@@ -82,9 +99,13 @@ def _run_script(path: str, arguments: list[str]) -> None:
         with io.open_code(os.path.abspath(path)) as f:
             source = f.read()
     except OSError as e:
-        print(f"everflow run: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr)
+        print(
+            f"everflow run: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr
+        )
         raise SystemExit(2) from e
-    _run_code(source, path, [path, *arguments], path=os.path.dirname(os.path.realpath(path)), file=os.path.abspath(path))
+    _run_code(
+        source, path, [path, *arguments], path=os.path.dirname(os.path.realpath(path)), file=os.path.abspath(path)
+    )
 
 
 def _run_code(source: str | bytes, filename: str, argv: list[str], path: str, file: str | None = None) -> None:
@@ -105,7 +126,10 @@ def _run_module(name: str, arguments: list[str]) -> None:
     try:
         found = importlib.util.find_spec(name)
     except ImportError as e:
-        print(f"everflow run: error while finding module specification for {name!r} ({type(e).__name__}: {e})", file=sys.stderr)
+        print(
+            f"everflow run: error while finding module specification for {name!r} ({type(e).__name__}: {e})",
+            file=sys.stderr,
+        )
         raise SystemExit(1) from e
     if found is None:
         print(f"everflow run: No module named {name}", file=sys.stderr)
@@ -116,7 +140,11 @@ def _run_module(name: str, arguments: list[str]) -> None:
 def _set_first_path(path: str) -> None:
     """Where Python would look for the program's own modules, in place of the directory of the `everflow` command."""
     scripts = os.path.dirname(os.path.abspath(sys.argv[0])) if sys.argv else None
-    if sys.path and scripts and os.path.realpath(sys.path[0] or ".") in (os.path.realpath(scripts), os.path.dirname(_HERE)):
+    if (
+        sys.path
+        and scripts
+        and os.path.realpath(sys.path[0] or ".") in (os.path.realpath(scripts), os.path.dirname(_HERE))
+    ):
         sys.path[0] = path
     else:
         sys.path.insert(0, path)
@@ -135,4 +163,8 @@ def _show(error: BaseException) -> None:
 
 
 def _is_ours(filename: str) -> bool:
-    return os.path.abspath(filename) == os.path.abspath(__file__) or filename.startswith("<frozen ") or filename == runpy.__file__
+    return (
+        os.path.abspath(filename) == os.path.abspath(__file__)
+        or filename.startswith("<frozen ")
+        or filename == runpy.__file__
+    )

@@ -1,7 +1,8 @@
 """Convert a model to TensorFlow Lite. The flags are those of TensorFlow's tflite_convert.
 
 everflow tflite --saved_model_dir export --output_file model.tflite
-everflow tflite --graph_def_file frozen.pb --input_arrays x --output_arrays y --output_file model.tflite --post_training_quantize
+everflow tflite --graph_def_file frozen.pb --input_arrays x --output_arrays y --output_file model.tflite
+--post_training_quantize
 """
 
 from __future__ import annotations

@@ -68,7 +68,9 @@ class RemoteExecutor:
                     session_handle=self._handle, graph_def=graph_def, current_graph_version=self._sent_version
                 )
                 response = self._call("ExtendSession", request)
-            self._sent_version = response.new_graph_version if hasattr(response, "new_graph_version") else response.graph_version
+            self._sent_version = (
+                response.new_graph_version if hasattr(response, "new_graph_version") else response.graph_version
+            )
             self.extended_to = version
 
     def prepare(self, fetches: list[Element], feeds: list[Tensor]) -> _RemoteRun:
@@ -101,7 +103,9 @@ class RemoteExecutor:
         timeout = timeout_in_ms + int(_GRACE_SECONDS * 1000) if timeout_in_ms else 0
         try:
             master = wire.MASTERS_HERE.get(self._target)
-            response = self._call("RunStep", request, timeout) if master is None else master.RunStep(request, wire.Call())
+            response = (
+                self._call("RunStep", request, timeout) if master is None else master.RunStep(request, wire.Call())
+            )
             if response.status_code:
                 raise wire.error_of(response.status_code, response.status_error_message)
         except errors.OpError as e:
@@ -122,7 +126,9 @@ class RemoteExecutor:
         return _RemoteRun(self, fetches, list(feeds)).run(feeds.values(), None, None, handle)
 
     def compile(self, fetches: list[Element], feeds: list[Tensor], **options: Any) -> NoReturn:
-        raise errors.UnimplementedError(None, None, "A plan is made where the graph runs; only a local session can show it")
+        raise errors.UnimplementedError(
+            None, None, "A plan is made where the graph runs; only a local session can show it"
+        )
 
     # --- the end -----------------------------------------------------------------------------
 
@@ -137,7 +143,11 @@ class RemoteExecutor:
             handle, self._handle = self._handle, ""
         if handle:
             try:
-                self._call("CloseSession", master_pb2.CloseSessionRequest(session_handle=handle), self.config.operation_timeout_in_ms)
+                self._call(
+                    "CloseSession",
+                    master_pb2.CloseSessionRequest(session_handle=handle),
+                    self.config.operation_timeout_in_ms,
+                )
             except (errors.AbortedError, errors.UnavailableError):
                 pass  # the server has ended it already, or ended itself
         # The channel stays open until runs in other threads have heard of it.

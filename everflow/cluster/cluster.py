@@ -102,7 +102,9 @@ def _tasks_of(job_name: str, tasks: Any) -> dict[int, str]:
     if isinstance(tasks, (list, tuple)):
         tasks = dict(enumerate(tasks))
     if not isinstance(tasks, dict) or not all(isinstance(i, int) for i in tasks):
-        raise TypeError(f"Job {job_name!r} needs its tasks as a list of addresses, or as a dictionary from numbers to addresses.")
+        raise TypeError(
+            f"Job {job_name!r} needs its tasks as a list of addresses, or as a dictionary from numbers to addresses."
+        )
     return {index: _text(address, f"address of task {index} of job {job_name!r}") for index, address in tasks.items()}
 
 

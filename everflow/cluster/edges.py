@@ -23,7 +23,15 @@ _ENDS = (
     AttrDef("client_terminated", "bool", default=False, has_default=True),
 )
 register(OpDef(SEND, (ArgDef("tensor", type_attr="T"),), (), (AttrDef("T", "type"), *_ENDS), is_stateful=True))
-register(OpDef(RECV, (), (ArgDef("tensor", type_attr="tensor_type"),), (AttrDef("tensor_type", "type"), *_ENDS), is_stateful=True))
+register(
+    OpDef(
+        RECV,
+        (),
+        (ArgDef("tensor", type_attr="tensor_type"),),
+        (AttrDef("tensor_type", "type"), *_ENDS),
+        is_stateful=True,
+    )
+)
 
 
 def rendezvous_key(send_device: str, incarnation: int, recv_device: str, tensor_name: str) -> str:
@@ -34,7 +42,9 @@ def rendezvous_key(send_device: str, incarnation: int, recv_device: str, tensor_
 def key_of(attrs: Mapping[str, Any]) -> str:
     """The key of a `_Send` or `_Recv` node, from its attributes."""
     text = {name: _text(attrs[name]) for name in ("send_device", "recv_device", "tensor_name")}
-    return rendezvous_key(text["send_device"], attrs["send_device_incarnation"], text["recv_device"], text["tensor_name"])
+    return rendezvous_key(
+        text["send_device"], attrs["send_device_incarnation"], text["recv_device"], text["tensor_name"]
+    )
 
 
 def _text(value: str | bytes) -> str:
@@ -57,7 +67,9 @@ def end_node(
     shape: TensorShape | None = None,
     level: int = -1,
 ) -> node_def_pb2.NodeDef:
-    """The NodeDef of one end; `ends` is (sending device, its incarnation, receiving device). Values of one level may travel together."""
+    """The NodeDef of one end; `ends` is (sending device, its incarnation, receiving device). Values of one level may
+    travel together.
+    """
     node = node_def_pb2.NodeDef(op=op, name=name, device=ends[0] if op == SEND else ends[2])
     node.attr["T" if op == SEND else "tensor_type"].type = dtype.base_dtype.as_datatype_enum
     node.attr["tensor_name"].s = tensor_name.encode()

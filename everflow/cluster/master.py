@@ -1,4 +1,6 @@
-"""The part of a server that sessions talk to: it knows the cluster, keeps each session's graph, and runs it on the tasks."""
+"""The part of a server that sessions talk to: it knows the cluster, keeps each session's graph, and runs it on the
+tasks.
+"""
 
 from __future__ import annotations
 
@@ -88,11 +90,15 @@ class Master:
         return master_pb2.PartialRunSetupResponse(partial_run_handle=handle)
 
     def MakeCallable(self, request: master_pb2.MakeCallableRequest, call: wire.Call) -> master_pb2.MakeCallableResponse:
-        return master_pb2.MakeCallableResponse(handle=self._session(request.session_handle).make_callable(request.options))
+        return master_pb2.MakeCallableResponse(
+            handle=self._session(request.session_handle).make_callable(request.options)
+        )
 
     def RunCallable(self, request: master_pb2.RunCallableRequest, call: wire.Call) -> master_pb2.RunCallableResponse:
         response = master_pb2.RunCallableResponse()
-        values = self._session(request.session_handle).run_callable(request.handle, list(request.feed), response.metadata, call)
+        values = self._session(request.session_handle).run_callable(
+            request.handle, list(request.feed), response.metadata, call
+        )
         response.fetch.extend(values)
         return response
 
@@ -172,4 +178,7 @@ class Master:
 
 def _fits(task: str, wanted: DeviceSpec) -> bool:
     mine = DeviceSpec.from_string(task)
-    return all(a is None or a == b for a, b in ((wanted.job, mine.job), (wanted.replica, mine.replica), (wanted.task, mine.task)))
+    return all(
+        a is None or a == b
+        for a, b in ((wanted.job, mine.job), (wanted.replica, mine.replica), (wanted.task, mine.task))
+    )

@@ -69,7 +69,9 @@ class MasterSession:
         self._serial = itertools.count(1)
         self._active: set[_Execution] = set()
         self._closed = False
-        request = worker_pb2.CreateWorkerSessionRequest(session_handle=handle, isolate_session_state=config.isolate_session_state)
+        request = worker_pb2.CreateWorkerSessionRequest(
+            session_handle=handle, isolate_session_state=config.isolate_session_state
+        )
         for peer in peers.values():
             peer.call("CreateWorkerSession", request)
         self.extend(graph_def, 0)
@@ -89,8 +91,12 @@ class MasterSession:
             known = {f.signature.name for f in self._graph_def.library.function}
             self._graph_def.node.extend(graph_def.node)
             self._graph_def.versions.CopyFrom(graph_def.versions)
-            self._graph_def.library.function.extend(f for f in graph_def.library.function if f.signature.name not in known)
-            self._graph_def.library.gradient.extend(g for g in graph_def.library.gradient if g not in self._graph_def.library.gradient)
+            self._graph_def.library.function.extend(
+                f for f in graph_def.library.function if f.signature.name not in known
+            )
+            self._graph_def.library.gradient.extend(
+                g for g in graph_def.library.gradient if g not in self._graph_def.library.gradient
+            )
             self._graph = None
             return self.version
 
@@ -105,7 +111,9 @@ class MasterSession:
                     except (ValueError, TypeError) as e:
                         raise errors.InvalidArgumentError(None, None, str(e)) from None
                 names = list(self._incarnations)
-                self._placer = Placer(names, soft=self._config.allow_soft_placement, log=self._config.log_device_placement)
+                self._placer = Placer(
+                    names, soft=self._config.allow_soft_placement, log=self._config.log_device_placement
+                )
                 if not self._config.graph_options.place_pruned_graph:
                     self._placer.place(graph.get_operations())
                 self._graph = graph
@@ -212,7 +220,9 @@ class MasterSession:
         if options is None:
             raise errors.InvalidArgumentError(None, None, f"No such callable handle: {handle}")
         if len(feeds) != len(options.feed):
-            raise errors.InvalidArgumentError(None, None, f"The callable takes {len(options.feed)} values, not {len(feeds)}")
+            raise errors.InvalidArgumentError(
+                None, None, f"The callable takes {len(options.feed)} values, not {len(feeds)}"
+            )
         fed = dict(zip(options.feed, feeds, strict=True))
         return self.run(fed, list(options.fetch), list(options.target), options.run_options, metadata, call)
 
@@ -240,7 +250,9 @@ class MasterSession:
         feeds: Mapping[str, tensor_pb2.TensorProto],
     ) -> dict[str, tensor_pb2.TensorProto]:
         """A run that was registered by hand: tensor name → TensorProto, in and out."""
-        return self._execute(tasks, feeds, self._config.operation_timeout_in_ms, config_pb2.RunOptions(), None, wire.Call())
+        return self._execute(
+            tasks, feeds, self._config.operation_timeout_in_ms, config_pb2.RunOptions(), None, wire.Call()
+        )
 
     def close(self) -> None:
         """Stop what is under way, and let the tasks forget this session."""
@@ -248,7 +260,9 @@ class MasterSession:
             self._closed = True
             active = list(self._active)
         for execution in active:
-            execution.stop(errors.CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`."))
+            execution.stop(
+                errors.CancelledError(None, None, "Step was cancelled by an explicit call to `Session::Close()`.")
+            )
         request = worker_pb2.DeleteWorkerSessionRequest(session_handle=self.handle)
         for peer in self._peers.values():
             with contextlib.suppress(errors.UnavailableError, errors.DeadlineExceededError):
@@ -256,7 +270,9 @@ class MasterSession:
 
 
 class _Execution:
-    """One run under way: the parts on other tasks as calls, the one here in this thread. The first failure ends them all."""
+    """One run under way: the parts on other tasks as calls, the one here in this thread. The first failure ends them
+    all.
+    """
 
     def __init__(
         self,

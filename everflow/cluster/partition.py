@@ -1,8 +1,10 @@
-"""Cuts a run over the tasks of a cluster: a GraphDef for each, with `_Send` and `_Recv` where an edge went from one to another.
+"""Cuts a run over the tasks of a cluster: a GraphDef for each, with `_Send` and `_Recv` where an edge went from one to
+another.
 
-All parts keep one common order of nodes. Each task runs its part in that order and sends never wait, so the first node that has not run
-can always run: no two tasks wait for each other. A value sent from inside a branch or loop must be received in the same branch or loop: the
-receiving part is given the branch's predicate, or a loop that goes round as often as the original.
+All parts keep one common order of nodes. Each task runs its part in that order and sends never wait, so the first node
+that has not run can always run: no two tasks wait for each other. A value sent from inside a branch or loop must be
+received in the same branch or loop: the receiving part is given the branch's predicate, or a loop that goes round as
+often as the original.
 """
 
 from __future__ import annotations
@@ -56,7 +58,8 @@ def partition(
     graph: Graph,
     here: str,
 ) -> dict[str, Part]:
-    """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has placed.
+    """Task name → its part of a pruned graph, which was made for `feeds` (tensors) and whose nodes `device_of(op)` has
+    placed.
 
     `here` is the task of the master.
     """
@@ -90,7 +93,9 @@ class _Cutter:
             for source, output in node.inputs:
                 if source.type in NEXT:  # a loop's value goes round where the loop variable is
                     self.devices[source] = self.devices[node]
-                elif node.type == "Identity" and is_ref(source, output):  # a variable is read where it is, when its reader says
+                elif node.type == "Identity" and is_ref(
+                    source, output
+                ):  # a variable is read where it is, when its reader says
                     self.devices[node] = self.devices[source]
         self.tasks = {n: task_of(device) for n, device in self.devices.items()}
         if not any(n.type in CONTROL_FLOW or n.type == "MutexLock" for n in self.order):
@@ -104,7 +109,8 @@ class _Cutter:
         self.awaited: dict[Node, dict[str, None]] = {}  # node → tasks that need to know that it ran
         self.names: dict[Any, Any] = {}  # (task, edge, node or what was made for it) → node or tensor name
         self.serial = 0
-        # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent at once.
+        # A variable that is fetched from another task shows what it was before the run changed it, as its value is sent
+        # at once.
         fetched = [f for f in pruned.fetches if isinstance(f, tuple) and f[0].type != FEED]
         self.sent_at_once = {f for f in fetched if is_ref(*f) and self.tasks[f[0]] != here}
 
@@ -132,14 +138,16 @@ class _Cutter:
             for function in graph._functions.values():
                 part.graph_def.library.function.append(function.definition)
                 if function.gradient_name:
-                    part.graph_def.library.gradient.add(function_name=function.name, gradient_func=function.gradient_name)
+                    part.graph_def.library.gradient.add(
+                        function_name=function.name, gradient_func=function.gradient_name
+                    )
         return self.parts
 
     def find_levels(self) -> None:
         """Give each node the number of moves between tasks that lie behind it.
 
-        In the order of levels, a task sends all it can before it waits for anything, so values of one level are there at the same time. What
-        the schedule has put in order for a variable, or for a queue, stays so.
+        In the order of levels, a task sends all it can before it waits for anything, so values of one level are there
+        at the same time. What the schedule has put in order for a variable, or for a queue, stays so.
         """
         accesses = variable_accesses(self.pruned.nodes)
         written, used = _by_node(accesses.writers), _by_node(accesses.users)
@@ -147,7 +155,9 @@ class _Cutter:
         last_use: dict[Node, int] = {}
         put = 0
         for node in self.order:
-            moves = [self.levels[s] + (not self.is_here((s, o), self.tasks[node])) for s, o in node.inputs if s.type != FEED]
+            moves = [
+                self.levels[s] + (not self.is_here((s, o), self.tasks[node])) for s, o in node.inputs if s.type != FEED
+            ]
             moves += [self.levels[c] + (self.tasks[c] != self.tasks[node]) for c in node.controls if c.type != FEED]
             moves += [max(last_use.get(v, 0), last_write.get(v, 0)) for v in written.get(node, ())]
             moves += [last_write.get(v, 0) for v in used.get(node, ())]
@@ -160,7 +170,9 @@ class _Cutter:
     # --- what has to move --------------------------------------------------------------------
 
     def plain(self, edge: Edge) -> Edge:
-        """The edge to take in place of one: predicates without the copies that branches make of them, so that each is sent once."""
+        """The edge to take in place of one: predicates without the copies that branches make of them, so that each is
+        sent once.
+        """
         return edge if edge[0].output_dtypes[edge[1]] is not dtypes.bool else predicate_of(edge)
 
     def is_here(self, edge: Edge, task: str) -> bool:
@@ -258,7 +270,9 @@ class _Cutter:
         """Let a fetch take the value that a variable has at this point."""
         node, output = edge
         source = f"{node.name}:{output}" if output else node.name
-        name = self.add(self.tasks[node], "DeepCopy", self.new_name(node.name), [source], T=node.output_dtypes[output].base_dtype)
+        name = self.add(
+            self.tasks[node], "DeepCopy", self.new_name(node.name), [source], T=node.output_dtypes[output].base_dtype
+        )
         self.names["fetch", node, output] = name
 
     def copy_constant(self, node: Node, task: str) -> str:
@@ -280,7 +294,9 @@ class _Cutter:
         node, output = edge
         source = self.tasks[node]
         ends = self.ends(self.devices[node], self.first_device[task])
-        made = edges.end_node(edges.SEND, self.new_name(node.name), node.output_dtypes[output], self.tensor_name(edge), ends, False)
+        made = edges.end_node(
+            edges.SEND, self.new_name(node.name), node.output_dtypes[output], self.tensor_name(edge), ends, False
+        )
         made.input.append(self.input_name(edge, source))
         self.part(source).graph_def.node.append(made)
 
@@ -294,7 +310,9 @@ class _Cutter:
         shape = node.output_shapes[output] or TensorShape(None)
         name = self.new_name(node.name)
         level = self.levels.get(node, -1)
-        made = edges.end_node(edges.RECV, name, node.output_dtypes[output], self.tensor_name(edge), ends, False, shape, level)
+        made = edges.end_node(
+            edges.RECV, name, node.output_dtypes[output], self.tensor_name(edge), ends, False, shape, level
+        )
         made.input.extend(f"^{c}" for c in controls)
         self.part(task).graph_def.node.append(made)
         return name
@@ -316,9 +334,18 @@ class _Cutter:
             ends = self.ends(self.devices[node], self.first_device[task])
             name = self.new_name(node.name)
             made = edges.end_node(
-                edges.RECV, name, dtypes.float32, f"^{node.name}", ends, False, TensorShape([0]), self.levels.get(node, -1)
+                edges.RECV,
+                name,
+                dtypes.float32,
+                f"^{node.name}",
+                ends,
+                False,
+                TensorShape([0]),
+                self.levels.get(node, -1),
             )
-            made.input.extend(f"^{c}" for c in self.context(self.flow.guard(node), self.frame(node), self.in_body(node), task))
+            made.input.extend(
+                f"^{c}" for c in self.context(self.flow.guard(node), self.frame(node), self.in_body(node), task)
+            )
             self.part(task).graph_def.node.append(made)
             self.names[key] = name
         return self.names[key]
@@ -374,7 +401,9 @@ class _Cutter:
             value = self.input_name(predicate, task)
             like = predicate[0].name
             switch = self.add(task, "Switch", self.new_name(like), [value, value], T=dtypes.bool)
-            self.names[key] = self.add(task, "Identity", self.new_name(like), [f"{switch}:1" if taken else switch], T=dtypes.bool)
+            self.names[key] = self.add(
+                task, "Identity", self.new_name(like), [f"{switch}:1" if taken else switch], T=dtypes.bool
+            )
         return self.names[key]
 
     def loop(self, path: Path, task: str) -> _Loop:
@@ -413,7 +442,9 @@ class _Cutter:
 
 @dataclass(frozen=True, slots=True)
 class _Loop:
-    """Nodes of a loop that keeps time with one on another task: its condition, one that runs each time it is asked, one for each round."""
+    """Nodes of a loop that keeps time with one on another task: its condition, one that runs each time it is asked, one
+    for each round.
+    """
 
     condition: str
     round: str

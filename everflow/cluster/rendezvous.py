@@ -105,7 +105,9 @@ class _Asked:
         self._keys = keys
         self._done = threading.Event()
         self._values: dict[str, tensor_pb2.TensorProto] | None = None
-        self._future = peer.start("RecvTensor", worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys)))
+        self._future = peer.start(
+            "RecvTensor", worker_pb2.RecvTensorRequest(step_id=step_id, rendezvous_key="\n".join(keys))
+        )
         self._future.add_done_callback(lambda _: self._done.set())
 
     def value(self, key: str, step: Step) -> tensor_pb2.TensorProto:
@@ -113,7 +115,9 @@ class _Asked:
         if self._values is None:
             while not self._done.wait(0.1):
                 step.check()
-            self._values = dict(zip(self._keys, unpack(self._peer.finish(self._future).tensor, len(self._keys)), strict=True))
+            self._values = dict(
+                zip(self._keys, unpack(self._peer.finish(self._future).tensor, len(self._keys)), strict=True)
+            )
         return self._values[key]
 
     def cancel(self) -> None:
@@ -124,7 +128,9 @@ def pack(values: list[tensor_pb2.TensorProto]) -> tensor_pb2.TensorProto:
     """Several values as one message: a vector of serialized tensors. One alone goes as it is."""
     if len(values) == 1:
         return values[0]
-    made = tensor_pb2.TensorProto(dtype=dtypes.string.as_datatype_enum, string_val=[v.SerializeToString() for v in values])
+    made = tensor_pb2.TensorProto(
+        dtype=dtypes.string.as_datatype_enum, string_val=[v.SerializeToString() for v in values]
+    )
     made.tensor_shape.dim.add(size=len(values))
     return made
 

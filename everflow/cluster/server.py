@@ -11,7 +11,8 @@ from everflow.protos import cluster_pb2, config_pb2, tensorflow_server_pb2
 
 T = TypeVar("T")
 
-# Once started, a server serves until its process ends, also when nobody holds the object any more: others may have its target.
+# Once started, a server serves until its process ends, also when nobody holds the object any more: others may have its
+# target.
 _started: set[Server] = set()
 
 
@@ -51,7 +52,11 @@ class Server:
         from everflow.cluster.worker import Worker  # loads torch
 
         jobs = ClusterSpec(self._server_def.cluster)
-        addresses = {f"/job:{job}/replica:0/task:{i}": jobs.task_address(job, i) for job in jobs.jobs for i in jobs.task_indices(job)}
+        addresses = {
+            f"/job:{job}/replica:0/task:{i}": jobs.task_address(job, i)
+            for job in jobs.jobs
+            for i in jobs.task_indices(job)
+        }
         mine = addresses.pop(self._task)
         config = self._server_def.default_session_config
         self._peers = {task: wire.Peer(address, task) for task, address in addresses.items()}
@@ -125,7 +130,9 @@ def _make_server_def(
             raise ValueError(f"server_def.{missing[0]} must be set")
     else:
         if not isinstance(server_or_cluster_def, (dict, cluster_pb2.ClusterDef, ClusterSpec)):
-            raise TypeError(f"A server takes a ServerDef, a ClusterSpec or what makes one, not {server_or_cluster_def!r}")
+            raise TypeError(
+                f"A server takes a ServerDef, a ClusterSpec or what makes one, not {server_or_cluster_def!r}"
+            )
         cluster = ClusterSpec(server_or_cluster_def)
         job_name = _only(cluster.jobs, "job_name", "jobs") if job_name is None else job_name
         if task_index is None:

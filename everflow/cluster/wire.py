@@ -1,6 +1,8 @@
-"""The calls between tasks: TensorFlow's MasterService and WorkerService over gRPC, and errors that keep their kind on the way.
+"""The calls between tasks: TensorFlow's MasterService and WorkerService over gRPC, and errors that keep their kind on
+the way.
 
-Messages are protos whatever they carry, so nothing that arrives is ever executed as code; what they hold is checked where it is used.
+Messages are protos whatever they carry, so nothing that arrives is ever executed as code; what they hold is checked
+where it is used.
 """
 
 from __future__ import annotations
@@ -98,7 +100,9 @@ class Threads(futures.Executor):
 
 
 def make_server(implementations: dict[str, object]) -> grpc.Server:
-    """A gRPC server for objects whose methods `CreateSession(request, call)` and so on serve; `call` is what is known of the caller."""
+    """A gRPC server for objects whose methods `CreateSession(request, call)` and so on serve; `call` is what is known
+    of the caller.
+    """
     server = grpc.server(Threads(), options=_OPTIONS)
     for service, implementation in implementations.items():
         handlers = {

@@ -1,4 +1,6 @@
-"""The part of a server that runs things: it holds the task's variables and queues, and runs the parts of graphs that it was given."""
+"""The part of a server that runs things: it holds the task's variables and queues, and runs the parts of graphs that it
+was given.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +57,9 @@ class Worker:
     ) -> worker_pb2.CreateWorkerSessionResponse:
         with self._lock:
             if request.session_handle in self._sessions:
-                raise errors.AlreadyExistsError(None, None, f"Session {request.session_handle} exists already on {self.task}")
+                raise errors.AlreadyExistsError(
+                    None, None, f"Session {request.session_handle} exists already on {self.task}"
+                )
             shared = ResourceStore() if request.isolate_session_state else self.resources
             self._sessions[request.session_handle] = _WorkerSession(SessionState(resources=shared))
         return worker_pb2.CreateWorkerSessionResponse()
@@ -145,7 +149,9 @@ class Worker:
         keys = request.rendezvous_key.split("\n")
         for key in keys:
             if edges.sending_task(key)[1] not in self._incarnations:
-                raise errors.AbortedError(None, None, f"{self.task} was restarted: it is not the one that {key} asks for")
+                raise errors.AbortedError(
+                    None, None, f"{self.task} was restarted: it is not the one that {key} asks for"
+                )
         rendezvous = self._rendezvous_of(request.step_id)
         values = [rendezvous.take(key, call) for key in keys]
         self._forget_spent(request.step_id)
@@ -155,7 +161,9 @@ class Worker:
         with self._lock:
             found = self._sessions.get(handle)
         if found is None:
-            raise errors.AbortedError(None, None, f"Session handle is not found: {handle}. {self.task} may have been restarted.")
+            raise errors.AbortedError(
+                None, None, f"Session handle is not found: {handle}. {self.task} may have been restarted."
+            )
         return found
 
     def _forget_spent(self, step_id: int) -> None:
@@ -207,8 +215,12 @@ class _RegisteredGraph:
         self._feeds = {key: op.outputs[0] for op, key in ends if op in client and op.type == edges.RECV}
         self._fetches = {key: op.inputs[0] for op, key in ends if op in client and op.type == edges.SEND}
         # What is received in no branch or loop is asked for at once.
-        self._asked = _together([(op, key) for op, key in ends if op not in client and op.type == edges.RECV and not op.control_inputs])
-        used = {t.op for op in ops if op not in client for t in op.inputs} | {c for op in ops for c in op.control_inputs}
+        self._asked = _together(
+            [(op, key) for op, key in ends if op not in client and op.type == edges.RECV and not op.control_inputs]
+        )
+        used = {t.op for op in ops if op not in client for t in op.inputs} | {
+            c for op in ops for c in op.control_inputs
+        }
         targets = [op for op in ops if op not in used and op not in client]
         self._wanted = [*self._fetches.values(), *targets]
         self._is_cut = len(ends) > len(client)
@@ -262,7 +274,9 @@ def _together(received: list[tuple[Operation, str]]) -> list[list[str]]:
     """Keys of `_Recv` nodes in groups that are asked for in one call: those of one task and one level."""
     groups: dict = {}
     for op, key in received:
-        groups.setdefault((edges.sending_task(key)[0], op.attrs[edges.LEVEL]) if edges.LEVEL in op.attrs else key, []).append(key)
+        groups.setdefault(
+            (edges.sending_task(key)[0], op.attrs[edges.LEVEL]) if edges.LEVEL in op.attrs else key, []
+        ).append(key)
     return list(groups.values())
 
 
@@ -274,5 +288,8 @@ def _result_proto(value: Value, dtype: DType) -> tensor_pb2.TensorProto:
 
 def _attributes_proto(device: devices.DeviceAttributes) -> device_attributes_pb2.DeviceAttributes:
     return device_attributes_pb2.DeviceAttributes(
-        name=device.name, device_type=device.device_type, memory_limit=device.memory_limit_bytes, incarnation=device.incarnation
+        name=device.name,
+        device_type=device.device_type,
+        memory_limit=device.memory_limit_bytes,
+        incarnation=device.incarnation,
     )

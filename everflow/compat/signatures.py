@@ -1,7 +1,7 @@
 """Functions that TensorFlow 2 has with other arguments, made of tf's own: `v2_signatures.txt` has a line for each.
 
-A line is the signature, then what changes on the way: `input>tensor` is called `tensor` in tf, and `strict=True` is always passed.
-Names among the defaults are those of types.
+A line is the signature, then what changes on the way: `input>tensor` is called `tensor` in tf, and `strict=True` is
+always passed. Names among the defaults are those of types.
 """
 
 from __future__ import annotations
@@ -31,7 +31,9 @@ def _signature(text: str) -> inspect.Signature:
     defaults = [_default(node) for node in definition.args.defaults]
     defaults = [inspect.Parameter.empty] * (len(names) - len(defaults)) + defaults
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Signature([inspect.Parameter(name, kind, default=default) for name, default in zip(names, defaults, strict=True)])
+    return inspect.Signature(
+        [inspect.Parameter(name, kind, default=default) for name, default in zip(names, defaults, strict=True)]
+    )
 
 
 def function(path: str):
@@ -39,7 +41,10 @@ def function(path: str):
     text, _, changes = lines()[path].partition(")")
     signature = _signature("(" + text.partition("(")[2] + ")")
     renamed = dict(change.split(">") for change in changes.split() if ">" in change)
-    always = {name: ast.literal_eval(value) for name, value in (change.split("=") for change in changes.split() if "=" in change)}
+    always = {
+        name: ast.literal_eval(value)
+        for name, value in (change.split("=") for change in changes.split() if "=" in change)
+    }
     served = functools.reduce(getattr, path.split("."), everflow)
 
     @functools.wraps(served)

@@ -1,4 +1,6 @@
-"""`import everflow.compat.v1 as tf` gives everflow itself: this is TensorFlow 1. `everflow.compat.v1.X` is `everflow.X`."""
+"""`import everflow.compat.v1 as tf` gives everflow itself: this is TensorFlow 1. `everflow.compat.v1.X` is
+`everflow.X`.
+"""
 
 import importlib
 import importlib.abc

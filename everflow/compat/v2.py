@@ -1,7 +1,8 @@
 """tf.compat.v2: the interface of TensorFlow 2 as far as 1.15 has it.
 
-Most names are the same objects as in tf (`v2_names.txt`). Functions whose arguments changed call tf's (`v2_signatures.txt`); those that changed
-otherwise are in a table, with what serves them; what is in none of these is not there.
+Most names are the same objects as in tf (`v2_names.txt`). Functions whose arguments changed call tf's
+(`v2_signatures.txt`); those that changed otherwise are in a table, with what serves them; what is in none of these is
+not there.
 """
 
 from __future__ import annotations
@@ -90,7 +91,9 @@ def _find(path: str):
         try:
             return pkgutil.resolve_name(f"everflow.{served}")
         except ModuleNotFoundError as e:
-            raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r} (Everflow doesn't have it yet)") from e
+            raise AttributeError(
+                f"module 'tensorflow.compat.v2' has no attribute {path!r} (Everflow doesn't have it yet)"
+            ) from e
     if path in signatures.lines():
         return signatures.function(path)
     if path in _folders():
@@ -101,7 +104,9 @@ def _find(path: str):
 
 
 def wherever(name: str):
-    """The function that is called so in TensorFlow 2, in whatever namespace of ops it is: `tf.NAME`, else `tf.X.NAME`; None where there is none."""
+    """The function that is called so in TensorFlow 2, in whatever namespace of ops it is: `tf.NAME`, else `tf.X.NAME`;
+    None where there is none.
+    """
     paths = [path for path in _all() if path.rpartition(".")[2] == name and path.partition(".")[0] not in _MODELS]
     return _find(min(paths, key=lambda path: (path.count("."), path))) if paths else None
 

@@ -80,7 +80,9 @@ def get_device_policy():
 
 
 def set_device_policy(device_policy):
-    """Copy tensors between devices "silent", "silent_for_int32" only, with a "warn"ing, or be "explicit" and raise. None means silent."""
+    """Copy tensors between devices "silent", "silent_for_int32" only, with a "warn"ing, or be "explicit" and raise.
+    None means silent.
+    """
     policy = "silent" if device_policy is None else device_policy
     if policy not in _POLICIES:
         raise ValueError(f"Not a valid device policy: {device_policy!r}")

@@ -23,7 +23,11 @@ def set_jit(enabled):
 
 def get_experimental_options():
     """The rewrites that were switched on or off."""
-    return {**_PROCESS.optimizer, "disable_model_pruning": False, "disable_meta_optimizer": _PROCESS.disable_meta_optimizer}
+    return {
+        **_PROCESS.optimizer,
+        "disable_model_pruning": False,
+        "disable_meta_optimizer": _PROCESS.disable_meta_optimizer,
+    }
 
 
 def set_experimental_options(options):

@@ -22,4 +22,6 @@ def __getattr__(name: str):
             if missing.name != f"{__name__}.{name}":
                 raise
     message = f"module 'tensorflow.contrib' has no attribute {name!r}"
-    raise AttributeError(f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if name in _MISSING else message, name=name)
+    raise AttributeError(
+        f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if name in _MISSING else message, name=name
+    )

@@ -59,7 +59,9 @@ class ParameterServerStrategy(DistributionStrategy):
 
 
 class DistributeConfig(
-    namedtuple("DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None))
+    namedtuple(
+        "DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None)
+    )
 ):
     """Which strategies `estimator.train_and_evaluate` uses."""
 
@@ -72,7 +74,13 @@ def run_standard_tensorflow_server(session_config=None):
         raise ValueError("TF_CONFIG must hold a `cluster` for a server to be part of")
     if resolver.task_type is None or resolver.task_id is None:
         raise ValueError("TF_CONFIG must say with `task` which task of the cluster this is")
-    return Server(cluster, job_name=resolver.task_type, task_index=resolver.task_id, protocol=resolver.rpc_layer, config=session_config)
+    return Server(
+        cluster,
+        job_name=resolver.task_type,
+        task_index=resolver.task_id,
+        protocol=resolver.rpc_layer,
+        config=session_config,
+    )
 
 
 # Their first names.

@@ -33,9 +33,14 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     """See `Dataset.padded_batch`."""
     specs = structure.flatten(dataset.element_spec)
     if not all(type(s) is TensorSpec for s in specs):
-        raise TypeError(f"padded_batch pads dense tensors only, and the elements are {specs}: use tf.sparse.to_dense before")
+        raise TypeError(
+            f"padded_batch pads dense tensors only, and the elements are {specs}: use tf.sparse.to_dense before"
+        )
     batch_size = convert_to_tensor(batch_size, dtypes.int64, name="batch_size")
-    shapes = [_shape_tensor(p, s.shape) for p, s in zip(structure.up_to(dataset.element_spec, padded_shapes), specs, strict=True)]
+    shapes = [
+        _shape_tensor(p, s.shape)
+        for p, s in zip(structure.up_to(dataset.element_spec, padded_shapes), specs, strict=True)
+    ]
     given = [None] * len(specs) if padding_values is None else structure.up_to(dataset.element_spec, padding_values)
     fillers = [_filler(value, s.dtype) for value, s in zip(given, specs, strict=True)]
     drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
@@ -58,11 +63,17 @@ def _shape_tensor(padded_shape, component_shape):
         if tensor.shape.rank not in (None, 1):
             raise ValueError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the shape {tensor.shape}")
         if tensor.dtype != dtypes.int64:
-            raise TypeError(f"A padded shape is a vector of int64 sizes; {padded_shape} has the type {tensor.dtype.name}")
+            raise TypeError(
+                f"A padded shape is a vector of int64 sizes; {padded_shape} has the type {tensor.dtype.name}"
+            )
         known = constant_value_as_shape(tensor)
     else:
         try:
-            known = TensorShape([None if d == -1 else d for d in padded_shape] if isinstance(padded_shape, (list, tuple)) else padded_shape)
+            known = TensorShape(
+                [None if d == -1 else d for d in padded_shape]
+                if isinstance(padded_shape, (list, tuple))
+                else padded_shape
+            )
         except (TypeError, ValueError):
             return _shape_tensor(convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64), component_shape)
         if known.rank is None:

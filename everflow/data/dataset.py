@@ -57,7 +57,9 @@ class Dataset(structure.Elements, structure.VariantValue):
     """
 
     def __init__(self):
-        raise TypeError("tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ...")
+        raise TypeError(
+            "tf.data.Dataset can't be made directly; use from_tensors, from_tensor_slices, range, from_generator, ..."
+        )
 
     def _begin(self, variant_tensor, element_spec, inputs=()):
         """What every dataset is: the tensor that stands for it, the specs of its elements, the datasets it is made of."""
@@ -83,7 +85,9 @@ class Dataset(structure.Elements, structure.VariantValue):
 
     def __repr__(self):
         shapes = structure.map_nest(str, self.output_shapes)
-        types = structure.map_nest(lambda t: repr(t) if not isinstance(t, dtypes.DType) else f"tf.{t.name}", self.output_types)
+        types = structure.map_nest(
+            lambda t: repr(t) if not isinstance(t, dtypes.DType) else f"tf.{t.name}", self.output_types
+        )
         return f"<{type(self).__name__} shapes: {shapes}, types: {types}>".replace("'", "")
 
     def __iter__(self):
@@ -124,7 +128,9 @@ class Dataset(structure.Elements, structure.VariantValue):
         optimization = options.experimental_optimization
         if optimization.autotune is not False:
             dataset = dataset._then(
-                raw.ModelDataset, algorithm=optimization.autotune_algorithm or 0, cpu_budget=optimization.autotune_cpu_budget or 0
+                raw.ModelDataset,
+                algorithm=optimization.autotune_algorithm or 0,
+                cpu_budget=optimization.autotune_cpu_budget or 0,
             )
         return dataset
 
@@ -135,7 +141,9 @@ class Dataset(structure.Elements, structure.VariantValue):
         """A dataset of one element."""
         element = structure.normalize(tensors)
         spec = structure.map_nest(structure.spec_of, element)
-        variant = raw.TensorDataset(components=structure.to_tensors(spec, element), output_shapes=structure.flat_shapes(spec))
+        variant = raw.TensorDataset(
+            components=structure.to_tensors(spec, element), output_shapes=structure.flat_shapes(spec)
+        )
         return DatasetV1Adapter._make(variant, spec)
 
     @staticmethod
@@ -162,7 +170,11 @@ class Dataset(structure.Elements, structure.VariantValue):
         """A dataset of the rows of a SparseTensor, each (indices, values, dense_shape)."""
         rank = sparse_tensor.indices.shape[1].value
         inner = None if rank is None else rank - 1
-        spec = (TensorSpec([None, inner], dtypes.int64), TensorSpec([None], sparse_tensor.dtype), TensorSpec([inner], dtypes.int64))
+        spec = (
+            TensorSpec([None, inner], dtypes.int64),
+            TensorSpec([None], sparse_tensor.dtype),
+            TensorSpec([inner], dtypes.int64),
+        )
         variant = raw.SparseTensorSliceDataset(
             indices=sparse_tensor.indices, values=sparse_tensor.values, dense_shape=sparse_tensor.dense_shape
         )
@@ -183,7 +195,9 @@ class Dataset(structure.Elements, structure.VariantValue):
         """The integers of a range, as int64: `range(stop)`, `range(start, stop)` or `range(start, stop, step)`."""
         if not 1 <= len(args) <= 3:
             raise ValueError(f"Invalid `args`: {args}")
-        start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[len(args)](*args)
+        start, stop, step = {1: lambda b: (0, b, 1), 2: lambda a, b: (a, b, 1), 3: lambda a, b, c: (a, b, c)}[
+            len(args)
+        ](*args)
         return made(raw.RangeDataset, TensorSpec([], dtypes.int64), **as_int64(start=start, stop=stop, step=step))
 
     @staticmethod
@@ -196,7 +210,9 @@ class Dataset(structure.Elements, structure.VariantValue):
         for part in parts:
             if not isinstance(part, Dataset):
                 hint = "; a list is a value here: use a tuple instead" if isinstance(part, list) else ""
-                raise TypeError(f"Dataset.zip takes tuples and dictionaries of datasets, got a {type(part).__name__}{hint}")
+                raise TypeError(
+                    f"Dataset.zip takes tuples and dictionaries of datasets, got a {type(part).__name__}{hint}"
+                )
         spec = structure.map_nest(lambda d: d.element_spec, datasets)
         return made(raw.ZipDataset, spec, inputs=parts, input_datasets=[d._variant_tensor for d in parts])
 
@@ -256,9 +272,13 @@ class Dataset(structure.Elements, structure.VariantValue):
     def concatenate(self, dataset):
         """These elements, then those of another dataset."""
         if self.output_types != dataset.output_types:
-            raise TypeError(f"Datasets to concatenate have different types: {self.output_types} and {dataset.output_types}")
+            raise TypeError(
+                f"Datasets to concatenate have different types: {self.output_types} and {dataset.output_types}"
+            )
         if self.output_classes != dataset.output_classes:
-            raise TypeError(f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}")
+            raise TypeError(
+                f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}"
+            )
         spec = structure.joined(self._element_spec, dataset._element_spec)
         return made(
             raw.ConcatenateDataset,
@@ -317,7 +337,9 @@ class Dataset(structure.Elements, structure.VariantValue):
         if num_parallel_calls is None:
             return self._then(raw.MapDataset, function.output_structure, **function.argument("f"))
         calls = convert_to_tensor(num_parallel_calls, dtypes.int32, name="num_parallel_calls")
-        return self._then(raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **function.argument("f"))
+        return self._then(
+            raw.ParallelMapDataset, function.output_structure, num_parallel_calls=calls, **function.argument("f")
+        )
 
     def map_with_legacy_function(self, map_func, num_parallel_calls=None):
         """`map` by another name."""

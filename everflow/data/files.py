@@ -26,7 +26,9 @@ def list_files(file_pattern, shuffle, seed):
         file_pattern = convert_to_tensor(file_pattern, dtype=dtypes.string, name="file_pattern")
         matching = io_files.matching_files(file_pattern)
         some = math.greater(array.shape(matching)[0], 0, name="match_not_empty")
-        message = math.add("No files matched pattern: ", strings.reduce_join(file_pattern, separator=", "), name="message")
+        message = math.add(
+            "No files matched pattern: ", strings.reduce_join(file_pattern, separator=", "), name="message"
+        )
         checked = Assert(some, [message], summarize=1, name="assert_not_empty")
         with get_default_graph().control_dependencies([checked]):
             matching = array.identity(matching)
@@ -37,7 +39,9 @@ def list_files(file_pattern, shuffle, seed):
         return dataset
 
 
-def interleaved_in_parallel(dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements):
+def interleaved_in_parallel(
+    dataset, function, cycle_length, block_length, sloppy, buffer_output_elements, prefetch_input_elements
+):
     """The dataset of `tf.data.experimental.parallel_interleave`."""
     drawn = dataset_function(dataset, function, "tf.data.experimental.parallel_interleave()")
     return dataset._then(
@@ -63,7 +67,9 @@ class _FileDataset(Dataset):
             if filenames.output_types != dtypes.string:
                 raise TypeError(f"A dataset of `filenames` must have strings as elements, not {filenames.output_types}")
             if not filenames.output_shapes.is_compatible_with(TensorShape([])):
-                raise TypeError(f"A dataset of `filenames` must have scalars as elements, not {filenames.output_shapes}")
+                raise TypeError(
+                    f"A dataset of `filenames` must have scalars as elements, not {filenames.output_shapes}"
+                )
             names = filenames
         else:
             tensor = convert_to_tensor(filenames, dtype=dtypes.string)

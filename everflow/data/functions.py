@@ -1,4 +1,6 @@
-"""Functions given to datasets, drawn as functions of the graph: elements come in by their structure, tensors from outside are captured."""
+"""Functions given to datasets, drawn as functions of the graph: elements come in by their structure, tensors from
+outside are captured.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,9 @@ class StructuredFunction:
             tensor.op._add_control_inputs(body.controls)
         self.captured_inputs = list(body.captures)
         drawn = body.body(inputs + list(body.captures.values()), outputs)
-        made = define(drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))])
+        made = define(
+            drawn, unique_name(f"__inference_{name}"), graph, argument_names=[f"args_{i}" for i in range(len(inputs))]
+        )
         self.attr = call_attr(made.name)
 
     def _called(self, element) -> list[Tensor]:

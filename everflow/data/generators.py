@@ -65,7 +65,9 @@ def from_generator(generator, output_types, output_shapes, args):
         try:
             leaves = _leaves(spec, element)
         except (TypeError, ValueError) as e:
-            raise TypeError(f"`generator` yielded {element}, which did not match the structure of output_types, {output_types}") from e
+            raise TypeError(
+                f"`generator` yielded {element}, which did not match the structure of output_types, {output_types}"
+            ) from e
         return [_converted(leaf, t, s) for leaf, t, s in zip(leaves, types, shapes)]
 
     def generator_next_fn(number):
@@ -116,7 +118,9 @@ def _converted(value, dtype, shape):
         else:
             array = np.asarray(value, dtype=dtype.as_numpy_dtype)
     except (TypeError, ValueError, UnicodeError) as e:
-        raise TypeError(f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types") from e
+        raise TypeError(
+            f"`generator` yielded {value}, which could not be converted to {dtype.name}, its type in output_types"
+        ) from e
     if not shape.is_compatible_with(array.shape):
         raise ValueError(f"`generator` yielded an element of shape {array.shape}; output_shapes has {shape} for it")
     return array

@@ -79,7 +79,11 @@ class Iterator(structure.Elements):
             mine, others = self._element_spec, dataset.element_spec
             structure.same_structure(mine, others)
             for a, b in zip(structure.flatten(mine), structure.flatten(others)):
-                for what, read in (("classes", type), ("types", structure.legacy_types), ("shapes", structure.legacy_shapes)):
+                for what, read in (
+                    ("classes", type),
+                    ("types", structure.legacy_types),
+                    ("shapes", structure.legacy_shapes),
+                ):
                     x, y = read(a), read(b)
                     if not (x.is_compatible_with(y) if what == "shapes" else x == y):
                         raise TypeError(f"Expected output {what} {x!r} but got dataset with output {what} {y!r}.")
@@ -148,7 +152,9 @@ def of_values(dataset) -> IteratorV2:
 def initializable(dataset, shared_name=None) -> Iterator:
     """An iterator that must be initialised in each session."""
     if executing_eagerly():
-        raise RuntimeError("make_initializable_iterator is for graphs: with eager execution, loop over the dataset itself.")
+        raise RuntimeError(
+            "make_initializable_iterator is for graphs: with eager execution, loop over the dataset itself."
+        )
     variant = dataset._apply_options()._variant_tensor
     spec = dataset.element_spec
     resource = raw.IteratorV2(container="", shared_name=shared_name or "", **structure.attributes(spec))
@@ -172,7 +178,9 @@ class _FactoryGraph(FuncGraph):
         return self.captures[tensor]
 
     def _copied(self, tensor):
-        """A tensor with all that it is made of, once for each use; without recursion, since datasets may be joined by the thousand."""
+        """A tensor with all that it is made of, once for each use; without recursion, since datasets may be joined by
+        the thousand.
+        """
         stack = [(tensor, iter(self._checked(tensor.op).inputs), [])]
         while True:
             current, pending, inputs = stack[-1]

@@ -100,7 +100,10 @@ class OptimizationOptions(_Settings):
     _defaults = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
 
     def _rewrites(self) -> set[str]:
-        chosen = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)} - {"apply_default_optimizations", "autotune"}
+        chosen = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)} - {
+            "apply_default_optimizations",
+            "autotune",
+        }
         if self.apply_default_optimizations is not False:
             chosen |= {n for n in self._defaults if getattr(self, n) is not False}
         if self.map_vectorization.enabled:

@@ -16,7 +16,9 @@ def _drawn(function, transformation, state_spec, element_spec, state_of):
         try:
             structure.same_structure(state_spec, found)
         except (TypeError, ValueError) as e:
-            raise TypeError(f"The state a function returns must have the structure of the initial state, {state_spec}; got {found}") from e
+            raise TypeError(
+                f"The state a function returns must have the structure of the initial state, {state_spec}; got {found}"
+            ) from e
         for what, read in (("classes", structure.legacy_classes), ("types", structure.legacy_types)):
             if read(state_spec) != read(found):
                 raise TypeError(

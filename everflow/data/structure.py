@@ -1,4 +1,5 @@
-"""The structure of a dataset's elements: nests of tuples and dicts of specs, and how values go in and out of the flat tensors that ops pass.
+"""The structure of a dataset's elements: nests of tuples and dicts of specs, and how values go in and out of the flat
+tensors that ops pass.
 
 Lists are not nests here: they are converted to tensors.
 """
@@ -143,7 +144,9 @@ def _to_tensor(spec, value):
     if isinstance(spec, SparseTensorSpec):
         return sparse_serialize.serialize_sparse(value, out_type=dtypes.variant)
     if isinstance(spec, RaggedTensorSpec):
-        return raw.RaggedTensorToVariant(rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=False)
+        return raw.RaggedTensorToVariant(
+            rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=False
+        )
     return value._variant_tensor
 
 
@@ -156,7 +159,9 @@ def _to_batched(spec, value):
     if isinstance(spec, SparseTensorSpec):
         return sparse_serialize.serialize_many_sparse(value, out_type=dtypes.variant)
     if isinstance(spec, RaggedTensorSpec):
-        return raw.RaggedTensorToVariant(rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=True)
+        return raw.RaggedTensorToVariant(
+            rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=True
+        )
     return value
 
 

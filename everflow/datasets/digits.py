@@ -15,7 +15,9 @@ _TEST_SIZE = 360
 
 
 def load_digits() -> tuple[tuple[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]:
-    """(training images, labels), (test images, labels): images uint8 [n, 8, 8] from 0 to 16, labels uint8 [n]; always the same split."""
+    """(training images, labels), (test images, labels): images uint8 [n, 8, 8] from 0 to 16, labels uint8 [n]; always
+    the same split.
+    """
     with np.load(pathlib.Path(__file__).with_name("digits.npz"), allow_pickle=False) as data:
         images, labels = data["images"], data["labels"]
     order = np.random.RandomState(0).permutation(len(images))

@@ -1,4 +1,6 @@
-"""`read_data_sets`, as tensorflow.examples.tutorials.mnist.input_data has it: MNIST in three parts that hand out batches."""
+"""`read_data_sets`, as tensorflow.examples.tutorials.mnist.input_data has it: MNIST in three parts that hand out
+batches.
+"""
 
 from __future__ import annotations
 
@@ -153,12 +155,18 @@ def _locate(name, train_dir, source_url):
 
 
 def load_arrays(train_dir, source_url=DEFAULT_SOURCE_URL):
-    """(training images, labels), (test images, labels) as uint8; the bundled digits at MNIST's size where MNIST can't be had."""
+    """(training images, labels), (test images, labels) as uint8; the bundled digits at MNIST's size where MNIST can't
+    be had.
+    """
     try:
-        paths = [_locate(name, train_dir, source_url) for name in (TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS)]
+        paths = [
+            _locate(name, train_dir, source_url) for name in (TRAIN_IMAGES, TRAIN_LABELS, TEST_IMAGES, TEST_LABELS)
+        ]
     except (urllib.error.URLError, http.client.HTTPException, OSError) as e:
         tf_logging.warning(
-            "MNIST is not in %s and can't be downloaded (%s): using the 1797 digits that come with Everflow in its place.", train_dir, e
+            "MNIST is not in %s and can't be downloaded (%s): using the 1797 digits that come with Everflow in its place.",
+            train_dir,
+            e,
         )
         (train, train_labels), (test, test_labels) = load_digits()
         return (_as_mnist(train), train_labels), (_as_mnist(test), test_labels)
@@ -176,7 +184,9 @@ def _as_mnist(images):
 
     out = np.zeros((len(images), _SIDE, _SIDE, 1), np.uint8)
     for i, image in enumerate(images):
-        scaled = Image.fromarray((image.astype(np.float32) * (255 / LEVELS)).astype(np.uint8)).resize((20, 20), Image.Resampling.BICUBIC)
+        scaled = Image.fromarray((image.astype(np.float32) * (255 / LEVELS)).astype(np.uint8)).resize(
+            (20, 20), Image.Resampling.BICUBIC
+        )
         out[i, 4:24, 4:24, 0] = np.asarray(scaled)
     return out
 

@@ -1,6 +1,12 @@
 """tensorflow.python.debug: dump the tensors of runs, look through them afterwards or at the terminal."""
 
-from everflow.debug.dumps import DebugDumpDir, DebugTensorDatum, has_inf_or_nan, load_tensor_from_event, load_tensor_from_event_file
+from everflow.debug.dumps import (
+    DebugDumpDir,
+    DebugTensorDatum,
+    has_inf_or_nan,
+    load_tensor_from_event,
+    load_tensor_from_event_file,
+)
 from everflow.debug.gradients import GradientsDebugger
 from everflow.debug.local_cli import LocalCLIDebugHook, LocalCLIDebugWrapperSession
 from everflow.debug.structure import reconstruct_non_debug_graph_def

@@ -1,6 +1,7 @@
 """The commands that one types at the debugger: what each takes, and what it says of a dump.
 
-A command is a row of the table at the end: names, what it does, its arguments, and the method that gives the lines of its answer.
+A command is a row of the table at the end: names, what it does, its arguments, and the method that gives the lines of
+its answer.
 """
 
 from __future__ import annotations
@@ -104,7 +105,9 @@ class Answers:
         elif arguments.tensor_filter not in self._filters:
             raise Refused(f'ERROR: There is no tensor filter named "{arguments.tensor_filter}".')
         else:
-            data = dump.find(self._filters[arguments.tensor_filter], exclude_node_names=arguments.filter_exclude_node_names)
+            data = dump.find(
+                self._filters[arguments.tensor_filter], exclude_node_names=arguments.filter_exclude_node_names
+            )
             words = f' passing filter "{arguments.tensor_filter}"'
         if arguments.sort_by not in _SORTS:
             raise Refused(f"ERROR: Unsupported key to sort tensors by: {arguments.sort_by}")
@@ -131,7 +134,9 @@ class Answers:
             raise Refused(f'ERROR: Node "{node}" does not exist in partition graphs')
         slots = sorted({datum.output_slot for datum in self._dump.dumped_tensor_data if datum.node_name == node})
         if match["slot"] is None and len(slots) > 1:
-            raise Refused(f'ERROR: Node "{node}" generated debug tensors from {len(slots)} output slots: say one of {slots}')
+            raise Refused(
+                f'ERROR: Node "{node}" generated debug tensors from {len(slots)} output slots: say one of {slots}'
+            )
         slot = int(match["slot"] or (slots[0] if slots else 0))
         data = self._dump.watch_key_to_data(f"{node}:{slot}:{op}")
         if not data:
@@ -139,7 +144,10 @@ class Answers:
         number = arguments.number
         if number is None and len(data) > 1:
             lines = [f'Tensor "{node}:{slot}" generated {len(data)} dumps:', ""]
-            lines += [f"#{i} [{(datum.timestamp - self._dump.t0) / 1000:.3f} ms] {datum.watch_key}" for i, datum in enumerate(data)]
+            lines += [
+                f"#{i} [{(datum.timestamp - self._dump.t0) / 1000:.3f} ms] {datum.watch_key}"
+                for i, datum in enumerate(data)
+            ]
             return [
                 *lines,
                 "",
@@ -153,7 +161,13 @@ class Answers:
 
     def node_info(self, arguments):
         name = self._known(arguments.node_name)
-        lines = [f"Node {name}", "", f"  Op: {self._dump.node_op_type(name)}", f"  Device: {self._dump.node_device(name)}", ""]
+        lines = [
+            f"Node {name}",
+            "",
+            f"  Op: {self._dump.node_op_type(name)}",
+            f"  Device: {self._dump.node_device(name)}",
+            "",
+        ]
         for kind, found in (("input", self._dump.node_inputs), ("recipient", self._dump.node_recipients)):
             data, control = found(name), found(name, is_control=True)
             lines.append(f"  {len(data)} {kind}(s) + {len(control)} control {kind}(s):")
@@ -171,13 +185,20 @@ class Answers:
             data = [datum for datum in self._dump.dumped_tensor_data if datum.node_name == name]
             lines += [f"{len(data)} dumped tensor(s):", ""]
             lines += [
-                f"  Slot {datum.output_slot} @ {datum.debug_op} @ {(datum.timestamp - self._dump.t0) / 1000:.3f} ms" for datum in data
+                f"  Slot {datum.output_slot} @ {datum.debug_op} @ {(datum.timestamp - self._dump.t0) / 1000:.3f} ms"
+                for datum in data
             ]
         if arguments.traceback:
             lines += ["", "", "Traceback of node construction:"]
             frames = [frame for frame in self._dump.node_traceback(name) if not frame[0].startswith(_OURS)]
             for i, (path, number, function, text, *_) in enumerate(frames):
-                lines += [f"{i}: {path}", f"  Line:     {number}", f"  Function: {function}", f'  Text:     "{text}"', ""]
+                lines += [
+                    f"{i}: {path}",
+                    f"  Line:     {number}",
+                    f"  Function: {function}",
+                    f'  Text:     "{text}"',
+                    "",
+                ]
         return lines
 
     def list_inputs(self, arguments):
@@ -197,7 +218,9 @@ class Answers:
             if not self._dump.node_exists(node):
                 return []
             data = [(other, "") for other in neighbours(node)]
-            return data + ([(other, "(Ctrl) ") for other in neighbours(node, is_control=True)] if arguments.control else [])
+            return data + (
+                [(other, "(Ctrl) ") for other in neighbours(node, is_control=True)] if arguments.control else []
+            )
 
         def walk(node, level, before):
             seen.add(node)
@@ -232,7 +255,9 @@ class Answers:
         try:
             result = eval(expression, {"np": np, "_tensors": tensors})
         except Exception as e:
-            raise Refused(f"Error occurred during handling of command: eval {arguments.expression}:\n{type(e)}: {e}") from e
+            raise Refused(
+                f"Error occurred during handling of command: eval {arguments.expression}:\n{type(e)}: {e}"
+            ) from e
         arguments.numeric_summary = True
         return _shown(f"from eval of expression '{arguments.expression}'", result, "", arguments)
 

@@ -1,6 +1,7 @@
 """Dumped tensors on disk: one folder for a run, one file for each tensor, and what is asked of them afterwards.
 
-A file is an Event message; its path tells device, node, output, kind and time: `_tfdbg_device_,job_.../scope/node_0_DebugIdentity_1234`.
+A file is an Event message; its path tells device, node, output, kind and time:
+`_tfdbg_device_,job_.../scope/node_0_DebugIdentity_1234`.
 """
 
 from __future__ import annotations
@@ -98,10 +99,14 @@ class DebugTensorDatum:
     output_slot = property(lambda self: self._output_slot, doc="Which output.")
     debug_op = property(lambda self: self._debug_op, doc="What was dumped: DebugIdentity for the value itself.")
     timestamp = property(lambda self: self._timestamp, doc="When, in microseconds since 1970.")
-    extended_timestamp = property(lambda self: (self._timestamp, 0), doc="When, and which of those dumped at the same time.")
+    extended_timestamp = property(
+        lambda self: (self._timestamp, 0), doc="When, and which of those dumped at the same time."
+    )
     file_path = property(lambda self: self._file_path, doc="The file.")
     tensor_name = property(lambda self: f"{self._node_name}:{self._output_slot}", doc="The tensor's name.")
-    watch_key = property(lambda self: f"{self.tensor_name}:{self._debug_op}", doc="The tensor's name and what was dumped of it.")
+    watch_key = property(
+        lambda self: f"{self.tensor_name}:{self._debug_op}", doc="The tensor's name and what was dumped of it."
+    )
     dump_size_bytes = property(lambda self: os.path.getsize(self._file_path), doc="The size of the file.")
 
     def get_tensor(self):
@@ -115,7 +120,8 @@ class DebugTensorDatum:
 
 
 CoreMetadata = collections.namedtuple(
-    "CoreMetadata", ["global_step", "session_run_index", "executor_step_index", "input_names", "output_names", "target_nodes"]
+    "CoreMetadata",
+    ["global_step", "session_run_index", "executor_step_index", "input_names", "output_names", "target_nodes"],
 )
 
 
@@ -153,7 +159,9 @@ class DebugDumpDir(GraphStructure):
         for place, _, files in os.walk(top):
             for name in files:
                 if not name.startswith(METADATA_PREFIX):
-                    found.append(DebugTensorDatum(self._dump_root, os.path.relpath(os.path.join(place, name), self._dump_root)))
+                    found.append(
+                        DebugTensorDatum(self._dump_root, os.path.relpath(os.path.join(place, name), self._dump_root))
+                    )
         return sorted(found, key=lambda datum: datum.extended_timestamp)
 
     def _check_known(self):
@@ -161,7 +169,9 @@ class DebugDumpDir(GraphStructure):
             known = self.names_on(device)
             for datum in data:
                 if known is not None and datum.node_name not in known and not datum.node_name.startswith("_arg_"):
-                    raise ValueError(f"There is a dump of node {datum.node_name!r}, which the graphs of device {device} do not have.")
+                    raise ValueError(
+                        f"There is a dump of node {datum.node_name!r}, which the graphs of device {device} do not have."
+                    )
 
     # What was dumped.
 
@@ -178,7 +188,9 @@ class DebugDumpDir(GraphStructure):
         """Every dumped tensor, in the order of time."""
         if len(self._data) == 1:
             return next(iter(self._data.values()))
-        return sorted((datum for data in self._data.values() for datum in data), key=lambda datum: datum.extended_timestamp)
+        return sorted(
+            (datum for data in self._data.values() for datum in data), key=lambda datum: datum.extended_timestamp
+        )
 
     @property
     def t0(self):
@@ -201,7 +213,10 @@ class DebugDumpDir(GraphStructure):
         return self._info(FEEDS_FILE)
 
     def _info(self, prefix):
-        texts = [_read_event(path).log_message.message for path in glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))]
+        texts = [
+            _read_event(path).log_message.message
+            for path in glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
+        ]
         return (texts[0] if len(texts) == 1 else texts) if texts else None
 
     def devices(self):
@@ -249,7 +264,9 @@ class DebugDumpDir(GraphStructure):
         key = f"{node_name}:{output_slot}:{debug_op}"
         data = self.watch_key_to_data(key, device_name)
         if not data:
-            raise ValueError(f"Watch key {key!r} was not dumped; of this node there are {self.debug_watch_keys(node_name, device_name)}")
+            raise ValueError(
+                f"Watch key {key!r} was not dumped; of this node there are {self.debug_watch_keys(node_name, device_name)}"
+            )
         return data
 
     def _of(self, device_name):

@@ -42,7 +42,9 @@ class GradientsDebugger:
 
     def identify_gradient(self, input_tensor):
         """The tensor itself; its gradient will be known to this debugger."""
-        name = get_default_graph().unique_name(f"{input_tensor.op.name}_{input_tensor.name.split(':')[1]}/grad_debug_{self._id[:8]}")
+        name = get_default_graph().unique_name(
+            f"{input_tensor.op.name}_{input_tensor.name.split(':')[1]}/grad_debug_{self._id[:8]}"
+        )
         op_type = raw.DebugGradientRefIdentity if input_tensor.dtype._is_ref_dtype else raw.DebugGradientIdentity
         marked = op_type(input=input_tensor, name=name)
         marked.op._gradient_debugger = (self._id, input_tensor.name)
@@ -61,7 +63,9 @@ class GradientsDebugger:
                 for tensor in op.outputs:
                     if not pattern.match(tensor.name):
                         continue
-                    users = [(user, i) for user in tensor.consumers() for i, used in enumerate(user.inputs) if used is tensor]
+                    users = [
+                        (user, i) for user in tensor.consumers() for i, used in enumerate(user.inputs) if used is tensor
+                    ]
                     marked = self.identify_gradient(tensor)
                     for user, i in users:
                         user._update_input(i, marked)

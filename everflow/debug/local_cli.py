@@ -38,7 +38,9 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
     >>> sess.add_tensor_filter("has_inf_or_nan", tf_debug.has_inf_or_nan)
     """
 
-    def __init__(self, sess, dump_root=None, log_usage=True, ui_type="curses", thread_name_filter=None, config_file_path=False):
+    def __init__(
+        self, sess, dump_root=None, log_usage=True, ui_type="curses", thread_name_filter=None, config_file_path=False
+    ):
         super().__init__(sess, thread_name_filter)
         self._dump_root = None if dump_root is None else new_root("dump_root", dump_root)
         self._filters = {"has_inf_or_nan": has_inf_or_nan}
@@ -100,13 +102,19 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
             dump = DebugDumpDir(root)
             dump.set_python_graph(self.graph)
             waited, left_out = self._plan.till_filter_pass, self._plan.filter_exclude_node_names
-            if waited and error is None and not dump.find(self._filters[waited], first_n=1, exclude_node_names=left_out):
+            if (
+                waited
+                and error is None
+                and not dump.find(self._filters[waited], first_n=1, exclude_node_names=left_out)
+            ):
                 return
             self._say("run-end", fetches, feed_dict)
             if error is not None:
                 self._print(["", "The run failed:", "", f"{type(error).__name__}: {error}", ""])
             answers = Answers(self._filters, self._description(fetches, feed_dict), feed_dict, dump)
-            self._print(answers.answer(f"lt -f {waited}" + (f" -fenn {left_out}" if left_out else "") if waited else "lt"))
+            self._print(
+                answers.answer(f"lt -f {waited}" + (f" -fenn {left_out}" if left_out else "") if waited else "lt")
+            )
             self._ask(answers)
         finally:
             shutil.rmtree(root)
@@ -126,7 +134,13 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         rule = "=" * 38
         lines += [rule, f"Session.run() call #{self.run_call_count}:", "", "Fetch(es):"]
         lines += [f"  {name}" for name in _names(nest.flatten(fetches))]
-        lines += ["", "Feed dict:", *([f"  {name}" for name in _names(feed_dict or ())] or ["  (Empty)"]), rule, *_CHOICES.splitlines()]
+        lines += [
+            "",
+            "Feed dict:",
+            *([f"  {name}" for name in _names(feed_dict or ())] or ["  (Empty)"]),
+            rule,
+            *_CHOICES.splitlines(),
+        ]
         return [*lines, *(f"        {name}" for name in self._filters), "", "`help` tells more.", ""]
 
     @staticmethod

@@ -106,7 +106,9 @@ class GraphStructure:
                 found.append(path[-1])
         return found
 
-    def find_some_path(self, src_node_name, dst_node_name, include_control=True, include_reversed_ref=False, device_name=None):
+    def find_some_path(
+        self, src_node_name, dst_node_name, include_control=True, include_reversed_ref=False, device_name=None
+    ):
         """The nodes on a way from one node to another that needs it, or None."""
         for path in self._walk(dst_node_name, include_control, device_name):
             if path[-1] == src_node_name:
@@ -132,7 +134,9 @@ class GraphStructure:
         for device, nodes in self._nodes.items():
             if device_name in (None, device) and node_name in nodes:
                 return device, nodes[node_name]
-        raise ValueError(f"Node '{node_name}' does not exist in the partition graph of device '{device_name or next(iter(self._nodes))}'.")
+        raise ValueError(
+            f"Node '{node_name}' does not exist in the partition graph of device '{device_name or next(iter(self._nodes))}'."
+        )
 
     def _need_graphs(self):
         if not self._graphs:

@@ -38,7 +38,9 @@ def _counted(counts, total):
     ends = [f" {'total':>{width}} |", f" {total:>{width}} |"]
     if not counts:
         return ["|" + end for end in ends]
-    return [row + end for row, end in zip(_rows({name: str(count) for name, count in counts.items()}), ends, strict=True)]
+    return [
+        row + end for row, end in zip(_rows({name: str(count) for name, count in counts.items()}), ends, strict=True)
+    ]
 
 
 def _rows(cells):

@@ -41,7 +41,9 @@ def add_debug_tensor_watch(
 ):
     """Watch one tensor: `debug_urls` (file:///some/folder) say where its dumps go."""
     watch = run_options.debug_options.debug_tensor_watch_opts.add(
-        node_name=node_name, output_slot=output_slot, tolerate_debug_op_creation_failures=tolerate_debug_op_creation_failures
+        node_name=node_name,
+        output_slot=output_slot,
+        tolerate_debug_op_creation_failures=tolerate_debug_op_creation_failures,
     )
     run_options.debug_options.global_step = global_step
     watch.debug_ops.extend(_as_list(debug_ops))

@@ -56,20 +56,29 @@ class BaseDebugWrapperSession:
         with_watches = config_pb2.RunOptions()
         if options is not None:
             with_watches.CopyFrom(options)
-        return self.invoke_run(fetches, feed_dict, with_watches, run_metadata if run_metadata is not None else config_pb2.RunMetadata())
+        return self.invoke_run(
+            fetches, feed_dict, with_watches, run_metadata if run_metadata is not None else config_pb2.RunMetadata()
+        )
 
     def invoke_run(self, fetches, feed_dict, options, run_metadata):
         """One run, for kinds of wrappers to do something around."""
         return self._sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
 
     def _this_thread_counts(self):
-        return self._thread_name_pattern is None or bool(self._thread_name_pattern.match(threading.current_thread().name))
+        return self._thread_name_pattern is None or bool(
+            self._thread_name_pattern.match(threading.current_thread().name)
+        )
 
     def make_callable(self, fetches, feed_list=None, accept_options=False):
         """A function of the fed values."""
 
         def call(*values, **kwargs):
-            return self.run(fetches, dict(zip(feed_list or [], values, strict=True)), kwargs.get("options"), kwargs.get("run_metadata"))
+            return self.run(
+                fetches,
+                dict(zip(feed_list or [], values, strict=True)),
+                kwargs.get("options"),
+                kwargs.get("run_metadata"),
+            )
 
         return call
 
@@ -151,7 +160,9 @@ class DumpingDebugWrapperSession(BaseDebugWrapperSession):
     >>> sess = tf_debug.DumpingDebugWrapperSession(sess, "/tmp/dumps")
     """
 
-    def __init__(self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None, log_usage=True):
+    def __init__(
+        self, sess, session_root, watch_fn=None, thread_name_filter=None, pass_through_operrors=None, log_usage=True
+    ):
         super().__init__(sess, thread_name_filter, pass_through_operrors)
         self._watch_fn = _checked_watch_fn(watch_fn)
         self._session_root = new_root("session_root", session_root)
@@ -210,7 +221,10 @@ class DumpingDebugHook(SessionRunHook):
     def before_run(self, run_context):
         if self._wrapper is None:
             self._wrapper = DumpingDebugWrapperSession(
-                run_context.session, self._session_root, watch_fn=self._watch_fn, thread_name_filter=self._thread_name_filter
+                run_context.session,
+                self._session_root,
+                watch_fn=self._watch_fn,
+                thread_name_filter=self._thread_name_filter,
             )
         self._wrapper.increment_run_call_count()
         args = run_context.original_args
@@ -218,5 +232,10 @@ class DumpingDebugHook(SessionRunHook):
             return SessionRunArgs(None)
         options = config_pb2.RunOptions()
         watched = watch_options_of(self._watch_fn, args.fetches, args.feed_dict)
-        add_watches(options, run_context.session.graph, watched, self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict))
+        add_watches(
+            options,
+            run_context.session.graph,
+            watched,
+            self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict),
+        )
         return SessionRunArgs(None, feed_dict=None, options=options)

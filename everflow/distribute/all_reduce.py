@@ -1,7 +1,7 @@
 """Builders of all-reduce: tensors on several devices, each replaced by the reduction of all.
 
-The ways that these names stand for (rings, halving, shuffles) differ in how data travels between devices. Here devices share
-one memory, so each builder reduces once, on the first device, and hands the result to every other.
+The ways that these names stand for (rings, halving, shuffles) differ in how data travels between devices. Here devices
+share one memory, so each builder reduces once, on the first device, and hands the result to every other.
 """
 
 from __future__ import annotations

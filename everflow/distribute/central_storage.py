@@ -22,7 +22,8 @@ class CentralStorageStrategy(Strategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """Asynchronous training: every worker of a cluster draws its own graph, and variables are on the parameter servers in turn.
+    """Asynchronous training: every worker of a cluster draws its own graph, and variables are on the parameter servers
+    in turn.
 
     Without a `cluster_resolver` that names a cluster, all is on this machine.
     """
@@ -34,7 +35,9 @@ class ParameterServerStrategy(Strategy):
             return
         task_type, task_id = cluster_resolver.task_type, cluster_resolver.task_id
         if task_type is None or task_id is None:
-            raise ValueError(f"With a `cluster_spec`, pass this task's `task_type` ({task_type}) and `task_id` ({task_id}), too")
+            raise ValueError(
+                f"With a `cluster_spec`, pass this task's `task_type` ({task_type}) and `task_id` ({task_id}), too"
+            )
         super().__init__(ClusterExtended(self, cluster, task_type, task_id))
 
 
@@ -71,7 +74,9 @@ class ClusterExtended(CentralExtended):
 
     def __init__(self, container_strategy, cluster, task_type, task_id):
         worker = f"/job:{task_type}/task:{task_id}"
-        setter = replica_device_setter(ps_tasks=cluster.num_tasks("ps"), worker_device=worker, merge_devices=True, cluster=cluster)
+        setter = replica_device_setter(
+            ps_tasks=cluster.num_tasks("ps"), worker_device=worker, merge_devices=True, cluster=cluster
+        )
         super().__init__(container_strategy, [f"/job:{task_type}/replica:0/task:{task_id}/device:CPU:0"], setter)
         self._worker = worker
         self._is_chief = task_id == 0 and (task_type == "chief" or "chief" not in cluster.jobs)

@@ -55,7 +55,16 @@ class ClusterResolver:
 class SimpleClusterResolver(ClusterResolver):
     """A cluster that the program knows."""
 
-    def __init__(self, cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None, rpc_layer=None):
+    def __init__(
+        self,
+        cluster_spec,
+        master="",
+        task_type=None,
+        task_id=None,
+        environment="",
+        num_accelerators=None,
+        rpc_layer=None,
+    ):
         if not isinstance(cluster_spec, ClusterSpec):
             raise TypeError("cluster_spec must be a `tf.train.ClusterSpec`.")
         if not isinstance(master, str):
@@ -164,7 +173,9 @@ class UnionResolver(ClusterResolver):
                 held = joined[job] = dict(enumerate(held)) if isinstance(held, list) else held
                 named = dict(enumerate(tasks)) if isinstance(tasks, list) else tasks
                 if set(held) & set(named):
-                    raise KeyError(f"Duplicate keys detected when merging two ClusterSpecs: {sorted(set(held) & set(named))}")
+                    raise KeyError(
+                        f"Duplicate keys detected when merging two ClusterSpecs: {sorted(set(held) & set(named))}"
+                    )
                 held.update(named)
         return ClusterSpec(joined)
 
@@ -182,7 +193,8 @@ class UnionResolver(ClusterResolver):
 
 
 class TPUClusterResolver(ClusterResolver):
-    """The address of a TPU's host: "grpc://host:port", or "" for this process, as programs pass it that can do without a TPU.
+    """The address of a TPU's host: "grpc://host:port", or "" for this process, as programs pass it that can do without
+    a TPU.
 
     TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
     """
@@ -208,8 +220,15 @@ class TPUClusterResolver(ClusterResolver):
             raise ValueError("No TPU Name was given: pass it as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
-        if not self._is_address and self._tpu not in ("", "local") and "://" not in self._tpu and not self._tpu.startswith("/bns"):
-            raise NotImplementedError(f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port.")
+        if (
+            not self._is_address
+            and self._tpu not in ("", "local")
+            and "://" not in self._tpu
+            and not self._tpu.startswith("/bns")
+        ):
+            raise NotImplementedError(
+                f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port."
+            )
         self._job_name = job_name
         self._coordinator = (coordinator_name, coordinator_address) if coordinator_address else None
         self.task_type, self.task_id = job_name, 0

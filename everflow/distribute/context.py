@@ -57,4 +57,6 @@ def losses_are_means(strategy):
 def require_cross_replica():
     """Raise inside of a replica function."""
     if has_strategy() and not in_cross_replica_context():
-        raise RuntimeError("This is for cross-replica context; a replica gets there by tf.distribute.get_replica_context().merge_call(fn)")
+        raise RuntimeError(
+            "This is for cross-replica context; a replica gets there by tf.distribute.get_replica_context().merge_call(fn)"
+        )

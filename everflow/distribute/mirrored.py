@@ -1,4 +1,5 @@
-"""`tf.distribute.MirroredStrategy`: a replica and a copy of each variable on every device, kept equal by reducing gradients over all of them.
+"""`tf.distribute.MirroredStrategy`: a replica and a copy of each variable on every device, kept equal by reducing
+gradients over all of them.
 
 Replica functions are drawn in threads that take turns: each runs until it ends or calls `merge_call`, where all meet.
 """
@@ -63,12 +64,17 @@ class MirroredExtended(StrategyExtended):
     def _create_variable(self, next_creator, **kwargs):
         replica = context.get_replica_context()
         if isinstance(replica, _MirroredReplicaContext):
-            return replica.shared_variable(kwargs.get("name"), lambda: self._create_variable_across(next_creator, kwargs))
+            return replica.shared_variable(
+                kwargs.get("name"), lambda: self._create_variable_across(next_creator, kwargs)
+            )
         return self._create_variable_across(next_creator, kwargs)
 
     def _create_variable_across(self, next_creator, kwargs):
         """A copy on each device, the first with the name that was asked for; the others begin with its value."""
-        synchronization, collections = kwargs.pop("synchronization", VariableSynchronization.AUTO), kwargs.pop("collections", None)
+        synchronization, collections = (
+            kwargs.pop("synchronization", VariableSynchronization.AUTO),
+            kwargs.pop("collections", None),
+        )
         on_read = synchronization is VariableSynchronization.ON_READ
         trainable = kwargs.get("trainable", True)
         if on_read and trainable is None:
@@ -101,7 +107,9 @@ class MirroredExtended(StrategyExtended):
         return self._cross_device_ops.reduce(reduce_op, value, destinations)
 
     def _reduce_plain(self, reduce_op, value, destinations):
-        """A value without parts is the same in all replicas; what its sum would be is not clear where there are several."""
+        """A value without parts is the same in all replicas; what its sum would be is not clear where there are
+        several.
+        """
         if isinstance(value, (int, float)) and value == 0:
             return 0
         if reduce_op is ReduceOp.SUM and len(self._devices) > 1:
@@ -162,7 +170,10 @@ class _OpenScopes:
     def copied(self) -> _OpenScopes:
         """The same scopes for a thread of its own, which opens more of them."""
         made = copy.copy(self)
-        made.of_graph = {name: copy.copy(value) if isinstance(value, (list, dict)) else value for name, value in self.of_graph.items()}
+        made.of_graph = {
+            name: copy.copy(value) if isinstance(value, (list, dict)) else value
+            for name, value in self.of_graph.items()
+        }
         made.of_graph["_control"] = self.of_graph["_control"].copied()
         return made
 
@@ -181,7 +192,8 @@ class _Replicas:
         self.graph = get_default_graph()
         self.made_variables: dict = {}
         self.replicas = [
-            _Replica(self, i, name, fn, select_replica(i, args), select_replica(i, kwargs)) for i, name in enumerate(extended._devices)
+            _Replica(self, i, name, fn, select_replica(i, args), select_replica(i, kwargs))
+            for i, name in enumerate(extended._devices)
         ]
 
     def run(self):
@@ -197,7 +209,9 @@ class _Replicas:
                 if all(r.ended for r in self.replicas):
                     return regroup([r.result for r in self.replicas])
                 if any(r.ended for r in self.replicas):
-                    raise RuntimeError("Some replicas called merge_call() and others did not; all must call it equally often.")
+                    raise RuntimeError(
+                        "Some replicas called merge_call() and others did not; all must call it equally often."
+                    )
                 self._merge()
         finally:
             for replica in self.replicas:

@@ -28,7 +28,10 @@ class CrossDeviceOps:
         raise NotImplementedError("_reduce method must be implemented in descendants.")
 
     def batch_reduce_implementation(self, reduce_op, value_destination_pairs):
-        return [self.reduce_implementation(reduce_op, value, destinations) for value, destinations in value_destination_pairs]
+        return [
+            self.reduce_implementation(reduce_op, value, destinations)
+            for value, destinations in value_destination_pairs
+        ]
 
     def broadcast_implementation(self, tensor, destinations):
         return mirrored_on(devices_of(destinations), lambda _: _copy(tensor))
@@ -43,7 +46,9 @@ class ReductionToOneDevice(CrossDeviceOps):
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations):
         devices = devices_of(destinations)
-        parts = list(per_replica_value.values) if isinstance(per_replica_value, DistributedValues) else [per_replica_value]
+        parts = (
+            list(per_replica_value.values) if isinstance(per_replica_value, DistributedValues) else [per_replica_value]
+        )
         with device(self.reduce_to_device or devices[0]):
             if self.accumulation_fn is None:
                 total = reduced(reduce_op, parts)
@@ -61,7 +66,9 @@ class AllReduceCrossDeviceOps(CrossDeviceOps):
         self._num_packs = num_packs
 
     def reduce_implementation(self, reduce_op, per_replica_value, destinations):
-        parts = list(per_replica_value.values) if isinstance(per_replica_value, DistributedValues) else [per_replica_value]
+        parts = (
+            list(per_replica_value.values) if isinstance(per_replica_value, DistributedValues) else [per_replica_value]
+        )
         return mirrored_on(devices_of(destinations), lambda _: reduced(reduce_op, parts))
 
 

@@ -1,4 +1,6 @@
-"""`tf.distribute.Strategy`: how a computation is spread over devices. What users call is here; `extended` does the work."""
+"""`tf.distribute.Strategy`: how a computation is spread over devices. What users call is here; `extended` does the
+work.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import functools
 from everflow.distribute import context
 from everflow.distribute.input import DistributedDataset, DistributedIterator, InputContext, numpy_dataset
 from everflow.distribute.reduce_ops import ReduceOp, as_reduce_op, read_all
-from everflow.distribute.values import DistributedValues, DistributedVariable, SyncOnReadVariable, devices_of, full_device
+from everflow.distribute.values import (
+    DistributedValues,
+    DistributedVariable,
+    SyncOnReadVariable,
+    devices_of,
+    full_device,
+)
 from everflow.framework import nest
 from everflow.framework.scopes import device, get_default_graph
 from everflow.ops import array, math
@@ -60,7 +68,9 @@ class Strategy:
     # --- running -----------------------------------------------------------------------------
 
     def experimental_run_v2(self, fn, args=(), kwargs=None):
-        """Call `fn` once for each replica, with that replica's part of the arguments; gives what they return, grouped by replica."""
+        """Call `fn` once for each replica, with that replica's part of the arguments; gives what they return, grouped
+        by replica.
+        """
         with self.scope():
             return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
@@ -187,8 +197,14 @@ class StrategyExtended:
     def _scope(self, strategy):
         frame = context.current()
         if context.has_strategy() and (frame.strategy is not strategy or frame.replica_context is not None):
-            text = "the same strategy's replica function" if frame.strategy is strategy else "the scope of another strategy"
-            raise RuntimeError(f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}.")
+            text = (
+                "the same strategy's replica function"
+                if frame.strategy is strategy
+                else "the scope of another strategy"
+            )
+            raise RuntimeError(
+                f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}."
+            )
         with contextlib.ExitStack() as stack:
             stack.enter_context(context.entered(context.Frame(strategy)))
             if frame.strategy is not strategy:
@@ -301,7 +317,9 @@ class ReplicaContext:
         return (self._strategy.extended.worker_devices[self._id],)
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
-        """Meet the other replicas: `merge_fn(strategy, *args)` is called once, with arguments that have a part for each of them."""
+        """Meet the other replicas: `merge_fn(strategy, *args)` is called once, with arguments that have a part for each
+        of them.
+        """
         return self._merge_call(merge_fn, args, kwargs or {})
 
     def _merge_call(self, merge_fn, args, kwargs):

@@ -21,7 +21,11 @@ def full_device(name) -> str:
     """A device with replica, task and number filled in: "/replica:0/task:0/device:CPU:0" for "/cpu:0"."""
     spec = DeviceSpec.from_string(canonical_name(name))
     return DeviceSpec(
-        spec.job, spec.replica or 0, spec.task or 0, spec.device_type or "CPU", 0 if spec.device_index is None else spec.device_index
+        spec.job,
+        spec.replica or 0,
+        spec.task or 0,
+        spec.device_type or "CPU",
+        0 if spec.device_index is None else spec.device_index,
     ).to_string()
 
 
@@ -98,7 +102,9 @@ def _map_together(join, structures):
 def select_replica(index: int, structured):
     """The part of a structure that belongs to one replica."""
 
-    return nest.map_structure(lambda value: value.values[index] if isinstance(value, DistributedValues) else value, structured)
+    return nest.map_structure(
+        lambda value: value.values[index] if isinstance(value, DistributedValues) else value, structured
+    )
 
 
 def devices_of(destinations) -> list[str]:
@@ -129,7 +135,9 @@ class DistributedVariable(_Parted, Variable):
     aggregation = property(lambda self: self._aggregation)
 
     def get(self, device=None):
-        """The copy of the replica that is being drawn or of the device that is being updated; the first one across replicas."""
+        """The copy of the replica that is being drawn or of the device that is being updated; the first one across
+        replicas.
+        """
         device = device or context.current().update_device
         if device is not None:
             wanted = full_device(device)
@@ -144,7 +152,9 @@ class DistributedVariable(_Parted, Variable):
 
     def _each(self, method: str, *args, **kwargs):
         """Call a method of every copy, each with its own part of the arguments."""
-        return self._strategy.extended.update(self, lambda v, *a, **k: getattr(v, method)(*a, **k), args=args, kwargs=kwargs)
+        return self._strategy.extended.update(
+            self, lambda v, *a, **k: getattr(v, method)(*a, **k), args=args, kwargs=kwargs
+        )
 
     def __repr__(self):
         return f"{type(self).__name__}:{{\n" + ",\n".join(f"  {i} {v!r}" for i, v in enumerate(self._values)) + "\n}"
@@ -159,7 +169,11 @@ _METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initi
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():
-    setattr(DistributedVariable, _name, functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name))
+    setattr(
+        DistributedVariable,
+        _name,
+        functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name),
+    )
 _WRITES = "assign assign_add assign_sub scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update"
 
 
@@ -182,7 +196,9 @@ class MirroredVariable(DistributedVariable):
 
         def merge(strategy, value, *others, **named):
             if self._aggregation is VariableAggregation.ONLY_FIRST_REPLICA:
-                value = strategy.extended.broadcast_to(value.values[0] if isinstance(value, DistributedValues) else value, self)
+                value = strategy.extended.broadcast_to(
+                    value.values[0] if isinstance(value, DistributedValues) else value, self
+                )
             elif isinstance(value, DistributedValues):
                 value = strategy.extended.reduce_to(self._aggregation, value, self)
             return self._each(method, value, *others, **named)
@@ -200,7 +216,9 @@ class SyncOnReadVariable(DistributedVariable):
         if frame.replica_context is not None or frame.update_device is not None:
             return getattr(self.get(), method)(value, *args, **kwargs)
         if method != "assign":
-            raise ValueError("SyncOnReadVariable does not support `assign_add` and the like in cross-replica context; use `assign`.")
+            raise ValueError(
+                "SyncOnReadVariable does not support `assign_add` and the like in cross-replica context; use `assign`."
+            )
         if self._aggregation is VariableAggregation.SUM:
             value = internal_convert_to_tensor(value, self.dtype) / len(self._values)
         return self._each("assign", value, *args, **kwargs)
@@ -239,7 +257,9 @@ register_tensor_conversion_function(DistributedValues, _part_to_tensor)
 
 
 def replace_in_collections(holder: DistributedVariable, collections, trainable) -> None:
-    """Let the collections hold a variable in place of its copies. Where `trainable` was not said, the copies stay the trainable ones."""
+    """Let the collections hold a variable in place of its copies. Where `trainable` was not said, the copies stay the
+    trainable ones.
+    """
     graph = get_default_graph()
     collections = list([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections)
     if trainable:

@@ -2,7 +2,12 @@
 
 from everflow.distributions.beta import Beta, Dirichlet
 from everflow.distributions.discrete import Bernoulli, Categorical
-from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED, Distribution, ReparameterizationType
+from everflow.distributions.distribution import (
+    FULLY_REPARAMETERIZED,
+    NOT_REPARAMETERIZED,
+    Distribution,
+    ReparameterizationType,
+)
 from everflow.distributions.gamma import Exponential, Gamma
 from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
 from everflow.distributions.location_scale import Laplace, Normal, StudentT

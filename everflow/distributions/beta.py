@@ -17,7 +17,9 @@ from everflow.ops.random import distributions as random
 
 def positive(concentration):
     """The concentration itself, once it is known to be positive."""
-    return with_dependencies([check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration)
+    return with_dependencies(
+        [check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration
+    )
 
 
 class _TotalShaped:
@@ -37,7 +39,9 @@ class Beta(_TotalShaped, Scalar):
 
     _parameter_names = ("concentration1", "concentration0")
 
-    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"):
+    def __init__(
+        self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Beta"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
             self._concentration1 = convert_to_tensor(concentration1, name="concentration1")
@@ -47,7 +51,15 @@ class Beta(_TotalShaped, Scalar):
             assert_same_float_dtype([self._concentration1, self._concentration0])
             self._total_concentration = self._concentration1 + self._concentration0
         parents = [self._concentration1, self._concentration0, self._total_concentration]
-        super().__init__(self._total_concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            self._total_concentration.dtype,
+            FULLY_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            parents,
+            name,
+        )
 
     concentration1 = property(lambda self: self._concentration1, doc="The weight of 1.")
     concentration0 = property(lambda self: self._concentration0, doc="The weight of 0.")
@@ -70,7 +82,9 @@ class Beta(_TotalShaped, Scalar):
         return math.xlogy(self.concentration1 - 1.0, x) + (self.concentration0 - 1.0) * math.log1p(-x)
 
     def _log_normalization(self):
-        return math.lgamma(self.concentration1) + math.lgamma(self.concentration0) - math.lgamma(self.total_concentration)
+        return (
+            math.lgamma(self.concentration1) + math.lgamma(self.concentration0) - math.lgamma(self.total_concentration)
+        )
 
     def _entropy(self):
         return (
@@ -108,7 +122,14 @@ class Beta(_TotalShaped, Scalar):
 class BetaWithSoftplusConcentration(Beta):
     """Beta with `softplus` of both its parameters."""
 
-    def __init__(self, concentration1, concentration0, validate_args=False, allow_nan_stats=True, name="BetaWithSoftplusConcentration"):
+    def __init__(
+        self,
+        concentration1,
+        concentration0,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="BetaWithSoftplusConcentration",
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
             both = softpluses(concentration1=concentration1, concentration0=concentration0)
@@ -156,7 +177,9 @@ class Dirichlet(Concentrations):
             self._concentration = _checked_concentration(concentration) if validate_args else concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._concentration, self._total_concentration]
-        super().__init__(self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
+        )
 
     def _sample_n(self, n, seed=None):
         gamma_sample = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
@@ -200,7 +223,9 @@ class Dirichlet(Concentrations):
         if not self.validate_args:
             return x
         above = check.assert_positive(x, message="samples must be positive")
-        total = check.assert_near(array.ones([], dtype=self.dtype), math.reduce_sum(x, -1), message="sample last-dimension must sum to `1`")
+        total = check.assert_near(
+            array.ones([], dtype=self.dtype), math.reduce_sum(x, -1), message="sample last-dimension must sum to `1`"
+        )
         return with_dependencies([above, total], x)
 
 
@@ -209,7 +234,9 @@ def _checked_concentration(concentration):
         [
             check.assert_positive(concentration, message="Concentration parameter must be positive."),
             assert_rank_at_least(concentration, 1, message="Concentration parameter must have >=1 dimensions."),
-            check.assert_less(1, array.shape(concentration)[-1], message="Concentration parameter must have event_size >= 2."),
+            check.assert_less(
+                1, array.shape(concentration)[-1], message="Concentration parameter must have event_size >= 2."
+            ),
         ],
         concentration,
     )
@@ -221,4 +248,8 @@ def _kl_dirichlet_dirichlet(d1, d2, name=None):
         digamma_sum_d1 = math.digamma(math.reduce_sum(d1.concentration, axis=-1, keepdims=True))
         digamma_diff = math.digamma(d1.concentration) - digamma_sum_d1
         concentration_diff = d1.concentration - d2.concentration
-        return math.reduce_sum(concentration_diff * digamma_diff, axis=-1) - math.lbeta(d1.concentration) + math.lbeta(d2.concentration)
+        return (
+            math.reduce_sum(concentration_diff * digamma_diff, axis=-1)
+            - math.lbeta(d1.concentration)
+            + math.lbeta(d2.concentration)
+        )

@@ -1,4 +1,6 @@
-"""What several distributions do with their parameters and values: checks, the two ways to give probabilities, seeds for parts."""
+"""What several distributions do with their parameters and values: checks, the two ways to give probabilities, seeds for
+parts.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ def pick_vector(cond, true_vector, false_vector, name="pick_vector"):
         true_vector = convert_to_tensor(true_vector, name="true_vector")
         false_vector = convert_to_tensor(false_vector, name="false_vector")
         if true_vector.dtype != false_vector.dtype:
-            raise TypeError(f"{true_vector}.dtype={true_vector.dtype} does not match {false_vector}.dtype={false_vector.dtype}")
+            raise TypeError(
+                f"{true_vector}.dtype={true_vector.dtype} does not match {false_vector}.dtype={false_vector.dtype}"
+            )
         n = array.shape(true_vector)[0]
         both = array.concat([true_vector, false_vector], 0)
         return array.slice_(both, [where_v2(cond, 0, n)], [array.where(cond, n, -1)])
@@ -63,7 +67,9 @@ def log_combinations(n, counts, name="log_combinations"):
         return total_permutations - math.reduce_sum(counts_factorial, axis=[-1])
 
 
-def get_logits_and_probs(logits=None, probs=None, multidimensional=False, validate_args=False, name="get_logits_and_probs", dtype=None):
+def get_logits_and_probs(
+    logits=None, probs=None, multidimensional=False, validate_args=False, name="get_logits_and_probs", dtype=None
+):
     """Probabilities and their logits, one given and the other made from it; over the last axis when multidimensional."""
     with name_scope(name, values=[probs, logits]):
         if (probs is None) == (logits is None):
@@ -86,17 +92,24 @@ def get_logits_and_probs(logits=None, probs=None, multidimensional=False, valida
                 dependencies = [check.assert_non_negative(probs)]
                 if multidimensional:
                     probs = embed_check_categorical_event_shape(probs)
-                    dependencies.append(check.assert_near(math.reduce_sum(probs, -1), one, message="probs does not sum to 1."))
+                    dependencies.append(
+                        check.assert_near(math.reduce_sum(probs, -1), one, message="probs does not sum to 1.")
+                    )
                 else:
-                    dependencies.append(check.assert_less_equal(probs, one, message="probs has components greater than 1."))
+                    dependencies.append(
+                        check.assert_less_equal(probs, one, message="probs has components greater than 1.")
+                    )
                 probs = with_dependencies(dependencies, probs)
         with name_scope("logits"):
-            # The probabilities of many classes sum to one whatever is added to the logits; a lone probability leaves no such choice.
+            # The probabilities of many classes sum to one whatever is added to the logits; a lone probability leaves no
+            # such choice.
             return (math.log(probs) if multidimensional else math.log(probs) - math.log1p(-1.0 * probs)), probs
 
 
 def embed_check_categorical_event_shape(categorical_param, name="embed_check_categorical_event_shape"):
-    """The parameter itself, once it is known to have at least one axis, with a number of classes that its type can tell apart."""
+    """The parameter itself, once it is known to have at least one axis, with a number of classes that its type can tell
+    apart.
+    """
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
         most = _largest_integer(x.dtype)
@@ -106,12 +119,16 @@ def embed_check_categorical_event_shape(categorical_param, name="embed_check_cat
                 raise ValueError(f"The classes are a parameter's last axis, but {x.name} is a scalar.")
             if size is not None:
                 if not 2 <= size <= most:
-                    raise ValueError(f"{x.name} has {size} classes: there must be 2 at least, and {x.dtype.name} tells {most} apart.")
+                    raise ValueError(
+                        f"{x.name} has {size} classes: there must be 2 at least, and {x.dtype.name} tells {most} apart."
+                    )
                 return x
         size = array.shape(x, name="x_shape")[-1]
         return with_dependencies(
             [
-                assert_rank_at_least(x, 1, message="A categorical-distribution parameter must have at least 1 dimension."),
+                assert_rank_at_least(
+                    x, 1, message="A categorical-distribution parameter must have at least 1 dimension."
+                ),
                 check.assert_greater_equal(
                     array.shape(x)[-1], 2, message="A categorical-distribution parameter must have at least 2 events."
                 ),
@@ -146,7 +163,11 @@ def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True,
         if assert_nonnegative:
             assertions.append(check.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
-            assertions.append(assert_integer_form(x, int_dtype=target_dtype, message=f"Elements must be {target_dtype.name}-equivalent."))
+            assertions.append(
+                assert_integer_form(
+                    x, int_dtype=target_dtype, message=f"Elements must be {target_dtype.name}-equivalent."
+                )
+            )
         elif _largest_integer(x.dtype) > _largest_integer(target_dtype):
             most = _largest_integer(target_dtype)
             assertions.append(check.assert_less_equal(x, most, message=f"Elements cannot exceed {most}."))
@@ -172,7 +193,9 @@ def assert_integer_form(x, data=None, summarize=None, message=None, int_dtype=No
         message = message or f"{x.op.name} has non-integer components"
         if int_dtype is None:
             # Half the bits of the type are plenty for whole numbers that it can hold exactly.
-            int_dtype = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}.get(x.dtype.base_dtype)
+            int_dtype = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}.get(
+                x.dtype.base_dtype
+            )
             if int_dtype is None:
                 raise TypeError(f"Unrecognized type {x.dtype.name}")
         whole = math.cast(math.cast(x, int_dtype), x.dtype)

@@ -25,12 +25,22 @@ class Bernoulli(Scalar):
 
     _parameter_names = ("logits",)
 
-    def __init__(self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True, name="Bernoulli"):
+    def __init__(
+        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True, name="Bernoulli"
+    ):
         parameters = dict(locals())
         with name_scope(name) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(logits=logits, probs=probs, validate_args=validate_args, name=name)
+            self._logits, self._probs = checks.get_logits_and_probs(
+                logits=logits, probs=probs, validate_args=validate_args, name=name
+            )
         super().__init__(
-            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
+            dtypes.as_dtype(dtype),
+            NOT_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            [self._logits, self._probs],
+            name,
         )
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -77,14 +87,20 @@ def _kl_bernoulli_bernoulli(a, b, name=None):
 
 
 def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
-    """Classes and the parameters of each, broadcast against each other; the parameters have the classes on one more axis."""
+    """Classes and the parameters of each, broadcast against each other; the parameters have the classes on one more
+    axis.
+    """
     if event.dtype.is_integer:
         pass
     elif event.dtype.is_floating:
         event = math.cast(event, dtype=dtypes.int32)
     else:
-        raise TypeError(f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}")
-    shape_known_statically = params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
+        raise TypeError(
+            f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}"
+        )
+    shape_known_statically = (
+        params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
+    )
     if not shape_known_statically or params.shape[:-1] != event.shape:
         params *= array.ones_like(event[..., None], dtype=params.dtype)
         params_shape = array.shape(params)[:-1]
@@ -100,7 +116,9 @@ class Categorical(Distribution):
     >>> tf.distributions.Categorical(probs=[0.1, 0.2, 0.7]).log_prob(2)  # log(0.7)
     """
 
-    def __init__(self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True, name="Categorical"):
+    def __init__(
+        self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True, name="Categorical"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
             self._logits, self._probs = checks.get_logits_and_probs(
@@ -126,7 +144,13 @@ class Categorical(Distribution):
                 with name_scope("batch_shape"):
                     self._batch_shape_val = shape[:-1]
         super().__init__(
-            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
+            dtypes.as_dtype(dtype),
+            NOT_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            [self._logits, self._probs],
+            name,
         )
 
     event_size = property(lambda self: self._event_size, doc="How many classes there are, as a tensor.")

@@ -1,7 +1,8 @@
 """What all distributions share: shapes, sampling, and every statistic in terms of the few that a kind defines.
 
-A kind overrides underscored methods (`_sample_n`, `_log_prob`, `_mean`, ...). The public ones open the name scopes, and derive what a kind
-leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, `survival_function` from `cdf`.
+A kind overrides underscored methods (`_sample_n`, `_log_prob`, `_mean`, ...). The public ones open the name scopes, and
+derive what a kind leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, `survival_function`
+from `cdf`.
 """
 
 from __future__ import annotations
@@ -87,14 +88,24 @@ def _of_value(method, derived=None):
 class Distribution:
     """A batch of probability distributions, all of one kind.
 
-    A sample has shape `sample_shape + batch_shape + event_shape`: so many draws, of so many distributions, of values of that shape.
+    A sample has shape `sample_shape + batch_shape + event_shape`: so many draws, of so many distributions, of values of
+    that shape.
 
     >>> normal = tf.distributions.Normal(loc=[0.0, 1.0], scale=1.0)
     >>> normal.sample(3, seed=1).shape.as_list()
     [3, 2]
     """
 
-    def __init__(self, dtype, reparameterization_type, validate_args, allow_nan_stats, parameters=None, graph_parents=None, name=None):
+    def __init__(
+        self,
+        dtype,
+        reparameterization_type,
+        validate_args,
+        allow_nan_stats,
+        parameters=None,
+        graph_parents=None,
+        name=None,
+    ):
         graph_parents = [] if graph_parents is None else graph_parents
         for i, parent in enumerate(graph_parents):
             if parent is None or not isinstance(parent, Tensor) and not hasattr(parent, "_as_graph_element"):
@@ -122,8 +133,12 @@ class Distribution:
         lambda self: self._reparameterization_type,
         doc="FULLY_REPARAMETERIZED where gradients flow through samples, else NOT_REPARAMETERIZED.",
     )
-    allow_nan_stats = property(lambda self: self._allow_nan_stats, doc="Whether an undefined statistic is NaN; otherwise it is an error.")
-    validate_args = property(lambda self: self._validate_args, doc="Whether parameters and values are checked when the graph runs.")
+    allow_nan_stats = property(
+        lambda self: self._allow_nan_stats, doc="Whether an undefined statistic is NaN; otherwise it is an error."
+    )
+    validate_args = property(
+        lambda self: self._validate_args, doc="Whether parameters and values are checked when the graph runs."
+    )
 
     def copy(self, **override_parameters_kwargs):
         """The same distribution made again, with some arguments of the constructor replaced."""
@@ -146,7 +161,9 @@ class Distribution:
         for argument, shape in cls.param_shapes(sample_shape).items():
             known = constant_value(shape)
             if known is None:
-                raise ValueError(f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}")
+                raise ValueError(
+                    f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}"
+                )
             static[argument] = TensorShape(known)
         return static
 
@@ -234,7 +251,9 @@ class Distribution:
     prob = _public("prob", "The density, or the probability, of a value.")
     log_cdf = _public("log_cdf", "The logarithm of the probability of a draw of at most `value`.")
     cdf = _public("cdf", "The probability of a draw of at most `value`.")
-    log_survival_function = _public("log_survival_function", "The logarithm of the probability of a draw above `value`.")
+    log_survival_function = _public(
+        "log_survival_function", "The logarithm of the probability of a draw above `value`."
+    )
     survival_function = _public("survival_function", "The probability of a draw above `value`.")
     quantile = _public("quantile", "The value that a draw stays below with the given probability.")
 
@@ -242,8 +261,12 @@ class Distribution:
     _call_prob = _of_value("prob", lambda self, value, **given: math.exp(self._log_prob(value, **given)))
     _call_log_cdf = _of_value("log_cdf", lambda self, value, **given: math.log(self._cdf(value, **given)))
     _call_cdf = _of_value("cdf", lambda self, value, **given: math.exp(self._log_cdf(value, **given)))
-    _call_log_survival_function = _of_value("log_survival_function", lambda self, value, **given: math.log1p(-self.cdf(value, **given)))
-    _call_survival_function = _of_value("survival_function", lambda self, value, **given: 1.0 - self.cdf(value, **given))
+    _call_log_survival_function = _of_value(
+        "log_survival_function", lambda self, value, **given: math.log1p(-self.cdf(value, **given))
+    )
+    _call_survival_function = _of_value(
+        "survival_function", lambda self, value, **given: 1.0 - self.cdf(value, **given)
+    )
     _call_quantile = _of_value("quantile")
 
     _log_prob = _lacking("log_prob")
@@ -296,7 +319,9 @@ class Distribution:
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def _where_defined(self, value, defined, checks, shape=None):
-        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the run."""
+        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the
+        run.
+        """
         if not self.allow_nan_stats:
             return with_dependencies(checks(), value)
         # In the order of TensorFlow's graphs: NaNs first.
@@ -329,7 +354,9 @@ class Distribution:
 
 
 def _first(direct, derived):
-    """What a kind defines, or else what follows from the rest of it; complains of what was asked for if neither is there."""
+    """What a kind defines, or else what follows from the rest of it; complains of what was asked for if neither is
+    there.
+    """
     try:
         return direct()
     except NotImplementedError as missing:
@@ -354,10 +381,16 @@ def as_vector(x, name):
     count = math.reduce_prod(x) if static is None else np.prod(static, dtype=x.dtype.as_numpy_dtype())
     ndims = x.shape.ndims
     if ndims is None:
-        expanded = pick_vector(math.equal(array.rank(x), 0), np.array([1], dtype=x.dtype.as_numpy_dtype()), array.shape(x))
+        expanded = pick_vector(
+            math.equal(array.rank(x), 0), np.array([1], dtype=x.dtype.as_numpy_dtype()), array.shape(x)
+        )
         x = array.reshape(x, expanded)
     elif ndims == 0:
-        x = array.reshape(x, [1]) if static is None else convert_to_tensor(np.array([static], dtype=x.dtype.as_numpy_dtype()), name=name)
+        x = (
+            array.reshape(x, [1])
+            if static is None
+            else convert_to_tensor(np.array([static], dtype=x.dtype.as_numpy_dtype()), name=name)
+        )
     elif ndims != 1:
         raise ValueError("Input is neither scalar nor vector.")
     return x, count

@@ -25,14 +25,20 @@ class ConcentrationRate(Scalar):
 
     def __init__(self, concentration, rate, validate_args, allow_nan_stats, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
-            with control_dependencies([check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []):
+            with control_dependencies(
+                [check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []
+            ):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
         parents = [self._concentration, self._rate]
-        super().__init__(self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
+        )
 
-    concentration = property(lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical.")
+    concentration = property(
+        lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical."
+    )
     rate = property(lambda self: self._rate, doc="The inverse of the scale.")
 
     def _log_normalization(self):
@@ -88,7 +94,9 @@ class Gamma(ConcentrationRate):
 class GammaWithSoftplusConcentrationRate(Gamma):
     """Gamma with `softplus` of both its parameters."""
 
-    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"):
+    def __init__(
+        self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
             super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
@@ -127,7 +135,9 @@ class Exponential(Gamma):
     def _sample_n(self, n, seed=None):
         shape = array.concat([[n], array.shape(self._rate)], 0)
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
-        sampled = random.random_uniform(shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0, seed=seed, dtype=self.dtype)
+        sampled = random.random_uniform(
+            shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0, seed=seed, dtype=self.dtype
+        )
         return -math.log(sampled) / self._rate
 
 

@@ -32,7 +32,13 @@ class LocationScale(Scalar):
                 self._scale = array.identity(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
         super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._loc, self._scale], name
+            self._scale.dtype,
+            FULLY_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            [self._loc, self._scale],
+            name,
         )
 
     loc = property(lambda self: self._loc, doc="The location.")
@@ -109,7 +115,9 @@ class Laplace(LocationScale):
 
     def _sample_n(self, n, seed=None):
         # From (-1, 1) without its ends: one at either end would be infinitely far away.
-        uniform = self._standard_uniform(n, seed, np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0)))
+        uniform = self._standard_uniform(
+            n, seed, np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
+        )
         return self.loc - self.scale * math.sign(uniform) * math.log1p(-math.abs(uniform))
 
     def _log_prob(self, x):
@@ -176,7 +184,9 @@ class StudentT(Scalar):
                 self._scale = array.identity(scale, name="scale")
                 assert_same_float_dtype((self._df, self._loc, self._scale))
         parents = [self._df, self._loc, self._scale]
-        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
+        )
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
     loc = property(lambda self: self._loc, doc="The location.")
@@ -187,13 +197,17 @@ class StudentT(Scalar):
         return array.broadcast_dynamic_shape(array.shape(self.df), inner)
 
     def _batch_shape(self):
-        return array.broadcast_static_shape(array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape)
+        return array.broadcast_static_shape(
+            array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape
+        )
 
     def _sample_n(self, n, seed=None):
         # A standard normal draw divided by the root of a chi-squared one over its degrees of freedom.
         normal = self._standard_normal(n, seed)
         df = self._spread(self.df)
-        chi_squared = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t"))
+        chi_squared = random.random_gamma(
+            [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t")
+        )
         return normal * math.rsqrt(chi_squared / df) * self.scale + self.loc
 
     def _spread(self, x):
@@ -239,7 +253,9 @@ class StudentT(Scalar):
     def _variance(self):
         # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
         denominator = where_v2(math.greater(self.df, 2.0), self.df - 2.0, array.ones_like(self.df))
-        variance = array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
+        variance = (
+            array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
+        )
         finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
         variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
         return self._beyond_one(variance, "variance")
@@ -259,8 +275,17 @@ class StudentT(Scalar):
 class StudentTWithAbsDfSoftplusScale(StudentT):
     """StudentT with `floor(abs(df))` degrees of freedom and `softplus(scale)` as its scale."""
 
-    def __init__(self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"):
+    def __init__(
+        self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[df, scale]) as name:
-            super().__init__(math.floor(math.abs(df)), loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
+            super().__init__(
+                math.floor(math.abs(df)),
+                loc,
+                nn.softplus(scale, name="softplus_scale"),
+                validate_args,
+                allow_nan_stats,
+                name,
+            )
         self._parameters = parameters

@@ -1,4 +1,5 @@
-"""The distribution function of the normal distribution, its logarithm and its inverse, exact far into the tails; and that of Laplace's.
+"""The distribution function of the normal distribution, its logarithm and its inverse, exact far into the tails; and
+that of Laplace's.
 
 The inverse follows Cephes: rational approximations in the middle and in two zones of the tails.
 """
@@ -16,21 +17,38 @@ from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 
-# Below the first number log_ndtr is a series, above the second ndtr is so near to 1 that its logarithm is taken from the other side.
+# Below the first number log_ndtr is a series, above the second ndtr is so near to 1 that its logarithm is taken from
+# the other side.
 _SERIES_BELOW = {dtypes.float64: -20.0, dtypes.float32: -10.0}
 _MIRRORED_ABOVE = {dtypes.float64: 8.0, dtypes.float32: 5.0}
 
-# Polynomials of the inverse, highest power first: numerator and denominator for the middle, for moderate tails and for far ones.
+# Polynomials of the inverse, highest power first: numerator and denominator for the middle, for moderate tails and for
+# far ones.
 _MIDDLE = (
     (-59.96335010141079, 98.00107541859997, -56.67628574690703, 13.931260938727968, -1.2391658386738125),
     (
-        *(1.0, 1.9544885833814176, 4.676279128988815, 86.36024213908905, -225.46268785411937, 200.26021238006066, -82.03722561683334),
+        *(
+            1.0,
+            1.9544885833814176,
+            4.676279128988815,
+            86.36024213908905,
+            -225.46268785411937,
+            200.26021238006066,
+            -82.03722561683334,
+        ),
         *(15.90562251262117, -1.1833162112133),
     ),
 )
 _MODERATE = (
     (
-        *(4.0554489230596245, 31.525109459989388, 57.16281922464213, 44.08050738932008, 14.684956192885803, 2.1866330685079025),
+        *(
+            4.0554489230596245,
+            31.525109459989388,
+            57.16281922464213,
+            44.08050738932008,
+            14.684956192885803,
+            2.1866330685079025,
+        ),
         *(-0.1402560791713545, -0.03504246268278482, -0.0008574567851546854),
     ),
     (
@@ -40,7 +58,14 @@ _MODERATE = (
 )
 _FAR = (
     (
-        *(3.2377489177694603, 6.915228890689842, 3.9388102529247444, 1.3330346081580755, 0.20148538954917908, 0.012371663481782003),
+        *(
+            3.2377489177694603,
+            6.915228890689842,
+            3.9388102529247444,
+            1.3330346081580755,
+            0.20148538954917908,
+            0.012371663481782003,
+        ),
         *(0.00030158155350823543, 2.6580697468673755e-06, 6.239745391849833e-09),
     ),
     (
@@ -89,7 +114,9 @@ def log_ndtr(x, series_order=3, name="log_ndtr"):
         mirrored = -_ndtr(-x)
         between = math.greater(x, lower)
         direct = math.log(_ndtr(math.maximum(x, lower)))
-        return where_v2(above, mirrored, where_v2(between, direct, _log_ndtr_lower(math.minimum(x, lower), series_order)))
+        return where_v2(
+            above, mirrored, where_v2(between, direct, _log_ndtr_lower(math.minimum(x, lower), series_order))
+        )
 
 
 def _log_ndtr_lower(x, series_order):
@@ -130,7 +157,8 @@ def _ndtri(p):
 
     edge = -np.expm1(-2.0)
     folded = where_v2(p > edge, 1.0 - p, p)
-    # Values outside (0, 1) get a harmless one here, so that gradients stay finite; their results are replaced at the end.
+    # Values outside (0, 1) get a harmless one here, so that gradients stay finite; their results are replaced at the
+    # end.
     safe = where_v2(folded <= 0.0, array.fill(array.shape(p), np.array(0.5, p.dtype.as_numpy_dtype())), folded)
 
     w = safe - 0.5

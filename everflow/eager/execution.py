@@ -42,7 +42,8 @@ class _Functions:
 class Engine:
     """Kernels bound to attributes, by op type, attributes and types of inputs; and the state they work on.
 
-    A random operation's stream belongs to its binding, so calls with the same attributes go on with one stream, as in TensorFlow.
+    A random operation's stream belongs to its binding, so calls with the same attributes go on with one stream, as in
+    TensorFlow.
     """
 
     def __init__(self) -> None:
@@ -120,7 +121,9 @@ class BoundOperation:
         self.single = len(definition.outputs) == 1 and not definition.outputs[0].is_list
         self._state = state
         self._type = definition.name
-        self._reads_only = facts_of(definition.name).writes == () or not any(t._dtype.name == "resource" for t in inputs)
+        self._reads_only = facts_of(definition.name).writes == () or not any(
+            t._dtype.name == "resource" for t in inputs
+        )
         self._plain = not any(argument.is_list for argument in definition.inputs)
         if definition.name in binding.PLACEHOLDERS:
             raise RuntimeError("tf.placeholder() has no use in eager execution: call a function with the value.")

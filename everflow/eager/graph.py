@@ -41,7 +41,9 @@ def _kind_of_call(
     args: Sequence[Any],
     kwargs: Mapping[str, Any],
 ) -> tuple[tuple[Any, ...] | None, list[EagerTensor]]:
-    """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for other calls."""
+    """(a key that calls share which differ only in the values of their input tensors, those tensors); a key of None for
+    other calls.
+    """
     key: list[Any] = [definition.name]
     inputs: list[EagerTensor] = []
     names = definition.inputs
@@ -107,13 +109,17 @@ def _draw(
     attrs: Attributes,
     name: str,
 ) -> Operation:
-    """Add an operation on tensors of a graph to it; values among the inputs become constants there, so that shapes are known."""
+    """Add an operation on tensors of a graph to it; values among the inputs become constants there, so that shapes are
+    known.
+    """
 
     def inside(tensor: Tensor) -> Tensor:
         if not tensor.is_eager or tensor.dtype.base_dtype.name in ("resource", "variant"):
             return tensor
         value = TensorValue(array=np.asarray(tensor.numpy()), dtype=tensor.dtype)
-        return graph.add_op(op_defs.get("Const"), [], [tensor.dtype], {"dtype": tensor.dtype, "value": value}, f"{name}/Const").outputs[0]
+        return graph.add_op(
+            op_defs.get("Const"), [], [tensor.dtype], {"dtype": tensor.dtype, "value": value}, f"{name}/Const"
+        ).outputs[0]
 
     with graph.as_default():
         return graph.add_op(definition, [inside(t) for t in inputs], dtypes, attrs, name)
@@ -167,7 +173,13 @@ class EagerGraph(Graph):
         if inputs and tapes.active():
             tapes.record(op)
         for callback in tuple(execution_callbacks) if definition.name != "Const" else ():
-            callback(op.type, tuple(inputs), tuple(itertools.chain(*attrs.items())), op.outputs, None if name == op.type else name)
+            callback(
+                op.type,
+                tuple(inputs),
+                tuple(itertools.chain(*attrs.items())),
+                op.outputs,
+                None if name == op.type else name,
+            )
         return op
 
     def call(
@@ -178,7 +190,9 @@ class EagerGraph(Graph):
         make: Callable[..., Operation],
         name: str | None = None,
     ) -> Any:
-        """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the operation of others."""
+        """The result of a build function. A call like an earlier one goes to its kernel directly; `make` makes the
+        operation of others.
+        """
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
         if known is None or self._gradient_override_map or self._gradient_function_map or execution_callbacks:
@@ -200,7 +214,9 @@ class EagerGraph(Graph):
     def constant(self, value: Any, dtype: DTypeLike | None, make: Callable[[], EagerTensor]) -> EagerTensor:
         """The tensor that `make()` makes of a Python value. Small ones come again and again, so their arrays are kept."""
         kind = type(value)
-        if kind is int or kind is bool or kind is str or kind is float and value != 0.0:  # zero may have a sign, which keys don't show
+        if (
+            kind is int or kind is bool or kind is str or kind is float and value != 0.0
+        ):  # zero may have a sign, which keys don't show
             key: tuple[Any, ...] = (kind, value, dtype)
         elif (kind is list or kind is tuple) and len(value) <= 8 and all(type(v) is int for v in value):
             key = (list, tuple(value), dtype)
@@ -263,7 +279,9 @@ class EagerGraph(Graph):
     # --- collections: a program's own, and the global step --------------------------------------
 
     def add_to_collection(self, name: Hashable, value: Any) -> None:
-        """Append to a collection. Those that graphs fill by themselves stay empty: variables live as long as somebody holds them."""
+        """Append to a collection. Those that graphs fill by themselves stay empty: variables live as long as somebody
+        holds them.
+        """
         if name not in _COLLECTIONS_OF_GRAPHS:
             super().add_to_collection(name, value)
 

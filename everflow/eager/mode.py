@@ -12,7 +12,8 @@ from everflow.protos import config_pb2
 
 SYNC = 0
 ASYNC = 1
-# How values that are on another device than an operation are treated; there is one kind of memory here, so all are the same.
+# How values that are on another device than an operation are treated; there is one kind of memory here, so all are the
+# same.
 DEVICE_PLACEMENT_EXPLICIT = 0
 DEVICE_PLACEMENT_WARN = 1
 DEVICE_PLACEMENT_SILENT = 2
@@ -37,7 +38,9 @@ def enable_eager_execution(
     if scopes.executing_eagerly():
         return
     if scopes.has_default_graph() or scopes.get_default_graph().version > 0:
-        raise ValueError("tf.enable_eager_execution comes too late: call it at program startup, before anything is drawn in a graph.")
+        raise ValueError(
+            "tf.enable_eager_execution comes too late: call it at program startup, before anything is drawn in a graph."
+        )
     from everflow.eager.graph import EagerGraph  # builds on this module
 
     scopes._DefaultGraphs.make_bottom = EagerGraph

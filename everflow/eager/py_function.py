@@ -46,12 +46,16 @@ class _OnTape:
             return [t._value for t in outputs]
 
     def calls(self, run: dict[Any, Any]) -> list[_TapedCall]:
-        """What it was called with in a run; in the latest one where a derivative runs by itself, as that of a traced function does."""
+        """What it was called with in a run; in the latest one where a derivative runs by itself, as that of a traced
+        function does.
+        """
         return run.get(self, self._latest)
 
 
 class _Backward:
-    """The gradient of such a function. A loop goes backwards through its calls, so the first gradient is that of the last call."""
+    """The gradient of such a function. A loop goes backwards through its calls, so the first gradient is that of the
+    last call.
+    """
 
     def __init__(self, forward: _OnTape) -> None:
         self._forward = forward
@@ -68,11 +72,15 @@ class _Backward:
             sources = [x for x in inputs if is_trainable(x)]
             found = tape.gradient([y for y, _ in flowing], sources, [g for _, g in flowing])
             # What the results don't depend on has a scalar zero, as in TensorFlow.
-            return [convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)]
+            return [
+                convert_to_tensor(0 if g is None else g, x.dtype)._value for x, g in zip(sources, found, strict=True)
+            ]
 
 
 def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
-    values = list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None and not types else [returned]
+    values = (
+        list(returned) if isinstance(returned, (list, tuple)) else [] if returned is None and not types else [returned]
+    )
     if len(values) < len(types):
         raise ValueError(f"The function returns {len(values)} values, but {len(types)} are expected.")
     if values and not types:
@@ -82,7 +90,9 @@ def _converted(returned: Any, types: Sequence[dtypes.DType]) -> list[Tensor]:
         try:
             converted.append(convert_to_tensor(value, dtype))
         except ValueError as error:
-            raise TypeError(f"The function gives {value!r} where a tensor of {dtype.name} is expected: {error}") from None
+            raise TypeError(
+                f"The function gives {value!r} where a tensor of {dtype.name} is expected: {error}"
+            ) from None
     return converted
 
 

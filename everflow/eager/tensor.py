@@ -100,7 +100,9 @@ class EagerTensor(Tensor):
         raise NotImplementedError("consumers not supported for Eager Tensors")
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> NoReturn:
-        raise NotImplementedError("Executing eagerly a tensor has its value already: take it with .numpy() instead of eval")
+        raise NotImplementedError(
+            "Executing eagerly a tensor has its value already: take it with .numpy() instead of eval"
+        )
 
     _made_by = ""
     _op_name = "Tensor"
@@ -113,7 +115,9 @@ class EagerTensor(Tensor):
     def _array(self) -> np.ndarray:
         """The value as an array that nobody may write to."""
         if self._dtype in _WITHOUT_ARRAYS:
-            raise InvalidArgumentError(None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array.")
+            raise InvalidArgumentError(
+                None, None, f"Cannot convert a Tensor of dtype {self._dtype.name} to a NumPy array."
+            )
         return tensors.to_numpy(self._value, self._dtype)
 
     def numpy(self) -> Any:
@@ -148,7 +152,9 @@ class EagerTensor(Tensor):
     def __bool__(self) -> bool:
         array = self._array()
         if array.size > 1:
-            raise ValueError("The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()")
+            raise ValueError(
+                "The truth value of an array with more than one element is ambiguous. Use a.any() or a.all()"
+            )
         return bool(array)
 
     __nonzero__ = __bool__

@@ -1,4 +1,6 @@
-"""Names of the arguments of functions that users write: model, input and metric functions are called with those they name."""
+"""Names of the arguments of functions that users write: model, input and metric functions are called with those they
+name.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,14 @@ def check_model_fn(model_fn, params):
     if "features" not in names:
         raise ValueError(f"model_fn ({model_fn}) must include features argument.")
     if params is not None and "params" not in names:
-        raise ValueError(f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator.")
+        raise ValueError(
+            f"model_fn ({model_fn}) does not include params argument, but params ({params}) is passed to Estimator."
+        )
     unknown = sorted(names - allowed)
     if unknown:
-        raise ValueError(f"model_fn ({model_fn}) has following not expected args: {unknown}; it may have {sorted(allowed - {'self'})}.")
+        raise ValueError(
+            f"model_fn ({model_fn}) has following not expected args: {unknown}; it may have {sorted(allowed - {'self'})}."
+        )
 
 
 def named(function, **values):

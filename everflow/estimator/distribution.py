@@ -1,4 +1,5 @@
-"""Training under a `tf.distribute.Strategy`: the model function is called once for each replica, over its part of the input.
+"""Training under a `tf.distribute.Strategy`: the model function is called once for each replica, over its part of the
+input.
 
 Evaluation and prediction need none: they draw the model once, and restore what all replicas share.
 """
@@ -14,7 +15,9 @@ from everflow.ops.control_flow.grouping import group
 
 
 def distributed_train_spec(estimator, strategy, input_fn):
-    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; its train op runs those of all replicas."""
+    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; its train op runs those
+    of all replicas.
+    """
     features, labels, input_hooks = _distributed_input(estimator, strategy, input_fn, ModeKeys.TRAIN)
     specs = []
 

@@ -27,18 +27,26 @@ def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_e
     if not isinstance(estimator, Estimator):
         raise TypeError(f"Training can be stopped for a tf.estimator.Estimator, not for a {type(estimator)}.")
     if None not in (run_every_secs, run_every_steps):
-        raise ValueError(f"Ask every {run_every_secs} seconds or every {run_every_steps} steps: one of both has to be None.")
+        raise ValueError(
+            f"Ask every {run_every_secs} seconds or every {run_every_steps} steps: one of both has to be None."
+        )
     return _StopWhen(should_stop_fn, run_every_secs, run_every_steps) if estimator.config.is_chief else _StopWhenTold()
 
 
-def _threshold_hook(estimator, metric_name, threshold, is_reached, eval_dir, min_steps, run_every_secs, run_every_steps):
+def _threshold_hook(
+    estimator, metric_name, threshold, is_reached, eval_dir, min_steps, run_every_secs, run_every_steps
+):
     eval_dir = eval_dir or estimator.eval_dir()
 
     def stop():
         for step, metrics in read_eval_metrics(eval_dir).items():
             if step >= min_steps and is_reached(metrics[metric_name], threshold):
                 logging.info(
-                    "At step %s, metric %r has value %s, past the threshold %s.", step, metric_name, metrics[metric_name], threshold
+                    "At step %s, metric %r has value %s, past the threshold %s.",
+                    step,
+                    metric_name,
+                    metrics[metric_name],
+                    threshold,
                 )
                 return True
         return False
@@ -46,7 +54,9 @@ def _threshold_hook(estimator, metric_name, threshold, is_reached, eval_dir, min
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
-def _no_improvement_hook(estimator, metric_name, max_steps, is_better, eval_dir, min_steps, run_every_secs, run_every_steps):
+def _no_improvement_hook(
+    estimator, metric_name, max_steps, is_better, eval_dir, min_steps, run_every_secs, run_every_steps
+):
     eval_dir = eval_dir or estimator.eval_dir()
 
     def stop():
@@ -71,31 +81,65 @@ def _no_improvement_hook(estimator, metric_name, max_steps, is_better, eval_dir,
     return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
 
 
-def stop_if_higher_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
+def stop_if_higher_hook(
+    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+):
     """Stop when an evaluation has a metric above a threshold."""
-    return _threshold_hook(estimator, metric_name, threshold, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps)
+    return _threshold_hook(
+        estimator, metric_name, threshold, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps
+    )
 
 
-def stop_if_lower_hook(estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None):
+def stop_if_lower_hook(
+    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+):
     """Stop when an evaluation has a metric below a threshold."""
-    return _threshold_hook(estimator, metric_name, threshold, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps)
+    return _threshold_hook(
+        estimator, metric_name, threshold, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps
+    )
 
 
 def stop_if_no_increase_hook(
-    estimator, metric_name, max_steps_without_increase, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+    estimator,
+    metric_name,
+    max_steps_without_increase,
+    eval_dir=None,
+    min_steps=0,
+    run_every_secs=60,
+    run_every_steps=None,
 ):
     """Stop when a metric has not been higher than before for so many steps."""
     return _no_improvement_hook(
-        estimator, metric_name, max_steps_without_increase, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps
+        estimator,
+        metric_name,
+        max_steps_without_increase,
+        operator.gt,
+        eval_dir,
+        min_steps,
+        run_every_secs,
+        run_every_steps,
     )
 
 
 def stop_if_no_decrease_hook(
-    estimator, metric_name, max_steps_without_decrease, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
+    estimator,
+    metric_name,
+    max_steps_without_decrease,
+    eval_dir=None,
+    min_steps=0,
+    run_every_secs=60,
+    run_every_steps=None,
 ):
     """Stop when a metric has not been lower than before for so many steps."""
     return _no_improvement_hook(
-        estimator, metric_name, max_steps_without_decrease, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps
+        estimator,
+        metric_name,
+        max_steps_without_decrease,
+        operator.lt,
+        eval_dir,
+        min_steps,
+        run_every_secs,
+        run_every_steps,
     )
 
 

@@ -1,4 +1,6 @@
-"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph and session each time, through checkpoints."""
+"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph and session each time, through
+checkpoints.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,13 @@ import tempfile
 from everflow.estimator import saved_model_export
 from everflow.estimator.arguments import check_model_fn, fn_args, named
 from everflow.estimator.distribution import distributed_train_spec
-from everflow.estimator.evaluation_results import GLOBAL_STEP, values_and_update, with_loss_metric, write_checkpoint_path, write_results
+from everflow.estimator.evaluation_results import (
+    GLOBAL_STEP,
+    values_and_update,
+    with_loss_metric,
+    write_checkpoint_path,
+    write_results,
+)
 from everflow.estimator.input_functions import parse_input_fn_result
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.run_config import RunConfig, TaskType, default_session_config
@@ -28,7 +36,13 @@ from everflow.train import replica_device_setter
 from everflow.train.checkpoint_reader import list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import latest_checkpoint
 from everflow.train.evaluation import StopAfterNEvalsHook, evaluate_once
-from everflow.train.hooks import CheckpointSaverHook, CheckpointSaverListener, LoggingTensorHook, NanTensorHook, StopAtStepHook
+from everflow.train.hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    LoggingTensorHook,
+    NanTensorHook,
+    StopAtStepHook,
+)
 from everflow.train.monitored_session import ChiefSessionCreator, MonitoredSession, MonitoredTrainingSession
 from everflow.train.saver import Saver
 from everflow.train.warm_starting import warm_start
@@ -54,8 +68,9 @@ _STATE_OPS = [
 class Estimator:
     """A model that trains, evaluates, predicts and exports itself.
 
-    `model_fn(features, labels, mode, params, config)` (it may have fewer of these arguments) draws the model and returns a
-    `tf.estimator.EstimatorSpec`. Each call draws it anew in a graph of its own; what is learnt goes through the checkpoints of `model_dir`.
+    `model_fn(features, labels, mode, params, config)` (it may have fewer of these arguments) draws the model and
+    returns a `tf.estimator.EstimatorSpec`. Each call draws it anew in a graph of its own; what is learnt goes through
+    the checkpoints of `model_dir`.
 
     >>> estimator = tf.estimator.Estimator(model_fn, model_dir="model", params={"rate": 0.1})
     >>> estimator.train(input_fn, steps=1000)
@@ -74,7 +89,9 @@ class Estimator:
             raise ValueError("model_fn must be provided to Estimator.")
         check_model_fn(model_fn, params)
         if params is None and "params" in fn_args(model_fn):
-            logging.warning("The model_fn has an argument params, but the Estimator was given none: it gets an empty dict.")
+            logging.warning(
+                "The model_fn has an argument params, but the Estimator was given none: it gets an empty dict."
+            )
         self._model_fn = model_fn
         self._params = copy.deepcopy(params or {})
         self._warm_start_settings = as_warm_start_settings(warm_start_from)
@@ -127,7 +144,9 @@ class Estimator:
         """The newest checkpoint; without one, a model is as it would start training."""
         path = self.latest_checkpoint()
         if not path:
-            logging.info("Could not find trained model in model_dir: %s, so that variables are initialized.", self._model_dir)
+            logging.info(
+                "Could not find trained model in model_dir: %s, so that variables are initialized.", self._model_dir
+            )
         return path
 
     def _check_has_checkpoint(self):
@@ -146,14 +165,18 @@ class Estimator:
                 f"Train has been called wrong configuration. Please use tf.estimator.train_and_evaluate. task_type: {self.config.task_type}"
             )
         if steps is not None and max_steps is not None:
-            raise ValueError(f"steps is {steps} and max_steps {max_steps}: train for a number of steps or up to one, not both.")
+            raise ValueError(
+                f"steps is {steps} and max_steps {max_steps}: train for a number of steps or up to one, not both."
+            )
         for name, value in (("steps", steps), ("max_steps", max_steps)):
             if value is not None and value <= 0:
                 raise ValueError(f"Must specify {name} > 0, given: {value}")
         if max_steps is not None:
             start_step = step_of_checkpoint(self._model_dir)
             if max_steps <= start_step:
-                logging.info("Nothing to train: the last checkpoint is of step %d, and max_steps is %d.", start_step, max_steps)
+                logging.info(
+                    "Nothing to train: the last checkpoint is of step %d, and max_steps is %d.", start_step, max_steps
+                )
                 return self
         hooks = list(check_hooks(hooks))
         if steps is not None or max_steps is not None:
@@ -243,7 +266,9 @@ class Estimator:
     # --- evaluation
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
-        """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
+        """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to
+        `eval_dir(name)`.
+        """
         hooks = self._eval_hooks(steps, hooks)
         checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
@@ -312,7 +337,9 @@ class Estimator:
                 scaffold=spec.scaffold,
                 config=self._session_config,
             )
-            with MonitoredSession(session_creator=creator, hooks=[*input_hooks, *hooks, *spec.prediction_hooks]) as session:
+            with MonitoredSession(
+                session_creator=creator, hooks=[*input_hooks, *hooks, *spec.prediction_hooks]
+            ) as session:
                 while not session.should_stop():
                     batch = session.run(predictions)
                     if not yield_single_examples:
@@ -326,9 +353,13 @@ class Estimator:
     def _features_for_prediction(self, input_fn):
         result = self._call_input_fn(input_fn, ModeKeys.PREDICT)
         features, _, hooks = parse_input_fn_result(result)
-        from_data = any(getattr(x, "op", None) is not None and x.op.type == "IteratorGetNext" for x in nest.flatten(result))
+        from_data = any(
+            getattr(x, "op", None) is not None and x.op.type == "IteratorGetNext" for x in nest.flatten(result)
+        )
         if not hooks and not from_data and not get_collection(GraphKeys.QUEUE_RUNNERS):
-            logging.warning("The input uses neither tf.data nor queues: predict yields forever, unless a hook stops it.")
+            logging.warning(
+                "The input uses neither tf.data nor queues: predict yields forever, unless a hook stops it."
+            )
         return features, hooks
 
     # --- export
@@ -340,7 +371,9 @@ class Estimator:
         >>> estimator.export_saved_model("export", tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x}))
         """
         receivers = {experimental_mode: serving_input_receiver_fn}
-        return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
+        return self._export(
+            export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
+        )
 
     def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
                           strip_default_attrs=False):  # fmt: skip
@@ -351,7 +384,9 @@ class Estimator:
     def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False,
                                              checkpoint_path=None):  # fmt: skip
         """Write one SavedModel with a graph for each mode that has a receiver function."""
-        return self._export(export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True)
+        return self._export(
+            export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
+        )
 
     def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs):
         if not all(receivers.values()):
@@ -361,12 +396,16 @@ class Estimator:
             checkpoint_path = self._warm_start_settings.ckpt_to_initialize_from
         if not checkpoint_path:
             raise ValueError(f"Couldn't find trained model at {self._model_dir}.")
-        return saved_model_export.export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return saved_model_export.export(
+            self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs
+        )
 
     # --- calling what users wrote
 
     def _call_input_fn(self, input_fn, mode, **more):
-        """What an input function gives; it may have arguments mode, params and config, and with a strategy input_context."""
+        """What an input function gives; it may have arguments mode, params and config, and with a strategy
+        input_context.
+        """
         with device("/cpu:0"):
             return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config, **more))
 
@@ -378,7 +417,9 @@ class Estimator:
         names = fn_args(self._model_fn)
         arguments = named(self._model_fn, labels=labels, mode=mode, params=self.params, config=config)
         if "labels" not in names and labels is not None:
-            raise ValueError("model_fn does not take labels, which input_fn gives: add the argument, or let input_fn return features only.")
+            raise ValueError(
+                "model_fn does not take labels, which input_fn gives: add the argument, or let input_fn return features only."
+            )
         logging.info("Calling model_fn.")
         spec = self._model_fn(features=features, **arguments)
         logging.info("Done calling model_fn.")
@@ -403,17 +444,25 @@ class Estimator:
         allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
         overridden = sorted(
-            name for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator for name in vars(cls) if name in mine
+            name
+            for cls in type(self).__mro__
+            if issubclass(cls, Estimator) and cls is not Estimator
+            for name in vars(cls)
+            if name in mine
         )
         if overridden:
-            raise ValueError(f"Subclasses of Estimator cannot override members of Estimator. {type(self)} does override {overridden}")
+            raise ValueError(
+                f"Subclasses of Estimator cannot override members of Estimator. {type(self)} does override {overridden}"
+            )
 
 
 # --- parts ---------------------------------------------------------------------------------------
 
 
 def _config_with_model_dir(config, model_dir):
-    """A RunConfig that knows its model folder, a new one under the system's where nobody named one, and its session's settings."""
+    """A RunConfig that knows its model folder, a new one under the system's where nobody named one, and its session's
+    settings.
+    """
     if config is None:
         config = RunConfig()
         logging.info("Using default config.")
@@ -464,7 +513,9 @@ def _chosen(predictions, keys):
         raise ValueError(f"predict_keys {list(keys)} choose from a dict, but model_fn's predictions are {predictions}.")
     chosen = {key: value for key, value in predictions.items() if key in keys}
     if not chosen:
-        raise ValueError(f"predict_keys {keys} name none of the predictions; at least one output has to be from {list(predictions)}.")
+        raise ValueError(
+            f"predict_keys {keys} name none of the predictions; at least one output has to be from {list(predictions)}."
+        )
     return chosen
 
 
@@ -474,5 +525,7 @@ def _batch_length(batch):
     for key, value in batch.items():
         length = length or value.shape[0]
         if length != value.shape[0]:
-            raise ValueError(f"Batch length of predictions should be same. {key} has different batch length than others.")
+            raise ValueError(
+                f"Batch length of predictions should be same. {key} has different batch length than others."
+            )
     return length or 0

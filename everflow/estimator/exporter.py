@@ -45,7 +45,9 @@ def remove_old_exports(export_path, exports_to_keep):
     """Remove all but the newest exports of a folder; None keeps all."""
     if exports_to_keep is None:
         return
-    exports = sorted(int(name.rstrip("/")) for name in file_io.list_directory(export_path) if name.rstrip("/").isdigit())
+    exports = sorted(
+        int(name.rstrip("/")) for name in file_io.list_directory(export_path) if name.rstrip("/").isdigit()
+    )
     for version in exports[:-exports_to_keep]:
         file_io.delete_recursively(os.path.join(export_path, str(version)))
 
@@ -82,7 +84,9 @@ def _loss_smaller(best_eval_result, current_eval_result):
 
 
 class BestExporter(_SavedModelExporter):
-    """Exports whenever an evaluation is better than all before, those in the event files of `event_file_pattern` among them."""
+    """Exports whenever an evaluation is better than all before, those in the event files of `event_file_pattern` among
+    them.
+    """
 
     def __init__(
         self,

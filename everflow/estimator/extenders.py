@@ -23,9 +23,14 @@ def add_metrics(estimator, metric_fn):
         spec = estimator.model_fn(features, labels, mode, config)
         if mode != ModeKeys.EVAL:
             return spec
-        more = metric_fn(**named(metric_fn, features=features, labels=labels, predictions=spec.predictions, config=config))
+        more = metric_fn(
+            **named(metric_fn, features=features, labels=labels, predictions=spec.predictions, config=config)
+        )
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
 
     return Estimator(
-        model_fn=model_fn, model_dir=estimator.model_dir, config=estimator.config, warm_start_from=estimator._warm_start_settings
+        model_fn=model_fn,
+        model_dir=estimator.model_dir,
+        config=estimator.config,
+        warm_start_from=estimator._warm_start_settings,
     )

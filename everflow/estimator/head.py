@@ -104,7 +104,10 @@ class SpecMaker:
             logits = self._own_logits(logits)
             predictions = self.predictions(logits)
             if mode == ModeKeys.PREDICT:
-                outputs = {**self._exports(features, logits, predictions), head.PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                outputs = {
+                    **self._exports(features, logits, predictions),
+                    head.PREDICT_SERVING_KEY: PredictOutput(predictions),
+                }
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.loss(labels, logits, features, mode, regularization_losses)
             if mode == ModeKeys.EVAL:
@@ -120,11 +123,15 @@ class SpecMaker:
 
 
 class _CommonHead(SpecMaker):
-    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind does the rest."""
+    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind
+    does the rest.
+    """
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
-            raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options.")
+            raise ValueError(
+                f"Invalid loss_reduction: {loss_reduction}. See `tf.keras.losses.Reduction` for valid options."
+            )
 
     name = property(lambda self: self._name)
     loss_reduction = property(lambda self: self._loss_reduction)
@@ -146,7 +153,9 @@ class _CommonHead(SpecMaker):
             return found
         unknown = [key for key in keys if key not in found]
         if unknown:
-            raise ValueError(f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(found)}.")
+            raise ValueError(
+                f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(found)}."
+            )
         return {key: found[key] for key in keys}
 
     def metrics(self, regularization_losses=None):
@@ -162,11 +171,15 @@ class _CommonHead(SpecMaker):
     def update_metrics(self, eval_metrics, features, logits, labels, regularization_losses=None):
         logits, predictions = self._predictions(logits)
         loss = self.create_loss(features or {}, ModeKeys.EVAL, logits, labels)
-        found = {key: eval_metrics[self._key(key)] for key in self._metric_kinds() if key != MetricKeys.ACCURACY_BASELINE}
+        found = {
+            key: eval_metrics[self._key(key)] for key in self._metric_kinds() if key != MetricKeys.ACCURACY_BASELINE
+        }
         found[MetricKeys.LOSS_MEAN].update_state(values=loss.unreduced_loss, sample_weight=loss.weights)
         self._update(found, predictions, loss)
         if regularization_losses is not None:
-            eval_metrics[self._key(MetricKeys.LOSS_REGULARIZATION)].update_state(values=math.add_n(regularization_losses))
+            eval_metrics[self._key(MetricKeys.LOSS_REGULARIZATION)].update_state(
+                values=math.add_n(regularization_losses)
+            )
         baseline = self._key(MetricKeys.ACCURACY_BASELINE)
         if baseline in eval_metrics:
             share = found[MetricKeys.LABEL_MEAN].result()
@@ -287,11 +300,15 @@ class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
         return super().predictions(logits)
 
     def _metric_kinds(self):
-        return dict.fromkeys((MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN), keras_metrics.Mean)
+        return dict.fromkeys(
+            (MetricKeys.LOSS_MEAN, MetricKeys.PREDICTION_MEAN, MetricKeys.LABEL_MEAN), keras_metrics.Mean
+        )
 
     def _update(self, metrics, predictions, loss):
         metrics[MetricKeys.LABEL_MEAN].update_state(values=loss.processed_labels, sample_weight=loss.weights)
-        metrics[MetricKeys.PREDICTION_MEAN].update_state(values=predictions[PredictionKeys.PREDICTIONS], sample_weight=loss.weights)
+        metrics[MetricKeys.PREDICTION_MEAN].update_state(
+            values=predictions[PredictionKeys.PREDICTIONS], sample_weight=loss.weights
+        )
 
 
 class PoissonRegressionHead(RegressionHead):
@@ -332,7 +349,14 @@ class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
         name=None,
     ):
         super().__init__(
-            n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name
+            n_classes,
+            weight_column,
+            thresholds,
+            label_vocabulary,
+            loss_reduction,
+            loss_fn,
+            classes_for_class_based_metrics,
+            name,
         )
 
     def _metric_kinds(self):
@@ -343,7 +367,9 @@ class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
             **_threshold_kinds(self._thresholds),
         }
         for class_id in self._classes_for_metrics:
-            kinds.update(zip(self._class_keys(class_id), (keras_metrics.Mean, keras_metrics.AUC, _PRECISION_RECALL_AUC)))
+            kinds.update(
+                zip(self._class_keys(class_id), (keras_metrics.Mean, keras_metrics.AUC, _PRECISION_RECALL_AUC))
+            )
         return kinds
 
     def _update(self, metrics, predictions, loss):

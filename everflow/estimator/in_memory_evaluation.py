@@ -1,4 +1,6 @@
-"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets the variables' values without a checkpoint."""
+"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets the variables' values without a
+checkpoint.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,9 @@ def model_to_estimator(
     if keras_model_path:
         keras_model = load_model(keras_model_path, custom_objects)
     if not getattr(keras_model, "optimizer", None):
-        raise ValueError(f"Model {keras_model.name} has not been compiled: an Estimator needs the optimizer and the loss of `compile`.")
+        raise ValueError(
+            f"Model {keras_model.name} has not been compiled: an Estimator needs the optimizer and the loss of `compile`."
+        )
     estimator = Estimator(_model_fn_of(keras_model, custom_objects or {}), model_dir=model_dir, config=config)
     first = _save_weights(keras_model, os.path.join(estimator.model_dir, "keras"), custom_objects or {})
     return Estimator(estimator._model_fn, config=estimator.config, warm_start_from=first)
@@ -104,5 +106,11 @@ def _save_weights(model, folder, custom_objects):
         clone = clone_with(model, None, custom_objects)
         with Session(graph=graph).as_default() as session:
             clone.set_weights(weights)
-            session.run([v.initializer for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)])
+            session.run(
+                [
+                    v.initializer
+                    for v in get_collection(GraphKeys.GLOBAL_VARIABLES)
+                    if all(v is not w for w in clone.weights)
+                ]
+            )
             return Saver().save(session, os.path.join(folder, "keras_model.ckpt"))

@@ -35,12 +35,19 @@ class MultiHead(SpecMaker, Head):
         return [(head, logits[head.name], labels[head.name]) for head in self._heads]
 
     def loss(self, labels, logits, features=None, mode=None, regularization_losses=None):
-        losses = [head.loss(its_labels, its_logits, features, mode) for head, its_logits, its_labels in self._each(logits, labels)]
+        losses = [
+            head.loss(its_labels, its_logits, features, mode)
+            for head, its_logits, its_labels in self._each(logits, labels)
+        ]
         return merged_loss(losses, self._head_weights, regularization_losses)
 
     def predictions(self, logits, keys=None):
         logits = split_logits(logits, self._heads)
-        found = {(head.name, key): value for head in self._heads for key, value in head.predictions(logits[head.name]).items()}
+        found = {
+            (head.name, key): value
+            for head in self._heads
+            for key, value in head.predictions(logits[head.name]).items()
+        }
         return {key: found[key] for key in keys} if keys else found
 
     def metrics(self, regularization_losses=None):

@@ -32,7 +32,8 @@ class RunConfig:
 
     >>> config = tf.estimator.RunConfig(model_dir="model", tf_random_seed=1, save_checkpoints_steps=500)
 
-    In a cluster, TF_CONFIG holds a JSON object with "cluster" (addresses by kind of process) and "task" (this process's type and index).
+    In a cluster, TF_CONFIG holds a JSON object with "cluster" (addresses by kind of process) and "task" (this process's
+    type and index).
     """
 
     def __init__(
@@ -232,7 +233,9 @@ def _place_in_cluster(environment):
 
 
 def _task(task, cluster):
-    chief = TaskType.CHIEF if task.get("type") != TaskType.MASTER and TaskType.MASTER not in cluster else TaskType.MASTER
+    chief = (
+        TaskType.CHIEF if task.get("type") != TaskType.MASTER and TaskType.MASTER not in cluster else TaskType.MASTER
+    )
     if chief not in cluster:
         raise ValueError('If "cluster" is set in TF_CONFIG, it must have one "chief" node.')
     if len(cluster[chief]) > 1:
@@ -252,7 +255,9 @@ def _address(cluster, task_type, task_id):
     if task_type not in cluster:
         raise ValueError(f"{task_type} is not a valid task_type: the cluster of TF_CONFIG has {sorted(cluster)}.")
     if task_id >= len(cluster[task_type]):
-        raise ValueError(f"TF_CONFIG names task {task_id} of {task_type!r}, and its cluster has {cluster[task_type]} there.")
+        raise ValueError(
+            f"TF_CONFIG names task {task_id} of {task_type!r}, and its cluster has {cluster[task_type]} there."
+        )
     return cluster[task_type][task_id]
 
 

@@ -1,4 +1,6 @@
-"""Exporting an estimator: for each mode its graph is drawn over a receiver's inputs, restored, and added to one SavedModel."""
+"""Exporting an estimator: for each mode its graph is drawn over a receiver's inputs, restored, and added to one
+SavedModel.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def export(estimator, export_dir_base, receivers, assets_extra, as_text, checkpo
     temporary = os.path.join(os.path.dirname(export_dir), f"temp-{os.path.basename(export_dir)}")
     builder = SavedModelBuilder(temporary)
     for i, mode in enumerate(modes):
-        _add_graph(estimator, builder, mode, receivers[mode], checkpoint_path, strip_default_attrs, with_variables=i == 0)
+        _add_graph(
+            estimator, builder, mode, receivers[mode], checkpoint_path, strip_default_attrs, with_variables=i == 0
+        )
     builder.save(as_text)
     for target, source in (assets_extra or {}).items():
         path = os.path.join(temporary, _ASSETS_EXTRA, target)
@@ -55,7 +59,9 @@ def timestamped_dir(base):
             return path
         logging.warning("Directory %s already exists; retrying (attempt %d of 10)", path, attempt + 1)
         time.sleep(1)
-    raise RuntimeError(f"{path} and nine names tried before are taken: other exports go to this directory at the same time.")
+    raise RuntimeError(
+        f"{path} and nine names tried before are taken: other exports go to this directory at the same time."
+    )
 
 
 def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_default_attrs, with_variables):
@@ -105,7 +111,10 @@ def _signatures(mode, spec, receiver):
         if outputs is None:
             raise ValueError("export_outputs must be defined in EstimatorSpec for exporting a model for prediction.")
     signatures, left_out = {}, {}
-    inputs = [(None, receiver.receiver_tensors), *(getattr(receiver, "receiver_tensors_alternatives", None) or {}).items()]
+    inputs = [
+        (None, receiver.receiver_tensors),
+        *(getattr(receiver, "receiver_tensors_alternatives", None) or {}).items(),
+    ]
     for prefix, tensors in inputs:
         for key, output in outputs.items():
             full = f"{prefix}:{_shown(key)}" if prefix else _shown(key)
@@ -115,7 +124,10 @@ def _signatures(mode, spec, receiver):
                 left_out[full] = str(wrong)
     if mode == ModeKeys.PREDICT:
         signatures = {key: signature for key, signature in signatures.items() if is_valid_signature(signature)}
-    logging.info("Signatures included in export: %s", {key: signature.method_name for key, signature in sorted(signatures.items())})
+    logging.info(
+        "Signatures included in export: %s",
+        {key: signature.method_name for key, signature in sorted(signatures.items())},
+    )
     for key, reason in left_out.items():
         logging.info("Signature %r is not exported because its inputs don't fit: %s", key, reason)
     if mode == ModeKeys.PREDICT and _DEFAULT not in signatures:

@@ -50,7 +50,9 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
             raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
         training = map(check_hooks, (training_chief_hooks, training_hooks))
         others = map(check_hooks, (evaluation_hooks, prediction_hooks))
-        return super().__new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, *training, scaffold, *others)
+        return super().__new__(
+            cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, *training, scaffold, *others
+        )
 
     def _replace(self, **kwds):
         """A spec with other fields; the mode stays."""
@@ -127,7 +129,9 @@ def _check_metrics(metrics):
         if _is_keras_metric(pair):
             pair = _pair_of_keras_metric(pair)
         if not isinstance(pair, tuple) or len(pair) != 2:
-            raise TypeError(f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {pair!r} for key: {key}")
+            raise TypeError(
+                f"Values of eval_metric_ops must be (metric_value, update_op) tuples, given: {pair!r} for key: {key}"
+            )
         value, update = pair
         for part in (*(value.values() if isinstance(value, dict) else [value]), update):
             _check_graph(part, f"eval_metric_ops[{key}]")
@@ -160,7 +164,9 @@ def check_hooks(hooks, kind=SessionRunHook):
 
 
 def export_outputs_for_predict(export_outputs, predictions):
-    """What a model for prediction is exported with: its predictions where it says nothing else, and one of them as the default."""
+    """What a model for prediction is exported with: its predictions where it says nothing else, and one of them as the
+    default.
+    """
     if export_outputs is None:
         export_outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
     if not isinstance(export_outputs, dict):

@@ -1,4 +1,6 @@
-"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process, or as one process of a cluster."""
+"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process, or as one process of a
+cluster.
+"""
 
 from __future__ import annotations
 
@@ -33,11 +35,15 @@ class TrainSpec(collections.namedtuple("TrainSpec", ["input_fn", "max_steps", "h
 
 
 class EvalSpec(
-    collections.namedtuple("EvalSpec", ["input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"])
+    collections.namedtuple(
+        "EvalSpec", ["input_fn", "steps", "name", "hooks", "exporters", "start_delay_secs", "throttle_secs"]
+    )
 ):
     """What to evaluate with: an input function, how many batches, hooks, exporters, and how often at most."""
 
-    def __new__(cls, input_fn, steps=100, name=None, hooks=None, exporters=None, start_delay_secs=120, throttle_secs=600):
+    def __new__(
+        cls, input_fn, steps=100, name=None, hooks=None, exporters=None, start_delay_secs=120, throttle_secs=600
+    ):
         _check_input_fn(input_fn)
         if steps is not None and steps <= 0:
             raise ValueError(f"Must specify steps > 0, given: {steps}")
@@ -63,18 +69,23 @@ def _check_exporters(exporters):
     try:
         exporters = tuple(exporters)
     except TypeError:
-        raise TypeError(f"`exporters` must be an Exporter, an iterable of Exporter, or `None`, found {exporters}.") from None
+        raise TypeError(
+            f"`exporters` must be an Exporter, an iterable of Exporter, or `None`, found {exporters}."
+        ) from None
     for exporter in exporters:
         if not isinstance(exporter, Exporter):
             raise TypeError(f"`exporters` must be an Exporter, an iterable of Exporter, or `None`, found {exporter!r}.")
     names = [exporter.name for exporter in exporters]
     if None in names or len(set(names)) < len(names):
-        raise ValueError(f"`exporters` must have unique names. Such a name cannot be `None`. All exporter names: {names}")
+        raise ValueError(
+            f"`exporters` must have unique names. Such a name cannot be `None`. All exporter names: {names}"
+        )
     return exporters
 
 
 def train_and_evaluate(estimator, train_spec, eval_spec):
-    """Train up to `train_spec.max_steps`; evaluate and export after each checkpoint. The same program runs in every process of a cluster.
+    """Train up to `train_spec.max_steps`; evaluate and export after each checkpoint. The same program runs in every
+    process of a cluster.
 
     Gives (metrics of the last evaluation, what the exporters returned) where one process does both.
 
@@ -107,7 +118,12 @@ def _run_local(estimator, train_spec, eval_spec):
 
 def _train_and_evaluate_in_turn(estimator, train_spec, eval_spec):
     listener = _EvaluateNewCheckpoints(_Evaluator(estimator, eval_spec, train_spec.max_steps), eval_spec.throttle_secs)
-    estimator.train(input_fn=train_spec.input_fn, max_steps=train_spec.max_steps, hooks=list(train_spec.hooks), saving_listeners=[listener])
+    estimator.train(
+        input_fn=train_spec.input_fn,
+        max_steps=train_spec.max_steps,
+        hooks=list(train_spec.hooks),
+        saving_listeners=[listener],
+    )
     return listener.metrics, listener.exports
 
 
@@ -123,7 +139,11 @@ def _run_worker(estimator, train_spec, eval_spec):
     if config.cluster_spec.as_dict() and config.master:
         _start_server(config)
     if config.task_type == TaskType.WORKER:
-        longest = _MAX_DELAY_SECS if config.experimental_max_worker_delay_secs is None else config.experimental_max_worker_delay_secs
+        longest = (
+            _MAX_DELAY_SECS
+            if config.experimental_max_worker_delay_secs is None
+            else config.experimental_max_worker_delay_secs
+        )
         delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)
         if delay > 0:
             logging.info("Waiting %d secs before starting training.", delay)
@@ -149,7 +169,9 @@ def _run_evaluator(estimator, train_spec, eval_spec):
         except (NotFoundError, ValueError):
             if evaluator.checkpoint is None or checkpoint_exists(evaluator.checkpoint):
                 raise
-            logging.warning("Checkpoint %s was removed before it could be evaluated; the next one is.", evaluator.checkpoint)
+            logging.warning(
+                "Checkpoint %s was removed before it could be evaluated; the next one is.", evaluator.checkpoint
+            )
         wait = eval_spec.throttle_secs - (time.time() - start)
         if not evaluator.is_done and wait > 0:
             time.sleep(wait)
@@ -247,4 +269,6 @@ class _EvaluateNewCheckpoints(CheckpointSaverListener):
         self._timer.update_last_triggered_step(step)
         self.metrics, self.exports = self._evaluator.evaluate_and_export()
         if self.metrics is None:
-            raise RuntimeError("There was no new checkpoint after the training: did something else write to the model's folder?")
+            raise RuntimeError(
+                "There was no new checkpoint after the training: did something else write to the model's folder?"
+            )

@@ -11,16 +11,27 @@ from everflow.saved_model.loader import contains_saved_model
 
 class WarmStartSettings(
     collections.namedtuple(
-        "WarmStartSettings", ["ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info", "var_name_to_prev_var_name"]
+        "WarmStartSettings",
+        ["ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info", "var_name_to_prev_var_name"],
     )
 ):
     """A checkpoint, a regular expression (or list) of variables, and vocabularies and earlier names where they changed."""
 
-    def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None):
+    def __new__(
+        cls,
+        ckpt_to_initialize_from,
+        vars_to_warm_start=".*",
+        var_name_to_vocab_info=None,
+        var_name_to_prev_var_name=None,
+    ):
         if not ckpt_to_initialize_from:
             raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")
         return super().__new__(
-            cls, ckpt_to_initialize_from, vars_to_warm_start, var_name_to_vocab_info or {}, var_name_to_prev_var_name or {}
+            cls,
+            ckpt_to_initialize_from,
+            vars_to_warm_start,
+            var_name_to_vocab_info or {},
+            var_name_to_prev_var_name or {},
         )
 
 
@@ -29,7 +40,9 @@ def as_warm_start_settings(warm_start_from):
     if warm_start_from is None or isinstance(warm_start_from, WarmStartSettings):
         return warm_start_from
     if not isinstance(warm_start_from, (str, bytes)):
-        raise ValueError(f"warm_start_from must be a string or a WarmStartSettings, instead got {type(warm_start_from)}")
+        raise ValueError(
+            f"warm_start_from must be a string or a WarmStartSettings, instead got {type(warm_start_from)}"
+        )
     folder = warm_start_from.decode() if isinstance(warm_start_from, bytes) else warm_start_from
     if file_io.is_directory(folder) and contains_saved_model(folder):
         folder = f"{folder}/{VARIABLES_DIRECTORY}/{VARIABLES_FILENAME}"

@@ -1,4 +1,6 @@
-"""Features on their way into columns: raw tensors brought to rank two or more, and each column's transformation made only once."""
+"""Features on their way into columns: raw tensors brought to rank two or more, and each column's transformation made
+only once.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def _as_column(feature):
 
 
 def sparse_without(tensor, ignored=None):
-    """A dense tensor's elements as a SparseTensor, without those equal to `ignored` (an empty string, or -1). Sparse ones stay as they are."""
+    """A dense tensor's elements as a SparseTensor, without those equal to `ignored` (an empty string, or -1). Sparse
+    ones stay as they are.
+    """
     tensor = convert_to_tensor_or_sparse_tensor(tensor)
     if isinstance(tensor, SparseTensor):
         return tensor

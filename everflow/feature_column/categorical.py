@@ -7,7 +7,13 @@ import collections
 import numpy as np
 
 from everflow.feature_column.cache import sparse_without
-from everflow.feature_column.columns import CategoricalColumn, IdWeightPair, assert_key_is_string, assert_same_kind, assert_string_or_int
+from everflow.feature_column.columns import (
+    CategoricalColumn,
+    IdWeightPair,
+    assert_key_is_string,
+    assert_same_kind,
+    assert_string_or_int,
+)
 from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import control_dependencies
@@ -36,7 +42,8 @@ class KeyedCategoricalColumn(CategoricalColumn):
 
 
 class IdentityCategoricalColumn(
-    KeyedCategoricalColumn, collections.namedtuple("IdentityCategoricalColumn", ("key", "number_buckets", "default_value"))
+    KeyedCategoricalColumn,
+    collections.namedtuple("IdentityCategoricalColumn", ("key", "number_buckets", "default_value")),
 ):
     """See `categorical_column_with_identity`."""
 
@@ -67,7 +74,9 @@ class IdentityCategoricalColumn(
             with control_dependencies((too_large, negative)):
                 return array.identity(values)
         out_of_range = math.logical_or(values < zero, values >= num_buckets, name="out_of_range")
-        defaults = array.fill(dims=array.shape(values), value=math.cast(self.default_value, dtypes.int64), name="default_values")
+        defaults = array.fill(
+            dims=array.shape(values), value=math.cast(self.default_value, dtypes.int64), name="default_values"
+        )
         return array.where_v2(out_of_range, defaults, values)
 
 
@@ -122,7 +131,8 @@ class VocabularyColumn(KeyedCategoricalColumn):
 class VocabularyFileCategoricalColumn(
     VocabularyColumn,
     collections.namedtuple(
-        "VocabularyFileCategoricalColumn", ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value")
+        "VocabularyFileCategoricalColumn",
+        ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"),
     ),
 ):
     """See `categorical_column_with_vocabulary_file`."""
@@ -131,13 +141,20 @@ class VocabularyFileCategoricalColumn(
 
     def _table(self, key_dtype, name):
         return lookup_files.index_table_from_file(
-            self.vocabulary_file, self.num_oov_buckets, self.vocabulary_size, self.default_value, key_dtype=key_dtype, name=name
+            self.vocabulary_file,
+            self.num_oov_buckets,
+            self.vocabulary_size,
+            self.default_value,
+            key_dtype=key_dtype,
+            name=name,
         )
 
 
 def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
                                             dtype=dtypes.string):  # fmt: skip
-    """Values by the number of their line in a file. Unknown ones become `default_value`, or are hashed to one of `num_oov_buckets` more ids."""
+    """Values by the number of their line in a file. Unknown ones become `default_value`, or are hashed to one of
+    `num_oov_buckets` more ids.
+    """
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
@@ -152,7 +169,9 @@ def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_siz
     default_value = _checked_oov(key, num_oov_buckets, default_value)
     assert_string_or_int(dtype, f"column_name: {key}")
     assert_key_is_string(key)
-    return VocabularyFileCategoricalColumn(key, vocabulary_file, vocabulary_size, num_oov_buckets or 0, dtype, default_value)
+    return VocabularyFileCategoricalColumn(
+        key, vocabulary_file, vocabulary_size, num_oov_buckets or 0, dtype, default_value
+    )
 
 
 def _checked_oov(key, num_oov_buckets, default_value, absent=None):
@@ -168,7 +187,9 @@ def _checked_oov(key, num_oov_buckets, default_value, absent=None):
 
 class VocabularyListCategoricalColumn(
     VocabularyColumn,
-    collections.namedtuple("VocabularyListCategoricalColumn", ("key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets")),
+    collections.namedtuple(
+        "VocabularyListCategoricalColumn", ("key", "vocabulary_list", "dtype", "default_value", "num_oov_buckets")
+    ),
 ):
     """See `categorical_column_with_vocabulary_list`."""
 
@@ -181,7 +202,8 @@ class VocabularyListCategoricalColumn(
 
 
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
-    """Values by their place in a list. Unknown ones become `default_value`, or are hashed to one of `num_oov_buckets` more ids.
+    """Values by their place in a list. Unknown ones become `default_value`, or are hashed to one of `num_oov_buckets`
+    more ids.
 
     >>> colors = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green", "blue"])
     >>> tf.feature_column.indicator_column(colors).variable_shape
@@ -204,7 +226,8 @@ def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, de
 
 
 class WeightedCategoricalColumn(
-    CategoricalColumn, collections.namedtuple("WeightedCategoricalColumn", ("categorical_column", "weight_feature_key", "dtype"))
+    CategoricalColumn,
+    collections.namedtuple("WeightedCategoricalColumn", ("categorical_column", "weight_feature_key", "dtype")),
 ):
     """See `weighted_categorical_column`."""
 
@@ -217,7 +240,9 @@ class WeightedCategoricalColumn(
         """The features of the categories, and the weights."""
         spec = dict(self.categorical_column.parse_example_spec)
         if self.weight_feature_key in spec:
-            raise ValueError(f"Parse config {spec[self.weight_feature_key]} already exists for {self.weight_feature_key}.")
+            raise ValueError(
+                f"Parse config {spec[self.weight_feature_key]} already exists for {self.weight_feature_key}."
+            )
         return {**spec, self.weight_feature_key: VarLenFeature(self.dtype)}
 
     def transform_feature(self, transformation_cache, state_manager):

@@ -1,8 +1,9 @@
 """What a feature column is: the base classes, and the checks and lists that all functions over columns share.
 
-A column is a named tuple that says how features become numbers. It has a `name`, `parents` (feature keys and other columns), a
-`parse_example_spec`, and `transform_feature(cache, state)`, which makes its tensor. Categorical columns give sparse ids, dense columns a dense
-tensor. Variables come from a `state` object: the columns don't know whether they live in a variable scope or in a Keras layer.
+A column is a named tuple that says how features become numbers. It has a `name`, `parents` (feature keys and other
+columns), a `parse_example_spec`, and `transform_feature(cache, state)`, which makes its tensor. Categorical columns
+give sparse ids, dense columns a dense tensor. Variables come from a `state` object: the columns don't know whether they
+live in a variable scope or in a Keras layer.
 """
 
 from __future__ import annotations
@@ -53,7 +54,9 @@ class CategoricalColumn(FeatureColumn):
 
 
 class SequenceDenseColumn(FeatureColumn):
-    """A column with a dense tensor for each step: `get_sequence_dense_tensor(cache, state)`, a TensorSequenceLengthPair."""
+    """A column with a dense tensor for each step: `get_sequence_dense_tensor(cache, state)`, a
+    TensorSequenceLengthPair.
+    """
 
 
 def assert_key_is_string(key):
@@ -81,7 +84,9 @@ def assert_steps(column, kind, wanted):
     """Raise ValueError for a column with steps where a tensor without them is asked for, or the other way round."""
     given = column.categorical_column
     if given.has_steps != wanted:
-        must, maker = ("must", "sequence_categorical_column_with_*") if wanted else ("must not", "categorical_column_with_*")
+        must, maker = (
+            ("must", "sequence_categorical_column_with_*") if wanted else ("must not", "categorical_column_with_*")
+        )
         layers = "sequence_input_layer and SequenceFeatures" if wanted else "input_layer and DenseFeatures"
         raise ValueError(
             f"The categorical_column of {kind} {column.name!r} {must} be of type SequenceCategoricalColumn here: {layers} take what {maker} "

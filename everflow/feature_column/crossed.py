@@ -11,10 +11,14 @@ from everflow.ops.io.examples import VarLenFeature
 from everflow.ops.sparse import functions as sparse
 
 
-class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))):
+class CrossedColumn(
+    CategoricalColumn, collections.namedtuple("CrossedColumn", ("keys", "hash_bucket_size", "hash_key"))
+):
     """See `crossed_column`."""
 
-    name = property(lambda self: "_X_".join(sorted(key if isinstance(key, str) else key.name for key in self._leaves())))
+    name = property(
+        lambda self: "_X_".join(sorted(key if isinstance(key, str) else key.name for key in self._leaves()))
+    )
     parents = property(lambda self: list(self.keys))
     num_buckets = property(lambda self: self.hash_bucket_size)
 
@@ -38,7 +42,9 @@ class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", (
                 continue
             ids, weights = key.get_sparse_tensors(transformation_cache, state_manager)
             if weights is not None:
-                raise ValueError(f"Column {key.name!r} has weights, which a cross of categories has no use for: cross the one it weighs.")
+                raise ValueError(
+                    f"Column {key.name!r} has weights, which a cross of categories has no use for: cross the one it weighs."
+                )
             tensors.append(ids)
         return sparse.sparse_cross_hashed(tensors, num_buckets=self.hash_bucket_size, hash_key=self.hash_key)
 
@@ -47,14 +53,18 @@ class CrossedColumn(CategoricalColumn, collections.namedtuple("CrossedColumn", (
 
 
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    """Combinations of the values of several features (by key) or categorical columns, hashed to ids below `hash_bucket_size`."""
+    """Combinations of the values of several features (by key) or categorical columns, hashed to ids below
+    `hash_bucket_size`.
+    """
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size of crossed_column must be at least 1, got {hash_bucket_size}.")
     if not keys or len(keys) < 2:
         raise ValueError(f"A cross takes at least two keys, got {keys}.")
     for key in keys:
         if not isinstance(key, (str, CategoricalColumn)):
-            raise ValueError(f"Unsupported key type {type(key)}: crossed are features, by key, and categorical columns, not {key}.")
+            raise ValueError(
+                f"Unsupported key type {type(key)}: crossed are features, by key, and categorical columns, not {key}."
+            )
         if isinstance(key, HashedCategoricalColumn):
             raise ValueError(
                 f"{key} is hashed already, and hashing its ids once more would make collisions likelier: cross the feature {key.key!r} itself, "

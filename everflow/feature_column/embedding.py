@@ -51,7 +51,12 @@ class EmbeddingBase(DenseColumn, SequenceDenseColumn):
     def _embedded(self, transformation_cache, state_manager):
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
         return ids, safe_embedding_lookup_sparse(
-            self._table(state_manager), ids, weights, combiner=self.combiner, name=f"{self.name}_weights", max_norm=self.max_norm
+            self._table(state_manager),
+            ids,
+            weights,
+            combiner=self.combiner,
+            name=f"{self.name}_weights",
+            max_norm=self.max_norm,
         )
 
     def get_dense_tensor(self, transformation_cache, state_manager):
@@ -76,7 +81,16 @@ class EmbeddingColumn(
     EmbeddingBase,
     collections.namedtuple(
         "EmbeddingColumn",
-        ("categorical_column", "dimension", "combiner", "initializer", "ckpt_to_load_from", "tensor_name_in_ckpt", "max_norm", "trainable"),
+        (
+            "categorical_column",
+            "dimension",
+            "combiner",
+            "initializer",
+            "ckpt_to_load_from",
+            "tensor_name_in_ckpt",
+            "max_norm",
+            "trainable",
+        ),
     ),
 ):
     """See `embedding_column`."""
@@ -110,7 +124,14 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
     name = getattr(categorical_column, "name", None)
     initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, name)
     return EmbeddingColumn(
-        categorical_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
+        categorical_column,
+        dimension,
+        combiner,
+        initializer,
+        ckpt_to_load_from,
+        tensor_name_in_ckpt,
+        max_norm,
+        trainable,
     )
 
 
@@ -139,7 +160,9 @@ class GraphSharedEmbeddingColumn(
         "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable",
     ),
 ):
-    """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that needs it puts it."""
+    """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that
+    needs it puts it.
+    """
 
     _maker = "shared_embedding_column"
     for_layers = False
@@ -150,7 +173,9 @@ class GraphSharedEmbeddingColumn(
         collection = self.shared_embedding_collection_name
         shared = get_collection(collection)
         if len(shared) > 1:
-            raise ValueError(f"Collection {shared} can only contain one variable. Pick another shared_embedding_collection_name.")
+            raise ValueError(
+                f"Collection {shared} can only contain one variable. Pick another shared_embedding_collection_name."
+            )
         if shared:
             table = shared[0]
             if tuple(table.shape.as_list()) != self.table_shape:
@@ -160,7 +185,12 @@ class GraphSharedEmbeddingColumn(
                 )
         else:
             table = state_manager.create_variable(
-                self, "embedding_weights", self.table_shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
+                self,
+                "embedding_weights",
+                self.table_shape,
+                dtype=dtypes.float32,
+                trainable=self.trainable,
+                initializer=self.initializer,
             )
             add_to_collection(collection, table)
         return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
@@ -188,12 +218,16 @@ def shared_name(columns, given):
                 f"{column} and {first} can't share a table: columns that do are all of the same type, with weights or without."
             )
         if column.num_buckets != first.num_buckets:
-            raise ValueError(f"{column} and {first} can't share a table: they have {column.num_buckets} and {first.num_buckets} buckets.")
+            raise ValueError(
+                f"{column} and {first} can't share a table: they have {column.num_buckets} and {first.num_buckets} buckets."
+            )
 
     return given or "_".join(column.name for column in (first, *rest)) + "_shared_embedding"
 
 
-class IndicatorColumn(DenseColumn, SequenceDenseColumn, collections.namedtuple("IndicatorColumn", ("categorical_column",))):
+class IndicatorColumn(
+    DenseColumn, SequenceDenseColumn, collections.namedtuple("IndicatorColumn", ("categorical_column",))
+):
     """See `indicator_column`."""
 
     name = property(lambda self: f"{self.categorical_column.name}_indicator")

@@ -30,7 +30,9 @@ class LayerVariables:
         self._trainable = trainable
         self._made = {}
 
-    def create_variable(self, feature_column, name, shape, dtype=None, trainable=True, use_resource=True, initializer=None):
+    def create_variable(
+        self, feature_column, name, shape, dtype=None, trainable=True, use_resource=True, initializer=None
+    ):
         """Make a variable of a column; a column has at most one of each name."""
         if (feature_column, name) in self._made:
             raise ValueError("Variable already exists.")
@@ -75,7 +77,10 @@ class _FeaturesLayer(Layer):
 
     def build(self, _):
         for column in self._feature_columns:
-            with variable_scope(self.name, auxiliary_name_scope=False), variable_scope(column.name, auxiliary_name_scope=False):
+            with (
+                variable_scope(self.name, auxiliary_name_scope=False),
+                variable_scope(column.name, auxiliary_name_scope=False),
+            ):
                 column.create_state(self._state_manager)
         super().build(None)
 

@@ -1,4 +1,6 @@
-"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example; `InputLayer`, the same with variables to share."""
+"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example; `InputLayer`, the same with
+variables to share.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,13 @@ from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.ops.variables.template import make_template
 
 
-def input_layer(features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, cols_to_output_tensors=None):
+def input_layer(
+    features, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, cols_to_output_tensors=None
+):
     """What dense columns make of the features, side by side in the order of the columns' names: [batch, numbers].
 
-    `cols_to_vars` and `cols_to_output_tensors`, dicts, are filled with each column's variables and its part of the result.
+    `cols_to_vars` and `cols_to_output_tensors`, dicts, are filled with each column's variables and its part of the
+    result.
 
     >>> price = tf.feature_column.numeric_column("price")
     >>> size = tf.feature_column.indicator_column(tf.feature_column.categorical_column_with_identity("size", 3))
@@ -34,7 +39,9 @@ def _side_by_side(features, columns, weight_collections, trainable, cols_to_vars
     outputs = []
     for column in columns:
         with variable_scope(None, default_name=column.var_scope_name):
-            tensor = column.get_dense_tensor(cache, ScopedVariables(with_model_variables(weight_collections), trainable))
+            tensor = column.get_dense_tensor(
+                cache, ScopedVariables(with_model_variables(weight_collections), trainable)
+            )
             output = flat_rows(tensor, column)
             outputs.append(output)
             if cols_to_vars is not None:

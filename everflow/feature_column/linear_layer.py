@@ -33,7 +33,13 @@ class LinearModel(Layer):
                     shape = (weights_size(column), self._units)
                     self._state_manager.create_variable(column, "weights", shape, dtypes.float32, initializer=zeros)
             self.bias = self.add_weight(
-                "bias_weights", [self._units], dtypes.float32, zeros, trainable=self.trainable, use_resource=True, getter=get_variable
+                "bias_weights",
+                [self._units],
+                dtypes.float32,
+                zeros,
+                trainable=self.trainable,
+                use_resource=True,
+                getter=get_variable,
             )
         super().build(None)
 

@@ -18,22 +18,36 @@ from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.scope import get_variable, variable_scope
 
 
-def linear_model(features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True, cols_to_vars=None):
+def linear_model(
+    features,
+    feature_columns,
+    units=1,
+    sparse_combiner="sum",
+    weight_collections=None,
+    trainable=True,
+    cols_to_vars=None,
+):
     """Sums of weights, [batch, units]: what linear regression and classification predict before any squashing.
 
-    Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with each column's variables,
-    and with those of "bias".
+    Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with
+    each column's variables, and with those of "bias".
     """
-    return sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars)
+    return sums_of_weights(
+        features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars
+    )
 
 
 def sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections=None, trainable=True, cols_to_vars=None,
                     names_used=True):  # fmt: skip
-    """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do it otherwise."""
+    """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do
+    it otherwise.
+    """
     columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
 
     def weights(name, shape):
-        variable = get_variable(name, shape, dtypes.float32, zeros_initializer(), trainable=trainable, use_resource=True)
+        variable = get_variable(
+            name, shape, dtypes.float32, zeros_initializer(), trainable=trainable, use_resource=True
+        )
         for part in _parts(variable):
             add_to_collections([*(weight_collections or []), GraphKeys.MODEL_VARIABLES], part)
         return variable

@@ -15,7 +15,9 @@ from everflow.ops import array, math
 from everflow.ops.io.examples import FixedLenFeature
 
 
-class NumericColumn(DenseColumn, collections.namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))):
+class NumericColumn(
+    DenseColumn, collections.namedtuple("NumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
+):
     """See `numeric_column`."""
 
     name = property(lambda self: self.key)
@@ -26,7 +28,9 @@ class NumericColumn(DenseColumn, collections.namedtuple("NumericColumn", ("key",
     def transform_feature(self, transformation_cache, state_manager):
         tensor = transformation_cache.get(self.key, state_manager)
         if isinstance(tensor, SparseTensor):
-            raise ValueError(f"SparseTensor is not supported for numeric_column({self.key!r}): pass the feature as a dense Tensor.")
+            raise ValueError(
+                f"SparseTensor is not supported for numeric_column({self.key!r}): pass the feature as a dense Tensor."
+            )
         if self.normalizer_fn is not None:
             tensor = self.normalizer_fn(tensor)
         return math.cast(tensor, dtypes.float32)
@@ -57,7 +61,9 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
         if not isinstance(dimension, (int, np.integer)):
             raise TypeError(f"The shape {shape} of feature {key!r} has a dimension that is no integer: {dimension!r}.")
         if dimension < 1:
-            raise ValueError(f"The shape {shape} of feature {key!r} has the dimension {dimension}: they must be greater than 0.")
+            raise ValueError(
+                f"The shape {shape} of feature {key!r} has the dimension {dimension}: they must be greater than 0."
+            )
     if not (dtype.is_integer or dtype.is_floating):
         raise ValueError(f"Feature {key!r} is of {dtype}, which is not convertible to float.")
     if normalizer_fn is not None and not callable(normalizer_fn):
@@ -66,7 +72,9 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
 
 
 def _checked_default(shape, value, dtype, key):
-    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's own types are refused, as TensorFlow does."""
+    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's own types are refused, as
+    TensorFlow does.
+    """
     if value is None:
         return None
     wrong = TypeError(f"default_value {value!r} of feature {key!r} does not fit its dtype, {dtype}.")
@@ -75,7 +83,9 @@ def _checked_default(shape, value, dtype, key):
     if not isinstance(value, (list, tuple, np.ndarray)):
         raise wrong
     if np.shape(value) != shape:
-        raise ValueError(f"default_value of feature {key!r} has shape {np.shape(value)}, and the column {shape}: {value}")
+        raise ValueError(
+            f"default_value of feature {key!r} has shape {np.shape(value)}, and the column {shape}: {value}"
+        )
     kind = np.asarray(value).dtype.kind
     if not (kind in "iub" or kind == "f" and dtype.is_floating):
         raise wrong
@@ -88,7 +98,9 @@ def _nested(value):
     return tuple(_nested(item) for item in value) if isinstance(value, (list, tuple)) else value
 
 
-class BucketizedColumn(DenseColumn, CategoricalColumn, collections.namedtuple("BucketizedColumn", ("source_column", "boundaries"))):
+class BucketizedColumn(
+    DenseColumn, CategoricalColumn, collections.namedtuple("BucketizedColumn", ("source_column", "boundaries"))
+):
     """See `bucketized_column`."""
 
     name = property(lambda self: f"{self.source_column.name}_bucketized")
@@ -107,7 +119,9 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, collections.namedtuple("B
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         buckets = transformation_cache.get(self, state_manager)
-        return array.one_hot(math.cast(buckets, dtypes.int64), depth=len(self.boundaries) + 1, on_value=1.0, off_value=0.0)
+        return array.one_hot(
+            math.cast(buckets, dtypes.int64), depth=len(self.boundaries) + 1, on_value=1.0, off_value=0.0
+        )
 
     def get_sparse_tensors(self, transformation_cache, state_manager):
         buckets = transformation_cache.get(self, state_manager)
@@ -123,11 +137,15 @@ class BucketizedColumn(DenseColumn, CategoricalColumn, collections.namedtuple("B
 
 
 def bucketized_column(source_column, boundaries):
-    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes the buckets below 0, from 0 to 1, and from 1 on."""
+    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes the buckets below 0, from 0 to 1, and from 1
+    on.
+    """
     if not isinstance(source_column, NumericColumn):
         raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
     if len(source_column.shape) > 1:
-        raise ValueError(f"source_column has shape {source_column.shape}; buckets are made of one dimension: {source_column}")
+        raise ValueError(
+            f"source_column has shape {source_column.shape}; buckets are made of one dimension: {source_column}"
+        )
     if not boundaries:
         raise ValueError("boundaries must not be empty.")
     if not isinstance(boundaries, (list, tuple)) or any(a >= b for a, b in zip(boundaries, boundaries[1:])):

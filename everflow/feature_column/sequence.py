@@ -26,7 +26,9 @@ from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.scope import variable_scope
 
 
-class SequenceCategoricalColumn(CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))):
+class SequenceCategoricalColumn(
+    CategoricalColumn, collections.namedtuple("SequenceCategoricalColumn", ("categorical_column",))
+):
     """Categories in steps: [batch, steps, categories of a step]."""
 
     has_steps = True
@@ -61,11 +63,15 @@ def sequence_categorical_column_with_vocabulary_file(key, vocabulary_file, vocab
                                                      dtype=dtypes.string):  # fmt: skip
     """As `categorical_column_with_vocabulary_file`, for features with a category for each step."""
     return SequenceCategoricalColumn(
-        categorical.categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
+        categorical.categorical_column_with_vocabulary_file(
+            key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+        )
     )
 
 
-def sequence_categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
+def sequence_categorical_column_with_vocabulary_list(
+    key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
+):
     """As `categorical_column_with_vocabulary_list`, for features with a category for each step."""
     return SequenceCategoricalColumn(
         categorical.categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
@@ -73,7 +79,8 @@ def sequence_categorical_column_with_vocabulary_list(key, vocabulary_list, dtype
 
 
 class SequenceNumericColumn(
-    SequenceDenseColumn, collections.namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn"))
+    SequenceDenseColumn,
+    collections.namedtuple("SequenceNumericColumn", ("key", "shape", "default_value", "dtype", "normalizer_fn")),
 ):
     """See `sequence_numeric_column`."""
 

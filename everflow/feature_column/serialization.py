@@ -15,7 +15,10 @@ def serialize_feature_columns(columns):
 
 def _serialized(value):
     if isinstance(value, FeatureColumn):
-        return {"class_name": type(value).__name__, "config": {key: _serialized(field) for key, field in value._asdict().items()}}
+        return {
+            "class_name": type(value).__name__,
+            "config": {key: _serialized(field) for key, field in value._asdict().items()},
+        }
     if isinstance(value, dtypes.DType):
         return value.name
     if isinstance(value, tuple) and any(isinstance(item, FeatureColumn) for item in value):

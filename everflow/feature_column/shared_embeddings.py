@@ -1,4 +1,6 @@
-"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object rather than a collection, arguments in another order."""
+"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object rather than a collection, arguments
+in another order.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,12 @@ import collections
 import weakref
 
 from everflow.feature_column import categorical
-from everflow.feature_column.embedding import SharedEmbeddingBase, checked_initializer, shared_name, start_from_checkpoint
+from everflow.feature_column.embedding import (
+    SharedEmbeddingBase,
+    checked_initializer,
+    shared_name,
+    start_from_checkpoint,
+)
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables.scope import get_variable
@@ -37,7 +44,9 @@ class SharedEmbeddingColumnCreator:
 
 class SharedEmbeddingColumn(
     SharedEmbeddingBase,
-    collections.namedtuple("SharedEmbeddingColumn", ("categorical_column", "shared_embedding_column_creator", "combiner", "max_norm")),
+    collections.namedtuple(
+        "SharedEmbeddingColumn", ("categorical_column", "shared_embedding_column_creator", "combiner", "max_norm")
+    ),
 ):
     """See `shared_embeddings`."""
 
@@ -61,11 +70,15 @@ def shared_embeddings(categorical_columns, dimension, combiner="mean", initializ
     initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
     name = shared_name(categorical_columns, shared_embedding_collection_name)
     num_buckets = categorical_columns[0].num_buckets
-    creator = SharedEmbeddingColumnCreator(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name)
+    creator = SharedEmbeddingColumnCreator(
+        dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name
+    )
     return [SharedEmbeddingColumn(column, creator, combiner, max_norm) for column in categorical_columns]
 
 
 def categorical_column_with_vocabulary_file_v2(key, vocabulary_file, vocabulary_size=None, dtype=dtypes.string, default_value=None,
                                                num_oov_buckets=0):  # fmt: skip
     """As `categorical_column_with_vocabulary_file`, with the arguments in TensorFlow 2's order."""
-    return categorical.categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype)
+    return categorical.categorical_column_with_vocabulary_file(
+        key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+    )

@@ -1,4 +1,6 @@
-"""Variables of columns that live in variable scopes: what `input_layer` and `linear_model` hand to columns as their state."""
+"""Variables of columns that live in variable scopes: what `input_layer` and `linear_model` hand to columns as their
+state.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,17 @@ class ScopedVariables:
         self._trainable = trainable
         self._made = {}
 
-    def create_variable(self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None):
+    def create_variable(
+        self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None
+    ):
         """Make, or with reuse find, a variable of a column."""
         variable = get_variable(
-            name, shape, dtype=dtype, initializer=initializer, trainable=self._trainable and trainable, collections=self._collections
+            name,
+            shape,
+            dtype=dtype,
+            initializer=initializer,
+            trainable=self._trainable and trainable,
+            collections=self._collections,
         )
         self._made[feature_column, name] = variable
         return variable

@@ -111,7 +111,9 @@ class BundleWriter:
                 self._data.write(piece)
             size = len(view)
         else:
-            raise UnimplementedError(None, None, f"A {dtype.name} tensor can't be saved ({key.decode(errors='replace')})")
+            raise UnimplementedError(
+                None, None, f"A {dtype.name} tensor can't be saved ({key.decode(errors='replace')})"
+            )
         self._entries[key] = tensor_bundle_pb2.BundleEntryProto(
             dtype=dtype.as_datatype_enum,
             shape=TensorShape(array.shape).as_proto(),
@@ -155,10 +157,12 @@ def _aside(prefix: str) -> str:
 
 
 def publish(prefix: str, aside: str, data: list[str]) -> None:
-    """Give the complete files of a bundle their names, so that a process killed in between leaves the old bundle or the new.
+    """Give the complete files of a bundle their names, so that a process killed in between leaves the old bundle or the
+    new.
 
-    Renaming `aside.index` is the moment at which the new bundle is there. Its data files have moved to `aside.data-*` before, and
-    get their own names after: whoever finds `aside.data-*` without `aside.index` knows that they are the ones in use.
+    Renaming `aside.index` is the moment at which the new bundle is there. Its data files have moved to `aside.data-*`
+    before, and get their own names after: whoever finds `aside.data-*` without `aside.index` knows that they are the
+    ones in use.
     """
     complete_publishing(prefix)
     for shard, path in enumerate(data):
@@ -175,7 +179,9 @@ def complete_publishing(prefix: str) -> None:
 
 
 def _moving(prefix: str) -> dict[str, str]:
-    """{data file of a bundle: where it is until its renaming} for a bundle that is published and not yet renamed in full."""
+    """{data file of a bundle: where it is until its renaming} for a bundle that is published and not yet renamed in
+    full.
+    """
     found = {}
     for name in glob.glob(glob.escape(prefix) + ".tempstate*.data-?????-of-?????"):
         aside, _, shard = name.rpartition(".data-")
@@ -221,7 +227,9 @@ class BundleReader:
                 data = file.read()
         except (FileNotFoundError, NotADirectoryError):
             raise NotFoundError(
-                None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}"
+                None,
+                None,
+                f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {prefix}",
             ) from None
         self._entries: dict[bytes, tensor_bundle_pb2.BundleEntryProto] = {}
         self._files: dict[int, mmap.mmap | bytes] = {}
@@ -234,7 +242,9 @@ class BundleReader:
         if header is None:
             raise DataLossError(None, None, f"{index_name(prefix)}: the table has no header, so it is not a checkpoint")
         if header.endianness != tensor_bundle_pb2.BundleHeaderProto.LITTLE:
-            raise UnimplementedError(None, None, f"{index_name(prefix)}: the checkpoint was written on a machine of the other byte order")
+            raise UnimplementedError(
+                None, None, f"{index_name(prefix)}: the checkpoint was written on a machine of the other byte order"
+            )
         self._shards = header.num_shards
         # Parts of partitioned tensors have keys of their own, that begin with a zero.
         self._names = [k.decode() for k in self._entries if not k.startswith(b"\x00")]
@@ -275,7 +285,9 @@ class BundleReader:
         return self._load(entry, name)
 
     def read_mapped(self, name: str) -> np.ndarray:
-        """A whole tensor, large ones as a view of the file: it takes no memory of its own, and is there as long as the array is."""
+        """A whole tensor, large ones as a view of the file: it takes no memory of its own, and is there as long as the
+        array is.
+        """
         entry = self._entry(name)
         if entry.slices or entry.size < _CHUNK:
             return self.read(name)
@@ -294,17 +306,23 @@ class BundleReader:
             held = TensorSlice(TensorSlice.from_proto(proto).resolved(shape))
             stored = self._entries.get(slice_key(name, held.extents))
             if stored is None:
-                raise DataLossError(None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}")
+                raise DataLossError(
+                    None, None, f"{index_name(self._prefix)}: a part of {name} is missing: {held.extents}"
+                )
             if overlaps(wanted, held.extents):
                 array = self._load(stored, name, mapped=True)
                 if list(array.shape) != [length for _, length in held.extents]:
                     raise DataLossError(
-                        None, None, f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {array.shape}"
+                        None,
+                        None,
+                        f"{index_name(self._prefix)}: the part {held.extents} of {name} has shape {array.shape}",
                     )
                 parts[tuple(held.extents)] = array
         result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
         if result is None:
-            raise NotFoundError(None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for")
+            raise NotFoundError(
+                None, None, f"{self._prefix}: the stored parts of {name} don't cover what was asked for"
+            )
         return result
 
     def _file(self, shard: int) -> mmap.mmap | bytes:
@@ -327,14 +345,20 @@ class BundleReader:
         shape = [d.size for d in entry.shape.dim]
         if entry.offset < 0 or entry.size < 0 or entry.offset + entry.size > len(data):
             raise DataLossError(
-                None, None, f"{path}: tensor {name} lies at bytes {entry.offset} to {entry.offset + entry.size} of a file with {len(data)}"
+                None,
+                None,
+                f"{path}: tensor {name} lies at bytes {entry.offset} to {entry.offset + entry.size} of a file with {len(data)}",
             )
         raw = memoryview(data)[entry.offset : entry.offset + entry.size]
         if dtype in (dtypes.string, dtypes.variant):
             return self._load_strings(bytes(raw), entry, shape, name, path)
         numpy_dtype = np.dtype(dtype.as_numpy_dtype)
         if any(s < 0 for s in shape) or int(np.prod(shape, dtype=object)) * numpy_dtype.itemsize != entry.size:
-            raise DataLossError(None, None, f"{path}: tensor {name} of shape {shape} and type {dtype.name} can't have {entry.size} bytes")
+            raise DataLossError(
+                None,
+                None,
+                f"{path}: tensor {name} of shape {shape} and type {dtype.name} can't have {entry.size} bytes",
+            )
         if mapped and entry.size and entry.offset % numpy_dtype.itemsize == 0:
             self._check(crc32c(raw), entry, name, path)
             return np.frombuffer(raw, numpy_dtype).reshape(shape)
@@ -395,7 +419,9 @@ def merge_bundles(prefixes: list[str], target: str) -> None:
             if known is not None:
                 if not (known.slices and entry.slices):
                     raise InvalidArgumentError(
-                        None, None, f"Tensor {key.decode(errors='replace')} is in more than one of the checkpoints to be merged"
+                        None,
+                        None,
+                        f"Tensor {key.decode(errors='replace')} is in more than one of the checkpoints to be merged",
                     )
                 known.slices.extend(entry.slices)
                 continue

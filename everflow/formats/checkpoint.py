@@ -11,7 +11,9 @@ from everflow.framework.errors import InvalidArgumentError, NotFoundError
 
 
 def open_checkpoint(pattern: str) -> BundleReader | OldCheckpointReader:
-    """The reader of a checkpoint; NotFoundError where there is none, InvalidArgumentError where even its folder isn't there."""
+    """The reader of a checkpoint; NotFoundError where there is none, InvalidArgumentError where even its folder isn't
+    there.
+    """
     if os.path.exists(index_name(pattern)):
         return BundleReader(pattern)
     paths = sorted(p for p in glob.glob(pattern) if os.path.isfile(p))
@@ -24,5 +26,7 @@ def open_checkpoint(pattern: str) -> BundleReader | OldCheckpointReader:
                 f"Unsuccessful TensorSliceReader constructor: Failed to get matching files on {pattern}: "
                 f"Not found: {folder}; No such file or directory",
             )
-        raise NotFoundError(None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {pattern}")
+        raise NotFoundError(
+            None, None, f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {pattern}"
+        )
     return OldCheckpointReader(paths)

@@ -1,6 +1,8 @@
-"""Summaries in an SQLite database: the tables that `tf.contrib.summary.create_db_writer` fills, and the writer that does it.
+"""Summaries in an SQLite database: the tables that `tf.contrib.summary.create_db_writer` fills, and the writer that
+does it.
 
-A user has experiments, an experiment runs, a run tags (and one graph), a tag tensors by step. Strings of a tensor lie in a table of their own.
+A user has experiments, an experiment runs, a run tags (and one graph), a tag tensors by step. Strings of a tensor lie
+in a table of their own.
 """
 
 from __future__ import annotations
@@ -116,7 +118,9 @@ class EventDatabaseWriter:
 
     def _insert(self, table: str, **row: Any) -> int | None:
         marks = ", ".join("?" * len(row))
-        return self._db.execute(f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())).lastrowid
+        return self._db.execute(
+            f"INSERT OR REPLACE INTO {table} ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
+        ).lastrowid
 
     def _begin(self, now: float, computed: float) -> None:
         """Insert user, experiment and run when the first thing of them is written; they start with the earliest."""
@@ -125,7 +129,9 @@ class EventDatabaseWriter:
             user = self._found_or_new("Users", "user_id", {"user_name": self._names["user"]}, now)
             if self._names["experiment"]:
                 key = {"user_id": user, "experiment_name": self._names["experiment"]}
-                self._experiment_id = self._found_or_new("Experiments", "experiment_id", key, now, started_time=computed, is_watching=0)
+                self._experiment_id = self._found_or_new(
+                    "Experiments", "experiment_id", key, now, started_time=computed, is_watching=0
+                )
             if self._names["run"]:
                 self._run_id = self._new_id()
                 self._insert(
@@ -136,13 +142,17 @@ class EventDatabaseWriter:
             self._started = computed
             self._db.execute("UPDATE Runs SET started_time = ? WHERE run_id = ?", (computed, self._run_id))
             earlier = (computed, self._experiment_id, computed)
-            self._db.execute("UPDATE Experiments SET started_time = ? WHERE experiment_id = ? AND started_time > ?", earlier)
+            self._db.execute(
+                "UPDATE Experiments SET started_time = ? WHERE experiment_id = ? AND started_time > ?", earlier
+            )
 
     def _found_or_new(self, table: str, column: str, key: dict[str, Any], now: float, **more: Any) -> int | None:
         """The id of the row with a key, which is inserted where there is none; None where its name is empty."""
         if not all(key.values()):
             return None
-        found = self._db.execute(f"SELECT {column} FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in key)}", tuple(key.values()))
+        found = self._db.execute(
+            f"SELECT {column} FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in key)}", tuple(key.values())
+        )
         row = found.fetchone()
         if row is not None:
             return row[0]
@@ -182,7 +192,9 @@ class EventDatabaseWriter:
                 match = _INPUT.match(text)
                 source = numbers.get(match["name"]) if match else None
                 if match is None or source is None:
-                    raise InvalidArgumentError(None, None, f"Node {node.name!r} has an input {text!r} that is not in the graph")
+                    raise InvalidArgumentError(
+                        None, None, f"Node {node.name!r} has an input {text!r} that is not in the graph"
+                    )
                 self._insert(
                     "NodeInputs", graph_id=graph, node_id=i, idx=place, input_node_id=source, input_node_idx=int(match["output"] or 0),
                     is_control=int(bool(match["control"])),
@@ -190,9 +202,19 @@ class EventDatabaseWriter:
             name, op, device = node.name, node.op, node.device
             for field in ("name", "op", "device", "input"):
                 node.ClearField(field)
-            self._insert("Nodes", graph_id=graph, node_id=i, node_name=name, op=op, device=device, node_def=node.SerializeToString())
+            self._insert(
+                "Nodes",
+                graph_id=graph,
+                node_id=i,
+                node_name=name,
+                op=op,
+                device=device,
+                node_def=node.SerializeToString(),
+            )
         graph_def.ClearField("node")
-        self._insert("Graphs", run_id=self._run_id, graph_id=graph, inserted_time=now, graph_def=graph_def.SerializeToString())
+        self._insert(
+            "Graphs", run_id=self._run_id, graph_id=graph, inserted_time=now, graph_def=graph_def.SerializeToString()
+        )
 
 
 def _tensor_of(value: summary_pb2.Summary.Value) -> tuple[Any, dtypes.DType, str]:
@@ -203,7 +225,11 @@ def _tensor_of(value: summary_pb2.Summary.Value) -> tuple[Any, dtypes.DType, str
     if kind == "histo":
         # The first bucket begins at the least positive double, as TensorFlow has it.
         lefts = [sys.float_info.min, *value.histo.bucket_limit[:-1]]
-        return np.array([lefts, value.histo.bucket_limit, value.histo.bucket], np.float64).T.copy(), dtypes.float64, "histograms"
+        return (
+            np.array([lefts, value.histo.bucket_limit, value.histo.bucket], np.float64).T.copy(),
+            dtypes.float64,
+            "histograms",
+        )
     if kind == "image":
         texts = [str(value.image.width).encode(), str(value.image.height).encode(), value.image.encoded_image_string]
         return np.array(texts, object), dtypes.string, "images"

@@ -1,8 +1,8 @@
 """FlatBuffers by a schema, as TensorFlow Lite's model files are made of; the package flatbuffers knows the bytes.
 
-A schema is a text with a line for each table: `Name: field type, field type=default, ...`. Types are the scalars below, `string`, another table,
-`[type]` for a vector of one of those, and `union NAME` for a field that holds one of several tables; a union's own line is `NAME = Table Table ...`.
-A file that points outside itself is an error.
+A schema is a text with a line for each table: `Name: field type, field type=default, ...`. Types are the scalars below,
+`string`, another table, `[type]` for a vector of one of those, and `union NAME` for a field that holds one of several
+tables; a union's own line is `NAME = Table Table ...`. A file that points outside itself is an error.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ class Schema:
     def __init__(self, text: str) -> None:
         self.tables: dict[str, list[Field]] = {}
         self.unions: dict[str, list[str]] = {}
-        for line in text.strip().replace("\n    ", " ").splitlines():  # a line that is set in goes on with the one before
+        for line in (
+            text.strip().replace("\n    ", " ").splitlines()
+        ):  # a line that is set in goes on with the one before
             name, colon, rest = line.partition(":")
             if colon:
                 self.tables[name.strip()] = _fields(rest)

@@ -37,7 +37,9 @@ class OldCheckpointReader:
                 table = TableReader(file.read(), path)
             meta = table.get(_META_KEY)
             if meta is None:
-                raise DataLossError(None, None, f"{path}: the table has no entry for its contents, so it is not a checkpoint")
+                raise DataLossError(
+                    None, None, f"{path}: the table has no entry for its contents, so it is not a checkpoint"
+                )
             for tensor in _parsed(meta, path).meta.tensor:
                 self._meta.setdefault(tensor.name, tensor)
                 for part in tensor.slice:
@@ -86,7 +88,9 @@ class OldCheckpointReader:
             try:
                 parts[tuple(resolved)] = array_of(proto)
             except (ValueError, TypeError) as error:
-                raise DataLossError(None, None, f"{path}: the part {held.extents} of {name} is damaged: {error}") from error
+                raise DataLossError(
+                    None, None, f"{path}: the part {held.extents} of {name} is damaged: {error}"
+                ) from error
         result = assembled(wanted, list(parts.items()), self.dtype(name).as_numpy_dtype)
         if result is None:
             raise NotFoundError(None, None, f"The stored parts of {name} don't cover what was asked for")
@@ -115,7 +119,9 @@ def write_old_checkpoint(
     for name, shape, part, array, dtype in tensors:
         entry = by_name.get(name)
         if entry is None:
-            entry = by_name[name] = meta.meta.tensor.add(name=name, type=dtype.as_datatype_enum, shape=TensorShape(shape).as_proto())
+            entry = by_name[name] = meta.meta.tensor.add(
+                name=name, type=dtype.as_datatype_enum, shape=TensorShape(shape).as_proto()
+            )
         entry.slice.append(part.to_proto())
         row = saved_tensor_slice_pb2.SavedTensorSlices()
         row.data.name = name

@@ -63,7 +63,9 @@ class TensorSlice:
     def resolved(self, shape: Sequence[int]) -> tuple[tuple[int, int], ...]:
         """(start, length) in a tensor of this shape, full dimensions spelled out."""
         if len(shape) != len(self.extents):
-            raise InvalidArgumentError(None, None, f"A slice of {len(self.extents)} dimensions does not fit shape {list(shape)}")
+            raise InvalidArgumentError(
+                None, None, f"A slice of {len(self.extents)} dimensions does not fit shape {list(shape)}"
+            )
         out = []
         for (start, length), side in zip(self.extents, shape):
             length = side if length < 0 else length
@@ -83,18 +85,23 @@ def overlaps(wanted: Extents, held: Extents) -> bool:
 
 
 def assembled(wanted: Extents, parts: list[tuple[Extents, np.ndarray]], dtype: npt.DTypeLike) -> np.ndarray | None:
-    """The array of a resolved slice, from (resolved slice, array) of the parts there are; None where they don't cover it.
+    """The array of a resolved slice, from (resolved slice, array) of the parts there are; None where they don't cover
+    it.
 
     Memory is taken when all is known to be there: what a file says of its sizes may be wrong.
     """
     shared = [_shared(wanted, held) for held, _ in parts]
-    if sum(math.prod(high - low for low, high in each) for each in shared if each is not None) != math.prod(n for _, n in wanted):
+    if sum(math.prod(high - low for low, high in each) for each in shared if each is not None) != math.prod(
+        n for _, n in wanted
+    ):
         return None
     result = np.empty([length for _, length in wanted], dtype)
     for (held, array), each in zip(parts, shared, strict=True):
         if each is not None:
             into = tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(each, wanted, strict=True))
-            result[into] = array[tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(each, held, strict=True))]
+            result[into] = array[
+                tuple(slice(low - start, high - start) for (low, high), (start, _) in zip(each, held, strict=True))
+            ]
     return result
 
 

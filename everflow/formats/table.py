@@ -1,6 +1,7 @@
 """Sorted tables: files of keys and values in order, in checksummed blocks. Checkpoints are made of them.
 
-A block holds entries whose keys share prefixes with their predecessors; an index block at the end says where blocks lie.
+A block holds entries whose keys share prefixes with their predecessors; an index block at the end says where blocks
+lie.
 """
 
 from __future__ import annotations
@@ -50,7 +51,11 @@ class _BlockBuilder:
         self.count += 1
 
     def finish(self) -> bytes:
-        return bytes(self.buffer) + b"".join(struct.pack("<I", r) for r in self.restarts) + struct.pack("<I", len(self.restarts))
+        return (
+            bytes(self.buffer)
+            + b"".join(struct.pack("<I", r) for r in self.restarts)
+            + struct.pack("<I", len(self.restarts))
+        )
 
 
 class TableWriter:
@@ -141,7 +146,9 @@ class TableReader:
 
     def _block(self, offset: int, size: int) -> bytes:
         if size > _MAX_BLOCK or offset + size + _TRAILER_SIZE > len(self._data):
-            raise self._corrupt(f"a block of {size} bytes at byte {offset} reaches beyond the file's {len(self._data)} bytes")
+            raise self._corrupt(
+                f"a block of {size} bytes at byte {offset} reaches beyond the file's {len(self._data)} bytes"
+            )
         raw = bytes(self._data[offset : offset + size + _TRAILER_SIZE])
         block, kind, stored = raw[:size], raw[size], struct.unpack("<I", raw[size + 1 :])[0]
         if mask(crc32c(raw[: size + 1])) != stored:

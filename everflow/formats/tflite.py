@@ -200,7 +200,9 @@ def read_model(data: bytes) -> SimpleNamespace:
             if not 0 <= tensor.type < len(TYPES):
                 raise flatbuffers.FlatbufferError(f"tensor {tensor.name!r} has the unknown type {tensor.type}")
             if tensor.buffer >= max(len(buffers), 1):
-                raise flatbuffers.FlatbufferError(f"tensor {tensor.name!r} is in buffer {tensor.buffer} of {len(buffers)}")
+                raise flatbuffers.FlatbufferError(
+                    f"tensor {tensor.name!r} is in buffer {tensor.buffer} of {len(buffers)}"
+                )
             if tensor.shape is not None and (np.asarray(tensor.shape) < 0).any():
                 raise flatbuffers.FlatbufferError(f"tensor {tensor.name!r} has the shape {list(tensor.shape)}")
         for operator in graph.operators:

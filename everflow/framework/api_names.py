@@ -1,4 +1,6 @@
-"""The public names of TensorFlow 1.15 (`api_names.txt`), so that an error can tell a missing feature from a misspelt name."""
+"""The public names of TensorFlow 1.15 (`api_names.txt`), so that an error can tell a missing feature from a misspelt
+name.
+"""
 
 from __future__ import annotations
 

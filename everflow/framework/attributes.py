@@ -134,7 +134,8 @@ def _as_bool(value: Any, name: str) -> bool:
 
 
 class Owned(bytes):
-    """A string attribute that means something in this process only: `owner` says in which. Files show the string as any other, and the owner
+    """A string attribute that means something in this process only: `owner` says in which. Files show the string as any
+    other, and the owner
     among a node's debug information."""
 
     owner = ""

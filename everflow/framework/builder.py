@@ -92,7 +92,9 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
                     f"Value passed to parameter '{attr.name}' of a '{definition.name}' op is {item.name}, but it must be one of: {allowed}"
                 )
             allowed = ", ".join(f'"{v.decode()}"' for v in attr.allowed)
-            raise ValueError(f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}.")
+            raise ValueError(
+                f"Attr '{attr.name}' of '{definition.name}' Op passed string '{item.decode()}' not in: {allowed}."
+            )
     if attr.minimum is not None:
         if isinstance(value, list):
             if len(value) < attr.minimum:
@@ -100,7 +102,9 @@ def _check_allowed(definition: OpDef, attr: AttrDef, value: Any) -> None:
                     f"Attr '{attr.name}' of a '{definition.name}' op is a list of {len(value)}, but needs at least {attr.minimum}."
                 )
         elif value < attr.minimum:
-            raise ValueError(f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}.")
+            raise ValueError(
+                f"Attr '{attr.name}' of a '{definition.name}' op is {value}, but must be at least {attr.minimum}."
+            )
 
 
 def _convert_inputs(
@@ -124,7 +128,9 @@ def _convert_inputs(
             tensors = [_convert_one(definition, arg, keywords[arg.name], wanted, default, source)]
         _infer(definition, arg, tensors, attrs, source)
         if arg.is_ref and not all(t.dtype._is_ref_dtype for t in tensors):
-            raise TypeError(f"Input '{arg.name}' of a '{definition.name}' op must be a mutable tensor, such as a tf.Variable")
+            raise TypeError(
+                f"Input '{arg.name}' of a '{definition.name}' op must be a mutable tensor, such as a tf.Variable"
+            )
         inputs.extend(tensors)
     return inputs, attrs
 
@@ -172,7 +178,10 @@ def _convert_list(
     if arg.type_list_attr:
         types = attrs.get(arg.type_list_attr)
         if types is not None and len(types) == len(values):
-            return [internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref) for i, (v, t) in enumerate(zip(values, types))]
+            return [
+                internal_convert_to_tensor(v, t, f"{arg.name}_{i}", arg.is_ref)
+                for i, (v, t) in enumerate(zip(values, types))
+            ]
         return convert_n_to_tensor(values, None, arg.name, as_ref=arg.is_ref)
     if wanted is None:
         wanted = next((v.dtype.base_dtype for v in values if isinstance(v, Tensor)), None)
@@ -276,16 +285,16 @@ def _infer_types(
 def _check_count(definition: OpDef, arg: ArgDef, count: int, attr_name: str) -> None:
     minimum = definition.attr_by_name[attr_name].minimum
     if minimum is not None and count < minimum:
-        raise ValueError(f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but needs at least {minimum}.")
+        raise ValueError(
+            f"The list '{arg.name}' of a '{definition.name}' op has {count} tensors, but needs at least {minimum}."
+        )
 
 
 def _check_type(definition: OpDef, attr_name: str, dtype: dtypes.DType, parameter: str) -> None:
     allowed = definition.attr_by_name[attr_name].allowed
     if allowed is not None and dtype not in allowed:
         names = ", ".join(t.name for t in allowed)
-        message = (
-            f"Value passed to parameter '{parameter}' of a '{definition.name}' op is of type {dtype.name}, but it must be one of: {names}"
-        )
+        message = f"Value passed to parameter '{parameter}' of a '{definition.name}' op is of type {dtype.name}, but it must be one of: {names}"
         raise NotFoundError(None, None, message) if executing_eagerly() else TypeError(message)
 
 

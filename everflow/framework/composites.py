@@ -34,7 +34,10 @@ class SparseTensorSpec(TypeSpec):
     @classmethod
     def from_value(cls, value: SparseTensor | SparseTensorValue) -> SparseTensorSpec:
         """The type of a SparseTensor or SparseTensorValue."""
-        return cls(value.shape if isinstance(value, SparseTensor) else np.asarray(value.dense_shape).tolist(), value.values.dtype)
+        return cls(
+            value.shape if isinstance(value, SparseTensor) else np.asarray(value.dense_shape).tolist(),
+            value.values.dtype,
+        )
 
     value_type = property(lambda self: SparseTensor)
     dtype = property(lambda self: self._dtype)
@@ -96,7 +99,11 @@ class IndexedSlicesSpec(TypeSpec):
         return specs
 
     def _to_components(self, value: IndexedSlices) -> tuple[Tensor, ...]:
-        return (value.values, value.indices) if value.dense_shape is None else (value.values, value.indices, value.dense_shape)
+        return (
+            (value.values, value.indices)
+            if value.dense_shape is None
+            else (value.values, value.indices, value.dense_shape)
+        )
 
     def _from_components(self, components: Sequence[Tensor]) -> IndexedSlices:
         return IndexedSlices(*components)
@@ -145,13 +152,17 @@ class IndexedSlices:
         return IndexedSlicesSpec(whole, self.dtype, self._indices.dtype, shape, self._indices.shape)
 
     def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
-        """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they are now."""
+        """The shapes its tensors keep as variables of a loop; `shape` is what the values may be, where more than they
+        are now.
+        """
         parts = self._type_spec._to_components(self)
         if shape is None:
             return [part.shape for part in parts]
-        return [shape, shape.with_rank_at_least(1)[:1] if shape.rank is not None else TensorShape([None]), TensorShape([shape.rank])][
-            : len(parts)
-        ]
+        return [
+            shape,
+            shape.with_rank_at_least(1)[:1] if shape.rank is not None else TensorShape([None]),
+            TensorShape([shape.rank]),
+        ][: len(parts)]
 
     def consumers(self) -> list[Operation]:
         """The operations that use one of its tensors."""
@@ -212,7 +223,9 @@ class SparseTensor:
 
     def consumers(self) -> list[Operation]:
         """The operations that use one of its tensors."""
-        return list(dict.fromkeys(op for part in (self._indices, self._values, self._dense_shape) for op in part.consumers()))
+        return list(
+            dict.fromkeys(op for part in (self._indices, self._values, self._dense_shape) for op in part.consumers())
+        )
 
     def eval(self, feed_dict: FeedDict | None = None, session: SessionLike | None = None) -> SparseTensorValue:
         """Compute it in a session; returns a SparseTensorValue."""
@@ -227,10 +240,14 @@ class SparseTensor:
         return SparseTensorSpec(self.shape, self.dtype)
 
     def _kept_shapes(self, shape: TensorShape | None) -> list[TensorShape]:
-        """The shapes its tensors keep as variables of a loop: how many values there are may change. `shape` is that of `dense_shape`."""
+        """The shapes its tensors keep as variables of a loop: how many values there are may change. `shape` is that of
+        `dense_shape`.
+        """
         shape = self._dense_shape.shape if shape is None else shape
         if shape.rank not in (None, 1):
-            raise ValueError(f"The shape invariant of a SparseTensor is the shape of its dense_shape, one number; got {shape}")
+            raise ValueError(
+                f"The shape invariant of a SparseTensor is the shape of its dense_shape, one number; got {shape}"
+            )
         rank = None if shape.rank is None else shape[0]
         return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rank])]
 

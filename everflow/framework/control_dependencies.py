@@ -51,7 +51,9 @@ class ControlDependencies:
 
     @contextlib.contextmanager
     def entered(self, graph: Graph, control_inputs: Iterable[Any] | None) -> Iterator[None]:
-        """Open a scope on these (ops, tensors, names, variables); None hides all open ones and the control flow context."""
+        """Open a scope on these (ops, tensors, names, variables); None hides all open ones and the control flow
+        context.
+        """
         if control_inputs is None:
             saved, self._scopes = self._scopes, []
             context = graph._get_control_flow_context()

@@ -93,7 +93,9 @@ def internal_convert_to_tensor(
         if result is NotImplemented:
             continue
         if not isinstance(result, accepted_result_types):
-            raise RuntimeError(f"Conversion function {function!r} for type {type(value)} returned non-Tensor: {result!r}")
+            raise RuntimeError(
+                f"Conversion function {function!r} for type {type(value)} returned non-Tensor: {result!r}"
+            )
         if dtype and not dtype.is_compatible_with(result.dtype):
             raise RuntimeError(
                 f"Conversion function {function!r} made a tensor of {result.dtype.name} from a {type(value)}, "
@@ -105,7 +107,9 @@ def internal_convert_to_tensor(
 
 def _checked_tensor(value: Tensor, dtype: dtypes.DType | None) -> Tensor:
     if dtype is not None and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"Tensor conversion requested dtype {dtype.name}, but it is {value.dtype.name} already: {str(value)!r}")
+        raise ValueError(
+            f"Tensor conversion requested dtype {dtype.name}, but it is {value.dtype.name} already: {str(value)!r}"
+        )
     return value
 
 
@@ -172,7 +176,9 @@ def convert_n_to_tensor_or_indexed_slices(
     if not isinstance(values, collections.abc.Iterable):
         raise TypeError("values must be iterable.")
     return [
-        value if value is None else convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}", as_ref)
+        value
+        if value is None
+        else convert_to_tensor_or_indexed_slices(value, dtype, None if name is None else f"{name}_{i}", as_ref)
         for i, value in enumerate(values)
     ]
 
@@ -189,7 +195,9 @@ def convert_to_tensor_or_sparse_tensor(
     if not isinstance(sparse, SparseTensor):
         return internal_convert_to_tensor(value, dtype, name)
     if dtype is not None and not dtypes.as_dtype(dtype).is_compatible_with(sparse.dtype):
-        raise RuntimeError(f"A SparseTensor of {sparse.dtype.name} was given where {dtypes.as_dtype(dtype).name} was asked for")
+        raise RuntimeError(
+            f"A SparseTensor of {sparse.dtype.name} was given where {dtypes.as_dtype(dtype).name} was asked for"
+        )
     return sparse
 
 

@@ -234,7 +234,14 @@ for _dtype in _INTERN.values():
     _BY_KEY[_dtype._type_enum] = _dtype
     _BY_KEY[_dtype.name] = _dtype
 _BY_KEY.update(
-    {"half": half, "double": double, "float": float32, "half_ref": half_ref, "float_ref": _INTERN[101], "double_ref": double_ref}
+    {
+        "half": half,
+        "double": double,
+        "float": float32,
+        "half_ref": half_ref,
+        "float_ref": _INTERN[101],
+        "double_ref": double_ref,
+    }
 )
 _BY_KEY.update({builtins.float: float32, builtins.bool: bool, builtins.object: string})
 _BY_NUMPY = {np.dtype(t): _INTERN[n] for n, name, t in _TABLE if name != "variant"}

@@ -20,7 +20,12 @@ _TABLE = [
     (7, "PERMISSION_DENIED", "PermissionDeniedError", "the caller may not do this"),
     (16, "UNAUTHENTICATED", "UnauthenticatedError", "the caller is not known"),
     (8, "RESOURCE_EXHAUSTED", "ResourceExhaustedError", "memory, disk or a quota is used up"),
-    (9, "FAILED_PRECONDITION", "FailedPreconditionError", "the system is not in a state for this, e.g. a variable is not initialized"),
+    (
+        9,
+        "FAILED_PRECONDITION",
+        "FailedPreconditionError",
+        "the system is not in a state for this, e.g. a variable is not initialized",
+    ),
     (10, "ABORTED", "AbortedError", "the operation was given up, often for another one at the same time"),
     (11, "OUT_OF_RANGE", "OutOfRangeError", "reading went past the end"),
     (12, "UNIMPLEMENTED", "UnimplementedError", "the operation is not there"),
@@ -67,7 +72,10 @@ class OpError(Exception):
         if self._op is None:
             return self._message
         lines = [self._message, "", f"Original stack trace for {self._op.name!r}:"]
-        lines += [f'  File "{file}", line {line}, in {function}\n    {text}' for file, line, function, text in self._op.traceback]
+        lines += [
+            f'  File "{file}", line {line}, in {function}\n    {text}'
+            for file, line, function, text in self._op.traceback
+        ]
         return "\n".join(lines)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -92,7 +100,9 @@ def _make_class(code: int, class_name: str, meaning: str) -> type[OpError]:
     if class_name == "UnknownError":  # it also stands for codes that have no class
         __init__ = with_code
 
-    return type(class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__})
+    return type(
+        class_name, (OpError,), {"__init__": __init__, "__doc__": f"Raised when {meaning}.", "__module__": __name__}
+    )
 
 
 CODE_TO_CLASS: dict[int, Any] = {}

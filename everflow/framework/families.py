@@ -1,4 +1,6 @@
-"""Packages whose modules register something, a module for each family: imported when the first look-up asks, whichever thread it is in."""
+"""Packages whose modules register something, a module for each family: imported when the first look-up asks, whichever
+thread it is in.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Processes that are made by forking: a child has the memory of its parent, but of its threads only the one that forked.
+"""Processes that are made by forking: a child has the memory of its parent, but of its threads only the one that
+forked.
 
 Locks that others held would stay locked for ever in it, and those who waited would be first in every queue.
 """
@@ -14,7 +15,9 @@ _renewed: weakref.WeakSet = weakref.WeakSet()
 
 
 def renewed(made: T) -> T:
-    """A lock, condition, event, or anything else with `_at_fork_reinit()`, which is called in a child process after a fork."""
+    """A lock, condition, event, or anything else with `_at_fork_reinit()`, which is called in a child process after a
+    fork.
+    """
     _renewed.add(made)
     return made
 

@@ -94,7 +94,9 @@ class FuncGraph(Graph):
         if op.definition.is_stateful or op.type in ("Placeholder", "PlaceholderV2"):
             raise ValueError(f"Cannot capture a stateful node by value: {op.name!r}, a {op.type}")
         inputs = [self.capture(t) for t in op.inputs]
-        made = Graph.add_op(self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_"))
+        made = Graph.add_op(
+            self, op.definition, inputs, [t.dtype for t in op.outputs], dict(op.attrs), op.name.replace("/", "_")
+        )
         return made.outputs[tensor.value_index]
 
 
@@ -169,7 +171,9 @@ def check_no_other(graph: Graph, function: GraphFunctionLike) -> None:
         )
     if known is not None and known is not function and known.definition != function.definition:
         raise errors.InvalidArgumentError(
-            None, None, f"Cannot add function '{function.name}' because a different function with the same name already exists."
+            None,
+            None,
+            f"Cannot add function '{function.name}' because a different function with the same name already exists.",
         )
 
 
@@ -222,7 +226,9 @@ def to_function_def(
         signature.output_arg.add(name=arg, type=tensor.dtype.base_dtype.as_datatype_enum)
         function.ret[arg] = _reference(tensor, references)
     signature.is_stateful = (
-        any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops) if stateful is None else stateful
+        any(op.definition.is_stateful for op in graph.get_operations() if op not in input_ops)
+        if stateful is None
+        else stateful
     )
     return function
 
@@ -260,7 +266,8 @@ def _body_node(op: Operation, references: _References) -> node_def_pb2.NodeDef:
     node = node_def_pb2.NodeDef(name=references[op], op=op.type, device=op.device)
     node.input.extend(_reference(t, references) for t in op.inputs)
     node.input.extend(
-        "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + references[c] for c in op.control_inputs
+        "^" + references[c.outputs[0]] if c.outputs and c.outputs[0] in references else "^" + references[c]
+        for c in op.control_inputs
     )
     for key, value in op.attrs.items():
         node.attr[key].CopyFrom(attributes.to_proto(value))
@@ -286,7 +293,8 @@ def body_of(
 ) -> Body:
     """A graph with a placeholder for each argument and the body's nodes.
 
-    `handle_data` tells what the variables are whose handles go in; `shapes` what is known of the arguments, where it is more than the definition says.
+    `handle_data` tells what the variables are whose handles go in; `shapes` what is known of the arguments, where it is
+    more than the definition says.
     """
     graph = Graph()
     graph._functions = dict(library)
@@ -299,9 +307,13 @@ def body_of(
     with graph.as_default():
         for arg in op_def_protos.from_proto(function.signature).inputs:
             made = [
-                graph.add_op(op_defs.get("Placeholder"), [], [t], {"dtype": t, "shape": TensorShape(next(shapes, None))}, arg.name).outputs[
-                    0
-                ]
+                graph.add_op(
+                    op_defs.get("Placeholder"),
+                    [],
+                    [t],
+                    {"dtype": t, "shape": TensorShape(next(shapes, None))},
+                    arg.name,
+                ).outputs[0]
                 for t in builder.arg_dtypes(arg, attrs)
             ]
             tensors[arg.name] = made
@@ -337,7 +349,9 @@ def _in_order(
                 if source is None or state.get(source.name) == "done" or is_back_edge(node, source):
                     continue
                 if state.get(source.name) == "open":
-                    raise ValueError(f"Function {function.signature.name}: its nodes {node.name!r} and {source.name!r} wait for each other")
+                    raise ValueError(
+                        f"Function {function.signature.name}: its nodes {node.name!r} and {source.name!r} wait for each other"
+                    )
                 state[source.name] = "open"
                 stack.append((source, iter(source.input)))
                 break
@@ -364,7 +378,9 @@ def _add_body_node(
 ) -> list[tuple[Operation, int, str]]:
     """Add one node; returns (op, slot, reference) for the ends of loops, which are made later."""
     definition = graph.definition_of(node.op)
-    attrs = {k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"}
+    attrs = {
+        k: _substituted(attributes.from_proto(v), function_attrs) for k, v in node.attr.items() if k != "_output_shapes"
+    }
     attributes.read_owners(node, attrs)
     inputs, control, back_edges = [], [], []
     for text in node.input:

@@ -19,7 +19,14 @@ from everflow.protos import graph_pb2, versions_pb2
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
-    from everflow.framework.hints import Attributes, ControlFlowContext, DeviceRequest, Element, GradientFunction, GraphFunctionLike
+    from everflow.framework.hints import (
+        Attributes,
+        ControlFlowContext,
+        DeviceRequest,
+        Element,
+        GradientFunction,
+        GraphFunctionLike,
+    )
 
 GRAPH_DEF_VERSION = 134
 _OP_NAME = re.compile(r"^[A-Za-z0-9.][A-Za-z0-9_.\-/]*$")
@@ -181,7 +188,9 @@ class Graph(GraphCollections):
             if op is None:
                 raise KeyError(f"There is no Tensor {name!r}: the graph has no operation {op_name!r}.")
             if int(index) >= len(op.outputs):
-                raise KeyError(f"There is no Tensor {name!r}: the operation {op_name!r} has only {len(op.outputs)} outputs.")
+                raise KeyError(
+                    f"There is no Tensor {name!r}: the operation {op_name!r} has only {len(op.outputs)} outputs."
+                )
             return op.outputs[int(index)]
         if ":" in name:
             raise ValueError(f"{name!r} is the name of a Tensor, where that of an Operation is wanted.")
@@ -190,7 +199,9 @@ class Graph(GraphCollections):
                 raise ValueError(
                     f'{name!r} is the name of an Operation, where that of a Tensor is wanted: write "<op_name>:<output_index>".'
                 )
-            raise ValueError(f'{name!r} is no name of a Tensor (and no operation has it): write "<op_name>:<output_index>".')
+            raise ValueError(
+                f'{name!r} is no name of a Tensor (and no operation has it): write "<op_name>:<output_index>".'
+            )
         if name not in self._by_name:
             raise KeyError(f"The graph has no operation of the name {name!r}.")
         return self._by_name[name]
@@ -249,11 +260,15 @@ class Graph(GraphCollections):
             if not isinstance(tensor, Tensor):
                 raise TypeError(f"Input #{index} is not a tensor: {tensor}")
         definition = self.definition_of(op_type)
-        values = {k: attributes.from_proto(v) if isinstance(v, attributes.AttrValue) else v for k, v in (attrs or {}).items()}
+        values = {
+            k: attributes.from_proto(v) if isinstance(v, attributes.AttrValue) else v for k, v in (attrs or {}).items()
+        }
         values = complete_attrs(definition, inputs, values)
         if dtypes is None:
             dtypes = output_dtypes(definition, values)
-        return self.add_op(definition, inputs, dtypes, values, op_type if name is None else name, compute_device=compute_device)
+        return self.add_op(
+            definition, inputs, dtypes, values, op_type if name is None else name, compute_device=compute_device
+        )
 
     def _create_op_internal(
         self,
@@ -299,7 +314,9 @@ class Graph(GraphCollections):
                 raise ValueError(f"{tensor} must be from the same graph as operation '{name}'.")
         input_ops = {t._op for t in inputs}
         control_inputs = self._control.for_inputs(input_ops)
-        op = Operation(self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2))
+        op = Operation(
+            self, definition.name, name, inputs, control_inputs, dtypes, attrs, definition, capture_frames(2)
+        )
         try:
             infer_shapes(op)
             with self._lock:
@@ -316,7 +333,9 @@ class Graph(GraphCollections):
         """A variable is about to be read; bodies of functions take note."""
 
     def next_op_seed(self) -> int:
-        """The op-level seed of an operation made now that was given none; operations that were refused count, as in TensorFlow."""
+        """The op-level seed of an operation made now that was given none; operations that were refused count, as in
+        TensorFlow.
+        """
         return self._last_id
 
     def _append(self, op: Operation) -> None:
@@ -441,7 +460,9 @@ class Graph(GraphCollections):
             # A resource variable stands for its handle: asking for a tensor would draw a read of it.
             handle: Any = getattr(op, "handle", None)
             op = (
-                handle.op if isinstance(getattr(handle, "op", None), Operation) else convert_to_tensor_or_indexed_slices(op, as_ref=True).op
+                handle.op
+                if isinstance(getattr(handle, "op", None), Operation)
+                else convert_to_tensor_or_indexed_slices(op, as_ref=True).op
             )
         # Colocation is stronger than device requests, so those around are not applied inside.
         saved_devices, self._device_stack = self._device_stack, []
@@ -476,9 +497,13 @@ class Graph(GraphCollections):
 
     @contextlib.contextmanager
     def _attr_scope(self, attr_map: Mapping[str, Any]) -> Iterator[None]:
-        """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to hide)."""
+        """A context whose operations get these attributes (name → AttrValue, or function of a NodeDef, or None to
+        hide).
+        """
         if not isinstance(attr_map, dict):
-            raise TypeError(f"attr_map must be a dictionary from names to attribute values or functions, not {attr_map!r}")
+            raise TypeError(
+                f"attr_map must be a dictionary from names to attribute values or functions, not {attr_map!r}"
+            )
         old = self._attr_scope_map
         self._attr_scope_map = {k: v for k, v in {**old, **attr_map}.items() if v is not None}
         try:

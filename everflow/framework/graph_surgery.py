@@ -1,4 +1,6 @@
-"""Changing GraphDefs for use without training: cutting out a part, dropping training nodes, freezing variables into constants."""
+"""Changing GraphDefs for use without training: cutting out a part, dropping training nodes, freezing variables into
+constants.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,11 @@ if TYPE_CHECKING:
 _VARIABLES = ("Variable", "VariableV2")
 _RESOURCE_VARIABLES = ("VarHandleOp", "VarIsInitializedOp")
 # Op types of which a node with this attribute in host memory types runs on the CPU.
-_CPU_TYPES = {"Const": ("dtype", (dtypes.string, dtypes.int32)), "DynamicStitch": ("T", (dtypes.int32,)), "Cast": ("SrcT", (dtypes.int32,))}
+_CPU_TYPES = {
+    "Const": ("dtype", (dtypes.string, dtypes.int32)),
+    "DynamicStitch": ("T", (dtypes.int32,)),
+    "Cast": ("SrcT", (dtypes.int32,)),
+}
 
 
 def _node_of(edge: str) -> str:
@@ -35,7 +41,9 @@ def _copy(node: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
 
 
 def must_run_on_cpu(node: Operation | node_def_pb2.NodeDef, pin_variables_on_cpu: bool = False) -> bool:
-    """Whether a node (Operation or NodeDef) has to be on a CPU: variables where they are pinned, and values that live in host memory."""
+    """Whether a node (Operation or NodeDef) has to be on a CPU: variables where they are pinned, and values that live
+    in host memory.
+    """
     node_def = node if isinstance(node, node_def_pb2.NodeDef) else node.node_def
     if pin_variables_on_cpu and node_def.op in _VARIABLES:
         return True
@@ -152,7 +160,9 @@ def convert_variables_to_constants(
 def _constant(name: str, dtype: attr_value_pb2.AttrValue, value: np.ndarray) -> node_def_pb2.NodeDef:
     node = node_def_pb2.NodeDef(name=name, op="Const")
     node.attr["dtype"].CopyFrom(dtype)
-    node.attr["value"].CopyFrom(attr_value_pb2.AttrValue(tensor=make_tensor_proto(value, dtype=dtype.type, shape=value.shape)))
+    node.attr["value"].CopyFrom(
+        attr_value_pb2.AttrValue(tensor=make_tensor_proto(value, dtype=dtype.type, shape=value.shape))
+    )
     return node
 
 
@@ -167,7 +177,11 @@ def _identity(read: node_def_pb2.NodeDef) -> node_def_pb2.NodeDef:
 
 def _gather(resource_gather: node_def_pb2.NodeDef) -> tuple[node_def_pb2.NodeDef, node_def_pb2.NodeDef]:
     """Rows of a constant that was a resource variable: GatherV2, with its axis."""
-    axis = _constant(resource_gather.name + "/axis", attr_value_pb2.AttrValue(type=dtypes.int32.as_datatype_enum), np.array(0, np.int32))
+    axis = _constant(
+        resource_gather.name + "/axis",
+        attr_value_pb2.AttrValue(type=dtypes.int32.as_datatype_enum),
+        np.array(0, np.int32),
+    )
     node = node_def_pb2.NodeDef(name=resource_gather.name, op="GatherV2", device=resource_gather.device)
     node.input.extend([resource_gather.input[0], resource_gather.input[1], axis.name])
     node.attr["Tparams"].CopyFrom(resource_gather.attr["dtype"])

@@ -58,8 +58,8 @@ def import_graph_def(
 ) -> list[Element] | None:
     """Add the nodes of a GraphDef to the default graph, under the name scope `name` ("import" by default).
 
-    `input_map` replaces tensors of the GraphDef, by name, with tensors of this graph; `return_elements` names operations
-    ("a") and tensors ("a:0") to be returned.
+    `input_map` replaces tensors of the GraphDef, by name, with tensors of this graph; `return_elements` names
+    operations ("a") and tensors ("a:0") to be returned.
 
     >>> y, = tf.import_graph_def(graph_def, input_map={"x:0": x}, return_elements=["y:0"])
     """
@@ -111,7 +111,9 @@ def _tensors_of(input_map: dict[str, TensorLike], name: str | None) -> dict[str,
             "pass tensors (tf.convert_to_tensor makes them), or a name."
         )
     with name_scope("_inputs"):
-        converted = {k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()}
+        converted = {
+            k: v if isinstance(v, (IndexedSlices, SparseTensor)) else convert_to_tensor(v) for k, v in input_map.items()
+        }
     tensors = {}
     for key, value in converted.items():
         if not isinstance(value, Tensor):
@@ -126,7 +128,9 @@ def _stripped_defaults(producer_op_list: op_def_pb2.OpList | None) -> dict[str, 
         return {}
     if not isinstance(producer_op_list, op_def_pb2.OpList):
         raise TypeError("producer_op_list must be an OpList proto.")
-    return {op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op}
+    return {
+        op.name: {a.name: a.default_value for a in op.attr if a.HasField("default_value")} for op in producer_op_list.op
+    }
 
 
 def split_input(text: str) -> tuple[str, int]:
@@ -274,7 +278,9 @@ class _Importer:
                 control = control or output < 0
             for group in node.attr["_class"].list.s if "_class" in node.attr else ():
                 if group.startswith(_COLOCATION) and group[len(_COLOCATION) :].decode() not in self.index:
-                    raise ValueError(f"Node '{node.name}' expects to be colocated with unknown node '{group[len(_COLOCATION) :].decode()}'")
+                    raise ValueError(
+                        f"Node '{node.name}' expects to be colocated with unknown node '{group[len(_COLOCATION) :].decode()}'"
+                    )
 
     def _is_back_edge(self, node: node_def_pb2.NodeDef, source: str) -> bool:
         return is_back_edge(node, self.nodes[self.index[source]])
@@ -330,7 +336,9 @@ class _Importer:
             inputs = [inputs[0] if tensor is None else tensor for tensor in given]
         self._check_inputs(definition, node, name, attrs, inputs)
         control = list(dict.fromkeys(control + self.control))
-        op = Operation(self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames)
+        op = Operation(
+            self.graph, node.op, name, inputs, control, output_dtypes(definition, attrs), attrs, definition, self.frames
+        )
         infer_shapes(op)
         _refine_shapes(op, output_shapes)
         self.graph._append(op)
@@ -350,12 +358,16 @@ class _Importer:
         op._original_op = self.graph._default_original_op
         if self.graph._colocation_stack:
             # It goes where the scope around says, whatever the file does.
-            op.attrs["_class"] = sorted({group for other in self.graph._colocation_stack for group in other.colocation_groups()})
+            op.attrs["_class"] = sorted(
+                {group for other in self.graph._colocation_stack for group in other.colocation_groups()}
+            )
         if _others(op):
             self.colocated.append(op)
         else:
             op._device = device
-            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(_canonical(device))
+            self.graph._apply_devices(op) if self.graph._device_stack else op._set_device_from_string(
+                _canonical(device)
+            )
 
     def _enter_context(self, op: Operation) -> None:
         op._control_flow_context = context = self.graph._control_flow_context
@@ -436,10 +448,14 @@ class _Importer:
         try:
             wanted = [dtype for arg in definition.inputs for dtype in arg_dtypes(arg, attrs)]
         except (KeyError, TypeError) as e:
-            raise ValueError(f"NodeDef {name}: the types of its inputs don't follow from its attributes ({e})") from None
+            raise ValueError(
+                f"NodeDef {name}: the types of its inputs don't follow from its attributes ({e})"
+            ) from None
         if len(wanted) != len(inputs):
             expected = ", ".join(t.name for t in wanted)
-            raise ValueError(f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs specified; NodeDef: {name}")
+            raise ValueError(
+                f"NodeDef expected inputs '{expected}' do not match {len(inputs)} inputs specified; NodeDef: {name}"
+            )
         for slot, (tensor, dtype) in enumerate(zip(inputs, wanted)):
             if tensor.dtype.base_dtype != dtype.base_dtype or (dtype._is_ref_dtype and not tensor.dtype._is_ref_dtype):
                 raise ValueError(
@@ -480,14 +496,22 @@ def _check_kind(attr: AttrDef, value: Any, name: str) -> None:
     is_list = kind.startswith("list(")
     wanted = _KINDS[kind[5:-1] if is_list else kind]
     items = value if is_list and isinstance(value, list) else [value]
-    fits = isinstance(value, list) == is_list and all(type(v) is wanted if wanted in (int, bool) else isinstance(v, wanted) for v in items)
+    fits = isinstance(value, list) == is_list and all(
+        type(v) is wanted if wanted in (int, bool) else isinstance(v, wanted) for v in items
+    )
     if not fits:
-        raise ValueError(f"AttrValue had value {value!r} when '{kind}' expected for attr '{attr.name}'; NodeDef: {name}")
+        raise ValueError(
+            f"AttrValue had value {value!r} when '{kind}' expected for attr '{attr.name}'; NodeDef: {name}"
+        )
     if attr.allowed is not None and any(v not in attr.allowed for v in items):
         shown = [v.name if isinstance(v, dtypes.DType) else v for v in items]
-        raise ValueError(f"Value for attr '{attr.name}' of {shown} is not in the list of allowed values; NodeDef: {name}")
+        raise ValueError(
+            f"Value for attr '{attr.name}' of {shown} is not in the list of allowed values; NodeDef: {name}"
+        )
     if attr.minimum is not None and (len(value) if is_list else value) < attr.minimum:
-        raise ValueError(f"Value for attr '{attr.name}' of {value} must be at least minimum {attr.minimum}; NodeDef: {name}")
+        raise ValueError(
+            f"Value for attr '{attr.name}' of {value} must be at least minimum {attr.minimum}; NodeDef: {name}"
+        )
 
 
 def _refine_shapes(op: Operation, output_shapes: Sequence[TensorShape] | None) -> None:

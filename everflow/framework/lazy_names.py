@@ -1,7 +1,7 @@
 """Packages that show names of their modules: each module is imported when one of its names is first asked for.
 
-Such a package lists the names as imports under `if TYPE_CHECKING:`, where editors and type checkers see them, too. So its modules can
-import each other by way of it, and a program loads only what it touches.
+Such a package lists the names as imports under `if TYPE_CHECKING:`, where editors and type checkers see them, too. So
+its modules can import each other by way of it, and a program loads only what it touches.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ _added: dict[str, dict[str, tuple[str, str | None]]] = {}
 
 
 def add_names(package: str, **modules: str) -> None:
-    """Let a lazy package show names of modules on floors above it, which it doesn't know. `module:` stands for the module itself.
+    """Let a lazy package show names of modules on floors above it, which it doesn't know. `module:` stands for the
+    module itself.
 
     >>> add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
     """

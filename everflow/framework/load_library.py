@@ -14,8 +14,12 @@ from everflow.framework.errors import NotFoundError, UnimplementedError
 def load_op_library(library_filename: str) -> NoReturn:
     """Raise NotFoundError where there is no such file, UnimplementedError where there is."""
     if not os.path.exists(library_filename):
-        raise NotFoundError(None, None, f"{library_filename}: cannot open shared object file: No such file or directory")
-    raise UnimplementedError(None, None, f"{library_filename} is made for TensorFlow's C++ runtime; ops for Everflow are written in Python")
+        raise NotFoundError(
+            None, None, f"{library_filename}: cannot open shared object file: No such file or directory"
+        )
+    raise UnimplementedError(
+        None, None, f"{library_filename} is made for TensorFlow's C++ runtime; ops for Everflow are written in Python"
+    )
 
 
 def load_file_system_library(library_filename: str) -> NoReturn:

@@ -1,7 +1,7 @@
 """Structures: values in nested lists, tuples, named tuples, dicts (in the order of their keys) and attrs classes.
 
-Anything else is a leaf, strings and arrays included. With `expand_composites`, values made of several tensors, such as a SparseTensor, are
-structures too.
+Anything else is a leaf, strings and arrays included. With `expand_composites`, values made of several tensors, such as
+a SparseTensor, are structures too.
 """
 
 from __future__ import annotations
@@ -44,7 +44,8 @@ def is_nested(seq: Structure) -> bool:
 
 
 def _is_composite(value: Structure) -> bool:
-    # A value of several tensors has a specification that takes it apart; a specification itself stands for such a value.
+    # A value of several tensors has a specification that takes it apart; a specification itself stands for such a
+    # value.
     spec = getattr(value, "_type_spec", value)
     return hasattr(type(spec), "_to_components") and hasattr(type(spec), "_from_components")
 
@@ -166,7 +167,9 @@ def assert_same_structure(
     check_types: bool = True,
     expand_composites: bool = False,
 ) -> None:
-    """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different types."""
+    """Raise ValueError where two structures are nested differently, TypeError where their sequences are of different
+    types.
+    """
     found = _compare(nest1, nest2, check_types, _test(expand_composites))
     if found:
         kind, words = found
@@ -265,7 +268,9 @@ def flatten_with_joined_string_paths(
     expand_composites: bool = False,
 ) -> list[tuple[str, Any]]:
     """(path, leaf) pairs; a path is text such as "a/0"."""
-    return [(separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)]
+    return [
+        (separator.join(map(str, path)), leaf) for path, leaf in flatten_with_tuple_paths(structure, expand_composites)
+    ]
 
 
 def map_structure_with_paths(func: Callable[..., Any], *structure: Structure, **kwargs: Any) -> Structure:
@@ -296,9 +301,17 @@ def _shallow_difference(
     if not is_structure(shallow):
         return None
     if not is_structure(deep):
-        return TypeError, f"The shallow structure goes deeper than the input, which has no parts here: it is a {type(deep)}."
+        return (
+            TypeError,
+            f"The shallow structure goes deeper than the input, which has no parts here: it is a {type(deep)}.",
+        )
     both_mappings = isinstance(shallow, abc.Mapping) and isinstance(deep, abc.Mapping)
-    if check_types and type(shallow) is not type(deep) and not _same_named_tuple_type(shallow, deep) and not both_mappings:
+    if (
+        check_types
+        and type(shallow) is not type(deep)
+        and not _same_named_tuple_type(shallow, deep)
+        and not both_mappings
+    ):
         return TypeError, (
             f"The two structures differ in sequence type: the input has a {type(deep)} where the shallow structure has a {type(shallow)}."
         )
@@ -309,7 +322,10 @@ def _shallow_difference(
             f"where the shallow structure has {len(shallow_items)}."
         )
     if len(shallow_items) > len(deep_items):
-        return ValueError, f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)})."
+        return (
+            ValueError,
+            f"The input structure is shorter ({len(deep_items)}) than the shallow structure ({len(shallow_items)}).",
+        )
     if check_types and both_mappings and (absent := [key for key in shallow if key not in deep]):
         return ValueError, (f"The input_tree lacks keys that the shallow_tree has: {sorted(absent)}.")
     for _, branch, below in _branches(shallow, deep):
@@ -373,7 +389,9 @@ def flatten_up_to(
     >>> nest.flatten_up_to([0, 0], [[1, 2], 3])
     [[1, 2], 3]
     """
-    pairs = flatten_with_tuple_paths_up_to(shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length)
+    pairs = flatten_with_tuple_paths_up_to(
+        shallow_tree, input_tree, check_types, expand_composites, check_subtrees_length
+    )
     return [part for _, part in pairs]
 
 
@@ -383,7 +401,9 @@ def map_structure_up_to(
     *inputs: Structure,
     **kwargs: Any,
 ) -> Structure:
-    """`func` over the parts of inputs taken apart as deep as `shallow_tree` goes; the result is nested like `shallow_tree`."""
+    """`func` over the parts of inputs taken apart as deep as `shallow_tree` goes; the result is nested like
+    `shallow_tree`.
+    """
     return map_structure_with_tuple_paths_up_to(shallow_tree, lambda _, *parts: func(*parts), *inputs, **kwargs)
 
 
@@ -398,7 +418,10 @@ def map_structure_with_tuple_paths_up_to(
         raise ValueError("Cannot map over no sequences")
     check_length = kwargs.pop("check_subtrees_length", True)
     check_types, expand_composites = _options(kwargs, "check_types", "expand_composites")
-    flat = [flatten_with_tuple_paths_up_to(shallow_tree, tree, check_types, expand_composites, check_length) for tree in inputs]
+    flat = [
+        flatten_with_tuple_paths_up_to(shallow_tree, tree, check_types, expand_composites, check_length)
+        for tree in inputs
+    ]
     results = [func(pairs[0][0], *(part for _, part in pairs)) for pairs in zip(*flat, strict=True)]
     return pack_sequence_as(shallow_tree, results, expand_composites)
 
@@ -423,7 +446,9 @@ def get_traverse_shallow_structure(
     parts = []
     for _, inner, value in _branches(answer, structure):
         if not isinstance(inner, bool):
-            raise TypeError(f"traverse_fn must say True or False of each part, or give a structure of these one level deep, not {answer}")
+            raise TypeError(
+                f"traverse_fn must say True or False of each part, or give a structure of these one level deep, not {answer}"
+            )
         parts.append(get_traverse_shallow_structure(traverse_fn, value, expand_composites) if inner else False)
     return rebuilt(structure, parts)
 

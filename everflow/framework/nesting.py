@@ -1,4 +1,6 @@
-"""Room for functions that are drawn inside of each other: each takes many of Python's calls, of which it allows a thousand."""
+"""Room for functions that are drawn inside of each other: each takes many of Python's calls, of which it allows a
+thousand.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,9 @@ from types import FrameType
 
 from everflow.framework.forking import renewed
 
-# What drawing one more body may need, and where the nest is taken for one without an end. Python's own calls take no C stack since 3.11,
-# and those that go by way of C (`__call__` of an object) are a small part: this many are far from filling the stack of a thread.
+# What drawing one more body may need, and where the nest is taken for one without an end. Python's own calls take no C
+# stack since 3.11, and those that go by way of C (`__call__` of an object) are a small part: this many are far from
+# filling the stack of a thread.
 NEEDED, MOST = 600, 12_000
 
 _lock = renewed(threading.Lock())

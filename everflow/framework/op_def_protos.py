@@ -63,7 +63,14 @@ def from_proto(proto: op_def_pb2.OpDef) -> OpDef:
 
 
 def _arg(arg: op_def_pb2.OpDef.ArgDef) -> ArgDef:
-    return ArgDef(arg.name, dtypes.as_dtype(arg.type) if arg.type else None, arg.type_attr, arg.number_attr, arg.type_list_attr, arg.is_ref)
+    return ArgDef(
+        arg.name,
+        dtypes.as_dtype(arg.type) if arg.type else None,
+        arg.type_attr,
+        arg.number_attr,
+        arg.type_list_attr,
+        arg.is_ref,
+    )
 
 
 def _attr(attr: op_def_pb2.OpDef.AttrDef) -> AttrDef:

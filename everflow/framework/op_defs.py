@@ -93,7 +93,11 @@ def get(op_type: str) -> OpDef:
     """The definition of an op type; NotFoundError where there is none."""
     found = find(op_type)
     if found is None:
-        raise NotFoundError(None, None, f"Op type not registered '{op_type}'. Is it a custom op? See everflow.framework.op_defs.register.")
+        raise NotFoundError(
+            None,
+            None,
+            f"Op type not registered '{op_type}'. Is it a custom op? See everflow.framework.op_defs.register.",
+        )
     return found
 
 
@@ -115,7 +119,10 @@ def _from_fact(name: str, fact: dict[str, Any]) -> OpDef:
         tuple(_arg(a) for a in fact["inputs"]),
         tuple(_arg(a) for a in fact["outputs"]),
         tuple(_attr(a) for a in fact["attrs"]),
-        **{k: fact.get(k, False) for k in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input")},
+        **{
+            k: fact.get(k, False)
+            for k in ("is_stateful", "is_commutative", "is_aggregate", "allows_uninitialized_input")
+        },
         deprecated_at=fact.get("deprecated_at"),
     )
 

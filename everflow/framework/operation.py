@@ -23,12 +23,22 @@ if TYPE_CHECKING:
 
     from everflow.framework.dtypes import DType
     from everflow.framework.graph import Graph
-    from everflow.framework.hints import Attributes, ControlFlowContext, FeedDict, Frame, GradientFunction, SessionLike, ShapeLike
+    from everflow.framework.hints import (
+        Attributes,
+        ControlFlowContext,
+        FeedDict,
+        Frame,
+        GradientFunction,
+        SessionLike,
+        ShapeLike,
+    )
     from everflow.protos import op_def_pb2
 
 _COLOCATION_PREFIX = "loc:@"
 _PACKAGE_ROOT = __file__.rpartition("framework")[0]
-_LAUNCHER = _PACKAGE_ROOT + "cli" + __file__[len(_PACKAGE_ROOT) - 1] + "run.py"  # `everflow run`; what is below it is not the program's
+_LAUNCHER = (
+    _PACKAGE_ROOT + "cli" + __file__[len(_PACKAGE_ROOT) - 1] + "run.py"
+)  # `everflow run`; what is below it is not the program's
 
 
 class Tensor:
@@ -169,7 +179,9 @@ class Tensor:
         return self is other
 
     def __len__(self) -> int:
-        raise TypeError(f"{self.name} has no length before it is run: a symbolic tensor tells what is known of it in `shape`.")
+        raise TypeError(
+            f"{self.name} has no length before it is run: a symbolic tensor tells what is known of it in `shape`."
+        )
 
     def __iter__(self) -> Iterator[Any]:
         raise OperatorNotAllowedInGraphError(
@@ -189,7 +201,9 @@ class Tensor:
     __nonzero__ = __bool__
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        raise NotImplementedError(f"Cannot convert a symbolic Tensor to an array: {self.name} has no value until it is run.")
+        raise NotImplementedError(
+            f"Cannot convert a symbolic Tensor to an array: {self.name} has no value until it is run."
+        )
 
     def __copy__(self) -> Tensor:
         return self
@@ -356,7 +370,10 @@ class Operation:
     @property
     def traceback(self) -> list[tuple[str, int, str, str]]:
         """Where it was made: (file, line, function, text) of each frame, outermost first."""
-        return [(file, line, function, linecache.getline(file, line).strip()) for file, line, function in reversed(self._frames)]
+        return [
+            (file, line, function, linecache.getline(file, line).strip())
+            for file, line, function in reversed(self._frames)
+        ]
 
     @property
     def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
@@ -393,7 +410,9 @@ class Operation:
         self._graph._mutations += 1
 
     def _set_device(self, device: str | devices.DeviceSpec | None) -> None:
-        self._set_device_from_string(devices.canonical_name(device) if isinstance(device, devices.DeviceSpec) else device or "")
+        self._set_device_from_string(
+            devices.canonical_name(device) if isinstance(device, devices.DeviceSpec) else device or ""
+        )
 
     def _set_device_from_string(self, device: str) -> None:
         self._device = device
@@ -468,7 +487,9 @@ def infer_shapes(op: Operation) -> None:
         shapes = rule(op)
     except (ValueError, InvalidArgumentError) as e:
         message = e.message if isinstance(e, InvalidArgumentError) else str(e)
-        inputs = ", ".join("?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs)
+        inputs = ", ".join(
+            "?" if t.shape.rank is None else "[" + ",".join(map(str, t.shape.dims)) + "]" for t in op.inputs
+        )
         raise ValueError(f"{message} for '{op.name}' (op: '{op.type}') with input shapes: {inputs}.") from None
     if shapes is None:
         return

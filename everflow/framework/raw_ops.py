@@ -25,7 +25,9 @@ def _parameters(definition: OpDef) -> tuple[list[str], list[tuple[str, typing.An
     """Names in TensorFlow's order: inputs, attributes to be given, attributes with a default, name."""
     inferred = definition.inferred_attrs()
     free = [a for a in definition.attrs if a.name not in inferred]
-    required = [_python_name(a.name) for a in definition.inputs] + [_python_name(a.name) for a in free if not a.has_default]
+    required = [_python_name(a.name) for a in definition.inputs] + [
+        _python_name(a.name) for a in free if not a.has_default
+    ]
     return required, [(_python_name(a.name), a.default) for a in free if a.has_default]
 
 

@@ -93,7 +93,9 @@ def NotDifferentiable(op_type: str) -> None:
 
 
 def _know_gradient_of(op_type: str) -> None:
-    """Have our own gradient of an op type in place, so that a program's second one is refused where the program makes it."""
+    """Have our own gradient of an op type in place, so that a program's second one is refused where the program makes
+    it.
+    """
     if op_defs.find(op_type) is not None:
         load_all()
 
@@ -106,7 +108,9 @@ def find_shape_rule(op_type: str) -> Callable | None:
 
 
 def find_gradient(op_type: str) -> Callable | None:
-    """The gradient function of an op type, None where it is not differentiable; LookupError where nothing is registered."""
+    """The gradient function of an op type, None where it is not differentiable; LookupError where nothing is
+    registered.
+    """
     if op_type not in _gradients:
         load_all()
     if op_type not in _gradients:

@@ -78,7 +78,9 @@ def get_default_graph() -> Graph:
 
 
 def drawn_graph() -> Graph:
-    """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an empty graph then."""
+    """`tf.get_default_graph`: the graph that operations go into. When executing eagerly they go into none: it is an
+    empty graph then.
+    """
     graph = get_default_graph()
     return getattr(graph, "beside", graph)
 
@@ -117,7 +119,9 @@ def require_session(session: SessionLike | None, graph: Graph, doing: str, metho
                 f"or as `{method}(session=sess)`"
             )
         if session.graph is not graph:
-            raise ValueError(f"The default session can't {doing}: it is of another graph. Name the right one, as `{method}(session=sess)`.")
+            raise ValueError(
+                f"The default session can't {doing}: it is of another graph. Name the right one, as `{method}(session=sess)`."
+            )
     elif session.graph is not graph:
         raise ValueError(f"The given session can't {doing}: it is of another graph.")
     return session

@@ -129,10 +129,14 @@ class Dimension:
         return self // other
 
     def __truediv__(self, other: Any) -> NoReturn:
-        raise TypeError(f"A Dimension can't be divided by a {type(other).__name__} with /: sizes are whole numbers, use //")
+        raise TypeError(
+            f"A Dimension can't be divided by a {type(other).__name__} with /: sizes are whole numbers, use //"
+        )
 
     def __rtruediv__(self, other: Any) -> NoReturn:
-        raise TypeError(f"A {type(other).__name__} can't be divided by a Dimension with /: sizes are whole numbers, use //")
+        raise TypeError(
+            f"A {type(other).__name__} can't be divided by a Dimension with /: sizes are whole numbers, use //"
+        )
 
     def __mod__(self, other: Any) -> Dimension:
         return self._arithmetic(other, operator.mod)
@@ -190,7 +194,9 @@ class TensorShape:
         elif isinstance(dims, (bytes, str)):
             raise TypeError(f"A string is no shape; give a list of sizes or an int, not {dims!r}")
         elif isinstance(dims, tensor_shape_pb2.TensorShapeProto):
-            self._dims = None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
+            self._dims = (
+                None if dims.unknown_rank else tuple(Dimension(d.size if d.size != -1 else None) for d in dims.dim)
+            )
         elif isinstance(dims, TensorShape):
             self._dims = dims._dims
         else:
@@ -334,7 +340,9 @@ class TensorShape:
         other = as_shape(other)
         if self._dims is None or other._dims is None:
             return True
-        return len(self._dims) == len(other._dims) and all(a.is_compatible_with(b) for a, b in zip(self._dims, other._dims))
+        return len(self._dims) == len(other._dims) and all(
+            a.is_compatible_with(b) for a, b in zip(self._dims, other._dims)
+        )
 
     def assert_is_compatible_with(self, other: ShapeLike) -> None:
         if not self.is_compatible_with(other):
@@ -345,7 +353,9 @@ class TensorShape:
         other = as_shape(other)
         if self._dims is None or other._dims is None or self.rank != other.rank:
             return unknown_shape()
-        return TensorShape([a if a._value is not None and a._value == b._value else None for a, b in zip(self._dims, other._dims)])
+        return TensorShape(
+            [a if a._value is not None and a._value == b._value else None for a, b in zip(self._dims, other._dims)]
+        )
 
     def is_fully_defined(self) -> bool:
         return self._dims is not None and all(d._value is not None for d in self._dims)
@@ -365,7 +375,9 @@ class TensorShape:
         if self._dims is None:
             return tensor_shape_pb2.TensorShapeProto(unknown_rank=True)
         dim = tensor_shape_pb2.TensorShapeProto.Dim
-        return tensor_shape_pb2.TensorShapeProto(dim=[dim(size=-1 if d._value is None else d._value) for d in self._dims])
+        return tensor_shape_pb2.TensorShapeProto(
+            dim=[dim(size=-1 if d._value is None else d._value) for d in self._dims]
+        )
 
     def __eq__(self, other: Any) -> bool:
         try:

@@ -36,8 +36,8 @@ def resolve(
 ) -> list[Axis]:
     """The axes of a slice of a tensor with these dimensions.
 
-    `dims` may hold None; `begin` and `end` may be None or hold None (not known while the graph is built). Raises ValueError
-    for a slice that the tensor can't have.
+    `dims` may hold None; `begin` and `end` may be None or hold None (not known while the graph is built). Raises
+    ValueError for a slice that the tensor can't have.
     """
     count = len(strides)
     if ellipsis_mask & (ellipsis_mask - 1):
@@ -99,7 +99,12 @@ def _range(dim: int | None, first: int | None, last: int | None, stride: int, fr
     stop = (dim if stride > 0 else -1) if to_end else place(last)
     if start is None or stop is None:
         return Axis("range", start, stride, None)
-    return Axis("range", start, stride, max(-(-(stop - start) // stride), 0) if stride > 0 else max(-((stop - start) // -stride), 0))
+    return Axis(
+        "range",
+        start,
+        stride,
+        max(-(-(stop - start) // stride), 0) if stride > 0 else max(-((stop - start) // -stride), 0),
+    )
 
 
 def output_dims(axes: Iterable[Axis]) -> list[int | None]:

@@ -60,7 +60,9 @@ def _static_shape(tensor: Tensor) -> np.ndarray | None:
 
 def _static_size(tensor: Tensor) -> np.ndarray | None:
     shape = tensor.op.inputs[0].shape
-    return np.array(shape.num_elements(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+    return (
+        np.array(shape.num_elements(), tensor.op.attrs["out_type"].as_numpy_dtype) if shape.is_fully_defined() else None
+    )
 
 
 def _static_rank(tensor: Tensor) -> np.ndarray | None:
@@ -236,7 +238,9 @@ def _evaluate(
     depth: int,
     pieced: bool = False,
 ) -> np.ndarray | None:
-    """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from its static shape."""
+    """`pieced` while all on the way here only puts shapes together: TensorFlow reads those piece by piece, each from
+    its static shape.
+    """
     if tensor.is_eager:
         return _value_of(tensor)
     op = tensor.op
@@ -256,7 +260,8 @@ def _evaluate(
             measured = _evaluate(op.inputs[tensor.value_index], memo, depth + 1)
             value = None if measured is None else np.array(measured.shape, op.attrs["out_type"].as_numpy_dtype)
     elif op.type in ("Size", "Rank") and depth > 0 and (static := _CONSTANT[op.type](tensor)) is not None:
-        # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a second time.
+        # TensorFlow's evaluation takes these from static shapes inside a subgraph only, and gives up on meeting one a
+        # second time.
         return static
     elif op.type == "ConcatOffset":
         inputs = _all_known([_evaluate(t, memo, depth + 1) for t in op.inputs])
@@ -266,7 +271,9 @@ def _evaluate(
             value[axis] = sum(int(s[axis]) for s in inputs[1 : 1 + tensor.value_index])
     elif evaluate is not None and depth < 64 and len(op.outputs) == 1:
         inner = depth if op.type == "Pack" and depth == 0 else depth + 1
-        pieced = pieced and (op.type in ("Concat", "ConcatV2") or op.type == "StridedSlice" and not op.attrs["shrink_axis_mask"])
+        pieced = pieced and (
+            op.type in ("Concat", "ConcatV2") or op.type == "StridedSlice" and not op.attrs["shrink_axis_mask"]
+        )
         inputs = _all_known([_evaluate(t, memo, inner, pieced) for t in op.inputs])
         if inputs is not None and sum(v.size for v in inputs) <= _MAX_ELEMENTS:
             value = _guarded(evaluate, op, inputs)
@@ -477,8 +484,13 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
 SPLITTERS: dict[str, Callable[..., Any]] = {
     "Split": lambda op, axis, x: np.split(x, op.attrs["num_split"], axis=int(axis)),
     "SplitV": lambda op, x, sizes, axis: np.split(x, np.cumsum(sizes)[:-1], axis=int(axis)),
-    "BroadcastGradientArgs": lambda op, x, y: [np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))],
-    "ListDiff": lambda op, x, y: [x[~np.isin(x, y)], np.flatnonzero(~np.isin(x, y)).astype(op.attrs["out_idx"].as_numpy_dtype)],
+    "BroadcastGradientArgs": lambda op, x, y: [
+        np.array(axes, x.dtype) for axes in broadcast_gradient_axes(tuple(x), tuple(y))
+    ],
+    "ListDiff": lambda op, x, y: [
+        x[~np.isin(x, y)],
+        np.flatnonzero(~np.isin(x, y)).astype(op.attrs["out_idx"].as_numpy_dtype),
+    ],
     "ShapeN": lambda op, *values: [np.array(x.shape, op.attrs["out_type"].as_numpy_dtype) for x in values],
     "DynamicPartition": lambda op, x, parts: [x[parts == i] for i in range(op.attrs["num_partitions"])],
     "Unique": _unique,

@@ -49,7 +49,9 @@ def entered(frame: Frame) -> Iterator[None]:
 def set_for_all(frame: Frame | None) -> None:
     """Make a frame the one in force wherever none is entered; None takes it back."""
     if _stack.frames:
-        raise RuntimeError("A strategy for the whole program can't be set inside of a `strategy.scope()`: leave the scope first.")
+        raise RuntimeError(
+            "A strategy for the whole program can't be set inside of a `strategy.scope()`: leave the scope first."
+        )
     _for_all[:] = [] if frame is None else [frame]
 
 

@@ -1,6 +1,7 @@
 """What listens to operations as they are made: the stack of gradient tapes of each thread.
 
-Graphs call `record` for each operation, variables `variable_accessed` for each read; `ops/gradients/tape.py` has the tapes themselves.
+Graphs call `record` for each operation, variables `variable_accessed` for each read; `ops/gradients/tape.py` has the
+tapes themselves.
 """
 
 from __future__ import annotations

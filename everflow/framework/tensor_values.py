@@ -38,10 +38,12 @@ _FIELDS = {
 }
 # Types whose arrays may stand as raw bytes.
 _RAW_TYPES = (
-    frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16) | dtypes.QUANTIZED_DTYPES | {dtypes.float32, dtypes.float64}
+    frozenset(t for t in _FIELDS if t.is_integer and t is not dtypes.uint16)
+    | dtypes.QUANTIZED_DTYPES
+    | {dtypes.float32, dtypes.float64}
 )
-# A proto may have fewer values than its shape takes; the last one is repeated, up to so many bytes. What is larger has to be computed, as
-# `tf.fill` does: a file of a few bytes could ask for all memory there is.
+# A proto may have fewer values than its shape takes; the last one is repeated, up to so many bytes. What is larger has
+# to be computed, as `tf.fill` does: a file of a few bytes could ask for all memory there is.
 LARGEST_REPEATED = 1 << 31
 
 
@@ -86,9 +88,21 @@ _ACCEPTED = {
     dtypes.bool: (bool, np.bool_),
     dtypes.string: (str, bytes),
     **dict.fromkeys([dtypes.complex64, dtypes.complex128], (numbers.Complex, np.number)),
-    **dict.fromkeys([dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16], (numbers.Real, np.integer, np.floating, Dimension)),
     **dict.fromkeys(
-        [dtypes.int8, dtypes.int16, dtypes.int32, dtypes.int64, dtypes.uint8, dtypes.uint16, dtypes.uint32, dtypes.uint64]
+        [dtypes.float16, dtypes.float32, dtypes.float64, dtypes.bfloat16],
+        (numbers.Real, np.integer, np.floating, Dimension),
+    ),
+    **dict.fromkeys(
+        [
+            dtypes.int8,
+            dtypes.int16,
+            dtypes.int32,
+            dtypes.int64,
+            dtypes.uint8,
+            dtypes.uint16,
+            dtypes.uint32,
+            dtypes.uint64,
+        ]
         + list(dtypes.QUANTIZED_DTYPES),
         (numbers.Integral, np.integer, Dimension),
     ),
@@ -169,7 +183,9 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
             return np.array(values, np.dtype(numpy_dtype)[0]).view(numpy_dtype)
         array = np.array(values, dtype=numpy_dtype)
         if array.dtype.kind in "USO" and numpy_dtype is None:
-            raise TypeError(f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}")
+            raise TypeError(
+                f"A {type(values)} can't become a tensor, since its elements have no type that tensors have: {values!r}"
+            )
         return array
     except OverflowError:
         # A number too big for the type wraps, as C does it.
@@ -345,7 +361,9 @@ def array_of(tensor: tensor_pb2.TensorProto) -> np.ndarray:
     size = math.prod(shape)
     if size > len(tensor.tensor_content) and size * np.dtype(dtype.as_numpy_dtype).itemsize > LARGEST_REPEATED:
         if size > len(getattr(tensor, _FIELDS[dtype])):
-            raise ValueError(f"A TensorProto claims {size:,} values of {dtype.name}, shape {shape}, and doesn't have them")
+            raise ValueError(
+                f"A TensorProto claims {size:,} values of {dtype.name}, shape {shape}, and doesn't have them"
+            )
     if tensor.tensor_content:
         if dtype is dtypes.string:
             raise TypeError("A string tensor can't be held as tensor_content")

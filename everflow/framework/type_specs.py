@@ -1,4 +1,6 @@
-"""Types of values, without the values: `TypeSpec`, `TensorSpec`. Functions and datasets describe what they take with them."""
+"""Types of values, without the values: `TypeSpec`, `TensorSpec`. Functions and datasets describe what they take with
+them.
+"""
 
 from __future__ import annotations
 

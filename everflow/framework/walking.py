@@ -7,7 +7,9 @@ from typing import Any
 
 
 def inputs_first(root: Any, inputs_of: Callable[[Any], Iterable]) -> list:
-    """All that `root` is made of and last itself, each once and after its own inputs, in the order in which recursion would come to them."""
+    """All that `root` is made of and last itself, each once and after its own inputs, in the order in which recursion
+    would come to them.
+    """
     order, seen, stack = [], {root}, [(root, iter(inputs_of(root)))]
     while stack:
         node, pending = stack[-1]

@@ -22,7 +22,11 @@ class TFRecordCompressionType:
 class TFRecordOptions:
     """How a record file is compressed."""
 
-    compression_type_map = {TFRecordCompressionType.ZLIB: "ZLIB", TFRecordCompressionType.GZIP: "GZIP", TFRecordCompressionType.NONE: ""}
+    compression_type_map = {
+        TFRecordCompressionType.ZLIB: "ZLIB",
+        TFRecordCompressionType.GZIP: "GZIP",
+        TFRecordCompressionType.NONE: "",
+    }
 
     compression_type: object = None
     flush_mode: int | None = None
@@ -60,7 +64,9 @@ class _Deflating:
         bits = zlib.MAX_WBITS if options.window_bits is None else options.window_bits
         memory = 9 if options.mem_level is None else options.mem_level
         strategy = 0 if options.compression_strategy is None else options.compression_strategy
-        self._deflate = zlib.compressobj(level, zlib.DEFLATED, bits | 16 if gzip and 0 < bits < 16 else bits, memory, strategy)
+        self._deflate = zlib.compressobj(
+            level, zlib.DEFLATED, bits | 16 if gzip and 0 < bits < 16 else bits, memory, strategy
+        )
 
     def write(self, data):
         self._file.write(self._deflate.compress(data))

@@ -79,11 +79,18 @@ class RadialConstraint(Constraint):
     def __call__(self, w):
         shape = w.shape
         if shape.ndims is None or shape.ndims != 4:
-            raise ValueError(f"Radial constraints are for kernels [height, width, inputs, outputs], not for weights of shape {shape}.")
+            raise ValueError(
+                f"Radial constraints are for kernels [height, width, inputs, outputs], not for weights of shape {shape}."
+            )
         height, width = shape.as_list()[:2]
         middle = height // 2
         # Each ring around the middle takes the value of one place on the diagonal.
-        distance = np.maximum(np.abs(np.arange(height) * 2 - height + 1)[:, None], np.abs(np.arange(width) * 2 - width + 1)[None, :]) // 2
+        distance = (
+            np.maximum(
+                np.abs(np.arange(height) * 2 - height + 1)[:, None], np.abs(np.arange(width) * 2 - width + 1)[None, :]
+            )
+            // 2
+        )
         diagonal = np.where(distance == 0, middle - 1, middle + distance - height % 2)
         return array.gather_nd(w, np.stack([diagonal, diagonal], axis=-1).astype("int32"))
 
@@ -102,7 +109,9 @@ def serialize(constraint):
 
 def deserialize(config, custom_objects=None):
     """A constraint from what `serialize` gave."""
-    return deserialize_keras_object(config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="constraint")
+    return deserialize_keras_object(
+        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="constraint"
+    )
 
 
 def get(identifier):

@@ -1,4 +1,6 @@
-"""Objects as data and back: configs of layers, losses and the like, and the names under which a program's own classes are found."""
+"""Objects as data and back: configs of layers, losses and the like, and the names under which a program's own classes
+are found.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ _custom_objects: dict = {}
 
 
 def get_custom_objects():
-    """The dict of names under which a program's own classes and functions are found when a model is loaded; it may be written to."""
+    """The dict of names under which a program's own classes and functions are found when a model is loaded; it may be
+    written to.
+    """
     return _custom_objects
 
 
@@ -68,7 +72,9 @@ def _is_written_object(config):
     return isinstance(config, dict) and "class_name" in config and "config" in config
 
 
-def class_and_config_for_serialized_keras_object(config, module_objects=None, custom_objects=None, printable_module_name="object"):
+def class_and_config_for_serialized_keras_object(
+    config, module_objects=None, custom_objects=None, printable_module_name="object"
+):
     """The class that a written object names, and the config to make it from."""
     if not _is_written_object(config):
         raise ValueError("Improper config format: " + str(config))
@@ -94,7 +100,9 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     if identifier is None:
         return None
     if isinstance(identifier, dict):
-        cls, config = class_and_config_for_serialized_keras_object(identifier, module_objects, custom_objects, printable_module_name)
+        cls, config = class_and_config_for_serialized_keras_object(
+            identifier, module_objects, custom_objects, printable_module_name
+        )
         if not hasattr(cls, "from_config"):
             # A function that makes the object.
             with CustomObjectScope(custom_objects or {}):
@@ -104,7 +112,11 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
         with CustomObjectScope(custom_objects or {}):
             return cls.from_config(config)
     if isinstance(identifier, str):
-        found = (custom_objects or {}).get(identifier) or _custom_objects.get(identifier) or (module_objects or {}).get(identifier)
+        found = (
+            (custom_objects or {}).get(identifier)
+            or _custom_objects.get(identifier)
+            or (module_objects or {}).get(identifier)
+        )
         if found is None:
             raise ValueError("Unknown " + printable_module_name + ":" + identifier)
         # A class's name stands for an object of it made without arguments.
@@ -115,7 +127,9 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
 
 
 def from_identifier(identifier, deserialize, kind):
-    """What a layer's argument stands for: a name or a written object is read by `deserialize`, a function or object stays, and so does None."""
+    """What a layer's argument stands for: a name or a written object is read by `deserialize`, a function or object
+    stays, and so does None.
+    """
     if isinstance(identifier, (dict, str)):
         return deserialize(identifier)
     if identifier is None or callable(identifier):

@@ -76,7 +76,9 @@ def serialize(initializer):
 def deserialize(config, custom_objects=None):
     """An initializer from its name or what `serialize` gave."""
     known = {**globals(), **_BY_OTHER_NAMES}
-    made = deserialize_keras_object(config, module_objects=known, custom_objects=custom_objects, printable_module_name="initializer")
+    made = deserialize_keras_object(
+        config, module_objects=known, custom_objects=custom_objects, printable_module_name="initializer"
+    )
     return made() if made in (he_normal, he_uniform, lecun_normal, lecun_uniform) else made
 
 

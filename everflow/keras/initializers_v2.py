@@ -57,7 +57,9 @@ class Constant(Initializer):
         self.value = value
 
     def __call__(self, shape, dtype=None):
-        return constant_tensor(self.value, dtype=dtype and dtypes.as_dtype(dtype), shape=shape, verify_shape=np.size(self.value) != 1)
+        return constant_tensor(
+            self.value, dtype=dtype and dtypes.as_dtype(dtype), shape=shape, verify_shape=np.size(self.value) != 1
+        )
 
     def get_config(self):
         return {"value": self.value}
@@ -66,17 +68,30 @@ class Constant(Initializer):
 def _untyped(base, doc, floating=True, **arguments):
     """The class of an initializer of tf.initializers without a type; its arguments have other defaults."""
     start = constructor(arguments, base.__init__)
-    return type(base.__name__, (_Untyped, base), {"__init__": start, "_floating": floating, "__doc__": doc, "__module__": __name__})
+    return type(
+        base.__name__,
+        (_Untyped, base),
+        {"__init__": start, "_floating": floating, "__doc__": doc, "__module__": __name__},
+    )
 
 
 Zeros = _untyped(initializers.Zeros, "All zeros.", floating=False)
 Ones = _untyped(initializers.Ones, "All ones.", floating=False)
 RandomUniform = _untyped(
-    initializers.RandomUniform, "Uniform values in [minval, maxval).", floating=False, minval=-0.05, maxval=0.05, seed=None
+    initializers.RandomUniform,
+    "Uniform values in [minval, maxval).",
+    floating=False,
+    minval=-0.05,
+    maxval=0.05,
+    seed=None,
 )
 RandomNormal = _untyped(initializers.RandomNormal, "Normal values.", mean=0.0, stddev=0.05, seed=None)
 TruncatedNormal = _untyped(
-    initializers.TruncatedNormal, "Normal values, those beyond two deviations drawn again.", mean=0.0, stddev=0.05, seed=None
+    initializers.TruncatedNormal,
+    "Normal values, those beyond two deviations drawn again.",
+    mean=0.0,
+    stddev=0.05,
+    seed=None,
 )
 VarianceScaling = _untyped(
     initializers.VarianceScaling,
@@ -86,10 +101,17 @@ VarianceScaling = _untyped(
     distribution="truncated_normal",
     seed=None,
 )
-GlorotUniform = _untyped(initializers.GlorotUniform, "Uniform values by the average of inputs and outputs (Xavier).", seed=None)
-GlorotNormal = _untyped(initializers.GlorotNormal, "Truncated normal values by the average of inputs and outputs (Xavier).", seed=None)
+GlorotUniform = _untyped(
+    initializers.GlorotUniform, "Uniform values by the average of inputs and outputs (Xavier).", seed=None
+)
+GlorotNormal = _untyped(
+    initializers.GlorotNormal, "Truncated normal values by the average of inputs and outputs (Xavier).", seed=None
+)
 Orthogonal = _untyped(
-    initializers.Orthogonal, "An orthogonal matrix; of more dimensions, all but the last are taken together.", gain=1.0, seed=None
+    initializers.Orthogonal,
+    "An orthogonal matrix; of more dimensions, all but the last are taken together.",
+    gain=1.0,
+    seed=None,
 )
 Identity = _untyped(initializers.Identity, "The identity matrix times `gain`.", gain=1.0)
 

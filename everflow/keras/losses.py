@@ -1,4 +1,6 @@
-"""tf.keras.losses: how far predictions are from labels, as functions that give a loss for each sample, and as objects that also reduce them."""
+"""tf.keras.losses: how far predictions are from labels, as functions that give a loss for each sample, and as objects
+that also reduce them.
+"""
 
 from __future__ import annotations
 
@@ -128,7 +130,9 @@ def binary_crossentropy(y_true, y_pred, from_logits=False, label_smoothing=0):
     """The mean cross entropy of labels 0 and 1 and probabilities (or scores, with `from_logits`) over the last axis."""
     y_true, y_pred = _tensors(y_true, y_pred)
     label_smoothing = _smoothing(label_smoothing)
-    y_true = smart_cond(label_smoothing, lambda: y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing, lambda: y_true)
+    y_true = smart_cond(
+        label_smoothing, lambda: y_true * (1.0 - label_smoothing) + 0.5 * label_smoothing, lambda: y_true
+    )
     return K.mean(K.binary_crossentropy(y_true, y_pred, from_logits=from_logits), axis=-1)
 
 
@@ -212,7 +216,9 @@ def _loss_class(class_name, fn, doc=None, name=None, **arguments):
     """The class of a function, whose own arguments come first."""
     parameters = {**arguments, "reduction": Reduction.AUTO, "name": name or fn.__name__}
     start = constructor(parameters, lambda self, **given: LossFunctionWrapper.__init__(self, fn, **given))
-    return type(class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": doc or fn.__doc__, "__module__": __name__})
+    return type(
+        class_name, (LossFunctionWrapper,), {"__init__": start, "__doc__": doc or fn.__doc__, "__module__": __name__}
+    )
 
 
 MeanSquaredError = _loss_class("MeanSquaredError", mean_squared_error)
@@ -231,7 +237,13 @@ class BinaryCrossentropy(LossFunctionWrapper):
     """The cross entropy of labels 0 and 1; smoothing moves labels towards a half."""
 
     def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="binary_crossentropy"):
-        super().__init__(binary_crossentropy, name=name, reduction=reduction, from_logits=from_logits, label_smoothing=label_smoothing)
+        super().__init__(
+            binary_crossentropy,
+            name=name,
+            reduction=reduction,
+            from_logits=from_logits,
+            label_smoothing=label_smoothing,
+        )
         self.from_logits = from_logits
 
 
@@ -243,9 +255,14 @@ CategoricalCrossentropy = _loss_class(
     label_smoothing=0,
 )
 SparseCategoricalCrossentropy = _loss_class(
-    "SparseCategoricalCrossentropy", sparse_categorical_crossentropy, "The cross entropy of numbers of classes.", from_logits=False
+    "SparseCategoricalCrossentropy",
+    sparse_categorical_crossentropy,
+    "The cross entropy of numbers of classes.",
+    from_logits=False,
 )
-Huber = _loss_class("Huber", huber_loss, "Half the square of small errors, and a straight line beyond delta.", delta=1.0)
+Huber = _loss_class(
+    "Huber", huber_loss, "Half the square of small errors, and a straight line beyond delta.", delta=1.0
+)
 CosineSimilarity = _loss_class("CosineSimilarity", cosine_similarity, name="cosine_similarity", axis=-1)
 
 
@@ -270,7 +287,9 @@ def serialize(loss):
 
 def deserialize(name, custom_objects=None):
     """The loss of this name, or from what `serialize` gave."""
-    return deserialize_keras_object(name, module_objects=globals(), custom_objects=custom_objects, printable_module_name="loss function")
+    return deserialize_keras_object(
+        name, module_objects=globals(), custom_objects=custom_objects, printable_module_name="loss function"
+    )
 
 
 def get(identifier):

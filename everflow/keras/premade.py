@@ -19,7 +19,9 @@ class LinearModel(Model):
     >>> model.compile("sgd", "mse")
     """
 
-    _arguments = "units activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer".split()
+    _arguments = (
+        "units activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer".split()
+    )
 
     def __init__(
         self,
@@ -115,7 +117,17 @@ class WideDeepModel(Model):
         """As for other models; `optimizer` may be a pair, the first for the linear model."""
         if isinstance(optimizer, (list, tuple)):
             optimizer = _PartedOptimizer(*map(optimizers.get, optimizer), self.linear_model)
-        super().compile(optimizer, loss, metrics, loss_weights, sample_weight_mode, weighted_metrics, target_tensors, distribute, **kwargs)
+        super().compile(
+            optimizer,
+            loss,
+            metrics,
+            loss_weights,
+            sample_weight_mode,
+            weighted_metrics,
+            target_tensors,
+            distribute,
+            **kwargs,
+        )
 
     def call(self, inputs):
         if not isinstance(inputs, (tuple, list)) or len(inputs) != 2:

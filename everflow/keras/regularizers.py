@@ -57,7 +57,9 @@ def serialize(regularizer):
 
 def deserialize(config, custom_objects=None):
     """A regularizer from what `serialize` gave."""
-    return deserialize_keras_object(config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="regularizer")
+    return deserialize_keras_object(
+        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="regularizer"
+    )
 
 
 def get(identifier):

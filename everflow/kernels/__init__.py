@@ -1,4 +1,6 @@
-"""What an op does, on torch tensors: a folder for each family, named as in `ops`. The only package that imports torch, with `runtime`."""
+"""What an op does, on torch tensors: a folder for each family, named as in `ops`. The only package that imports torch,
+with `runtime`.
+"""
 
 
 def names() -> list[str]:

@@ -69,7 +69,9 @@ def _parse_wav(data: bytes) -> tuple[np.ndarray, int]:
         chunk = reader.take(4)
         size = reader.number("<I")
         if size > 2**31 - 1:
-            raise _invalid(f"WAV data chunk '{chunk.decode('latin-1')}' is too large: {size} bytes, but the limit is {2**31 - 1}")
+            raise _invalid(
+                f"WAV data chunk '{chunk.decode('latin-1')}' is too large: {size} bytes, but the limit is {2**31 - 1}"
+            )
         body = reader.take(size)
         if chunk == b"data":
             samples = np.frombuffer(body[: size // frame * frame], "<i2").reshape(-1, channels)
@@ -83,7 +85,10 @@ def decode_wav(contents: Strings, *, desired_channels: int, desired_samples: int
         raise _invalid("contents must be scalar, got shape [" + ",".join(map(str, contents.shape)) + "]")
     samples, rate = _parse_wav(contents.item())
     count, channels = samples.shape
-    wanted, length = (channels if desired_channels == -1 else desired_channels), (count if desired_samples == -1 else desired_samples)
+    wanted, length = (
+        (channels if desired_channels == -1 else desired_channels),
+        (count if desired_samples == -1 else desired_samples),
+    )
     # Channels asked beyond those there repeat the last one; samples beyond the end are zero.
     columns = np.minimum(np.arange(wanted), channels - 1)
     result = np.zeros((length, wanted), np.float32)
@@ -97,7 +102,9 @@ def encode_wav(audio: torch.Tensor, sample_rate: torch.Tensor) -> Strings:
     if audio.dim() != 2:
         raise _invalid("audio must be 2-dimensional[" + ",".join(map(str, audio.shape)) + "]")
     if sample_rate.dim() != 0:
-        raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
+        raise _invalid(
+            "Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead."
+        )
     return np.array(wav_file(audio.float(), int(sample_rate)), dtype=object)
 
 
@@ -178,9 +185,13 @@ def mfcc(
     if spectrogram.dim() != 3:
         raise _invalid("spectrogram must be 3-dimensional[" + ",".join(map(str, spectrogram.shape)) + "]")
     if sample_rate.dim() != 0:
-        raise _invalid("Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead.")
+        raise _invalid(
+            "Input sample_rate should be a scalar tensor, got [" + ",".join(map(str, sample_rate.shape)) + "] instead."
+        )
     count = filterbank_channel_count
-    weights = _mel_weights(spectrogram.shape[2], float(sample_rate), count, lower_frequency_limit, upper_frequency_limit)
+    weights = _mel_weights(
+        spectrogram.shape[2], float(sample_rate), count, lower_frequency_limit, upper_frequency_limit
+    )
     bands = spectrogram.double().sqrt() @ weights
     logarithms = bands.clamp(min=1e-12).log()
     steps = torch.arange(count, dtype=torch.float64) + 0.5

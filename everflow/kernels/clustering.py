@@ -37,10 +37,14 @@ class _Numbers:
 
 
 @fresh("NearestNeighbors")
-def nearest_neighbors(points: torch.Tensor, centers: torch.Tensor, k: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def nearest_neighbors(
+    points: torch.Tensor, centers: torch.Tensor, k: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     count = int(k)
     if points.shape[1] != centers.shape[1]:
-        raise InvalidArgumentError(None, None, f"Expected point_dimensions == center_dimensions: {points.shape[1]} vs {centers.shape[1]}.")
+        raise InvalidArgumentError(
+            None, None, f"Expected point_dimensions == center_dimensions: {points.shape[1]} vs {centers.shape[1]}."
+        )
     # Half the squared distance without the point's own part, which is the same for all centres.
     partial = 0.5 * (centers * centers).sum(1) - points @ centers.mT
     nearest, indices = torch.sort(partial, dim=1, stable=True)

@@ -1,6 +1,7 @@
 """Shorter forms of kernels for nodes whose axes, sizes or orders are known when planning, as they mostly are.
 
-Each is a closure without the reading and checking of those inputs; where anything is unusual, the general kernel serves.
+Each is a closure without the reading and checking of those inputs; where anything is unusual, the general kernel
+serves.
 """
 
 from __future__ import annotations
@@ -148,7 +149,9 @@ def slice_key(node: Node, positions: tuple[int, int, int]) -> tuple | None:
         elif masks["shrink_axis_mask"] & bit:
             key.append(begin)
         else:
-            key.append(slice(None if masks["begin_mask"] & bit else begin, None if masks["end_mask"] & bit else end, stride))
+            key.append(
+                slice(None if masks["begin_mask"] & bit else begin, None if masks["end_mask"] & bit else end, stride)
+            )
     return tuple(key) if key.count(Ellipsis) < 2 else None
 
 
@@ -174,7 +177,9 @@ def _strided_slice_grad(node: Node) -> Callable | None:
     if key is None:
         return None
 
-    def spread(shape: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, dy: torch.Tensor) -> torch.Tensor:
+    def spread(
+        shape: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, dy: torch.Tensor
+    ) -> torch.Tensor:
         out = torch.zeros(shape.tolist(), dtype=dy.dtype, device=dy.device)
         out[key] = dy
         return out

@@ -1,4 +1,5 @@
-"""What a kernel may ask for besides its inputs and attributes: its `node`, the `session`'s state, the `step` it runs in.
+"""What a kernel may ask for besides its inputs and attributes: its `node`, the `session`'s state, the `step` it runs
+in.
 
 The classes are the runtime's and eager execution's; here is what kernels rely on of them.
 """

@@ -2,8 +2,8 @@
 
     @kernel("Transpose", result=view(0), fails=False)
 
-The defaults are the safe ones: nothing is promised; only that bits depend on threads has to be said, since it is seldom so.
-`runtime/checking.py` compares what is declared with what a kernel does.
+The defaults are the safe ones: nothing is promised; only that bits depend on threads has to be said, since it is seldom
+so. `runtime/checking.py` compares what is declared with what a kernel does.
 """
 
 from __future__ import annotations
@@ -57,7 +57,9 @@ def view(*arguments: int) -> Result:
 
 
 def same(*arguments: int) -> Result:
-    """Results are fresh, or an input argument itself, perhaps under another shape: who writes that changes both, as in TensorFlow."""
+    """Results are fresh, or an input argument itself, perhaps under another shape: who writes that changes both, as in
+    TensorFlow.
+    """
     return Result(Memory.SAME, arguments)
 
 
@@ -67,17 +69,28 @@ SHARE = 1 << 15
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """The facts of one kernel. Positions count the input arguments of the op's definition; a list-valued argument is one."""
+    """The facts of one kernel. Positions count the input arguments of the op's definition; a list-valued argument is
+    one.
+    """
 
     result: Result = UNKNOWN
-    renames: bool = False  # its result is its first input, whatever that is: a plan gives it another name and calls nothing
-    effect: Effect | None = None  # None: PURE, unless the definition is stateful or the kernel asks for `session` or `step`
-    writes: tuple[int, ...] | None = None  # the variables it changes; None: every ref argument and variable handle it is given
+    renames: bool = (
+        False  # its result is its first input, whatever that is: a plan gives it another name and calls nothing
+    )
+    effect: Effect | None = (
+        None  # None: PURE, unless the definition is stateful or the kernel asks for `session` or `step`
+    )
+    writes: tuple[int, ...] | None = (
+        None  # the variables it changes; None: every ref argument and variable handle it is given
+    )
     fails: bool = True  # may raise although types and static shapes fit
     waits: Waits = Waits.NEVER
     locks: bool = False  # holds the locks of the variables it writes, whether or not `use_locking` says so
-    keeps: tuple[int, ...] = ()  # inputs that somebody still holds when the run goes on: what is put onto stacks, into arrays
+    keeps: tuple[
+        int, ...
+    ] = ()  # inputs that somebody still holds when the run goes on: what is put onto stacks, into arrays
     numbers: tuple[int, ...] = ()  # inputs that may come as a Python number instead of a scalar tensor
     first: bool = False  # brings input into the run: comes before whatever need not come before it
-    # With another number of threads its last bits may differ once an input or result has so many values. 0: at any size; None: never.
+    # With another number of threads its last bits may differ once an input or result has so many values. 0: at any
+    # size; None: never.
     threads_matter_from: int | None = None

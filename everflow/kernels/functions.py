@@ -49,7 +49,9 @@ def is_true(condition: torch.Tensor) -> bool:
 
 
 def _decides(condition: torch.Tensor, node: Node) -> bool:
-    """The condition of a branch or loop: what `tf.cond` and `tf.while_loop` drew stands for a Switch, which takes one bool only."""
+    """The condition of a branch or loop: what `tf.cond` and `tf.while_loop` drew stands for a Switch, which takes one
+    bool only.
+    """
     if not node.attrs.get("_lower_using_switch_merge"):
         return is_true(condition)
     if condition.dtype is not torch.bool or condition.numel() != 1:
@@ -72,14 +74,18 @@ def if_(
 
 
 @_calling("Case")
-def case(branch_index: torch.Tensor, input: list[Value], *, branches: list[NameAttrList], session: Session, step: Step) -> list[Value]:
+def case(
+    branch_index: torch.Tensor, input: list[Value], *, branches: list[NameAttrList], session: Session, step: Step
+) -> list[Value]:
     index = int(branch_index)
     chosen = branches[index] if 0 <= index < len(branches) else branches[-1]
     return session.function(chosen)(*input, step=step)
 
 
 @_calling("While", "StatelessWhile")
-def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, session: Session, step: Step, node: Node) -> list[Value]:
+def while_(
+    input: list[Value], *, cond: NameAttrList, body: NameAttrList, session: Session, step: Step, node: Node
+) -> list[Value]:
     test, again = session.function(cond), session.function(body)
     values = list(input)
     while _decides(test(*values, step=step)[0], node):
@@ -90,7 +96,14 @@ def while_(input: list[Value], *, cond: NameAttrList, body: NameAttrList, sessio
 
 @_calling("For")
 def for_(
-    start: torch.Tensor, limit: torch.Tensor, delta: torch.Tensor, input: list[Value], *, body: NameAttrList, session: Session, step: Step
+    start: torch.Tensor,
+    limit: torch.Tensor,
+    delta: torch.Tensor,
+    input: list[Value],
+    *,
+    body: NameAttrList,
+    session: Session,
+    step: Step,
 ) -> list[Value]:
     again = session.function(body)
     values = list(input)

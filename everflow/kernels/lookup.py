@@ -80,7 +80,9 @@ class Table:
     def check(self, keys: AnyTensor, values: AnyTensor) -> None:
         expected = (*keys.shape, *self.value_shape)
         if tuple(values.shape) != expected:
-            raise InvalidArgumentError(None, None, f"Expected shape {_shape_text(expected)} for value, got {_shape_text(values.shape)}")
+            raise InvalidArgumentError(
+                None, None, f"Expected shape {_shape_text(expected)} for value, got {_shape_text(values.shape)}"
+            )
 
     def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
@@ -101,7 +103,9 @@ class Table:
     def export(self) -> tuple[AnyTensor, AnyTensor]:
         with self.lock:
             keys, values = list(self.entries), list(self.entries.values())
-        return _tensor(keys, self.key_dtype, (len(keys),)), _tensor(values, self.value_dtype, (len(values), *self.value_shape))
+        return _tensor(keys, self.key_dtype, (len(keys),)), _tensor(
+            values, self.value_dtype, (len(values), *self.value_shape)
+        )
 
 
 class StaticTable(Table):
@@ -164,7 +168,9 @@ class DenseTable(Table):
     ) -> None:
         super().__init__(key_dtype, value_dtype, value_shape)
         if buckets < 4 or buckets & (buckets - 1):
-            raise InvalidArgumentError(None, None, f"Number of buckets must be at least 4 and a power of 2, got: {buckets}")
+            raise InvalidArgumentError(
+                None, None, f"Number of buckets must be at least 4 and a power of 2, got: {buckets}"
+            )
         if empty_key == deleted_key:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
         self.empty_key, self.deleted_key, self.load_factor = empty_key, deleted_key, max_load_factor
@@ -218,7 +224,9 @@ class DenseTable(Table):
     def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         width = len(self.value_shape) or 1
         keys = keys.reshape(-1)
-        values = values.reshape(len(keys), *values.shape[values.ndim - width :]) if self.value_shape else values.reshape(-1)
+        values = (
+            values.reshape(len(keys), *values.shape[values.ndim - width :]) if self.value_shape else values.reshape(-1)
+        )
         pairs = list(zip(_listed(keys), _rows(values, 1)))
         with self.lock:
             self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
@@ -245,7 +253,14 @@ class DenseTable(Table):
 # --- handles ----------------------------------------------------------------------------------
 
 
-def _table(node: Node, session: Session, container: str, shared_name: str, use_node_name_sharing: bool, factory: Callable[[], _T]) -> _T:
+def _table(
+    node: Node,
+    session: Session,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    factory: Callable[[], _T],
+) -> _T:
     if not shared_name and not use_node_name_sharing:
         return session.own("table", node.name, factory)
     table = session.resources.lookup_or_create(container, "table", shared_name or node.name, factory)
@@ -262,14 +277,30 @@ def _table(node: Node, session: Session, container: str, shared_name: str, use_n
 
 @kernel("HashTable", "HashTableV2", once=True)
 def hash_table(
-    *, container: str, shared_name: str, use_node_name_sharing: bool, key_dtype: DType, value_dtype: DType, node: Node, session: Session
+    *,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    key_dtype: DType,
+    value_dtype: DType,
+    node: Node,
+    session: Session,
 ) -> StaticTable:
-    return _table(node, session, container, shared_name, use_node_name_sharing, lambda: StaticTable(key_dtype, value_dtype))
+    return _table(
+        node, session, container, shared_name, use_node_name_sharing, lambda: StaticTable(key_dtype, value_dtype)
+    )
 
 
 @kernel("MutableHashTable", "MutableHashTableV2", once=True)
 def mutable_hash_table(
-    *, container: str, shared_name: str, use_node_name_sharing: bool, key_dtype: DType, value_dtype: DType, node: Node, session: Session
+    *,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    key_dtype: DType,
+    value_dtype: DType,
+    node: Node,
+    session: Session,
 ) -> Table:
     return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype))
 
@@ -287,7 +318,9 @@ def mutable_hash_table_of_tensors(
     session: Session,
 ) -> Table:
     shape: list[Any] = value_shape.as_list()
-    return _table(node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape))
+    return _table(
+        node, session, container, shared_name, use_node_name_sharing, lambda: Table(key_dtype, value_dtype, shape)
+    )
 
 
 def _dense_table(
@@ -317,7 +350,13 @@ def _dense_table(
 
 @kernel("MutableDenseHashTable")
 def mutable_dense_hash_table(
-    empty_key: torch.Tensor, *, container: str, shared_name: str, use_node_name_sharing: bool, node: Node, session: Session
+    empty_key: torch.Tensor,
+    *,
+    container: str,
+    shared_name: str,
+    use_node_name_sharing: bool,
+    node: Node,
+    session: Session,
 ) -> DenseTable:
     return _dense_table(empty_key, None, container, shared_name, use_node_name_sharing, node, session)
 
@@ -333,7 +372,9 @@ def mutable_dense_hash_table_v2(
     node: Node,
     session: Session,
 ) -> DenseTable:
-    return _dense_table(empty_key, _listed(deleted_key)[0], container, shared_name, use_node_name_sharing, node, session)
+    return _dense_table(
+        empty_key, _listed(deleted_key)[0], container, shared_name, use_node_name_sharing, node, session
+    )
 
 
 # --- what is done with tables -----------------------------------------------------------------
@@ -416,7 +457,9 @@ def initialize_from_text_file(
         lines = [line.rstrip(b"\r") for line in lines]
         if vocab_size >= 0:
             if len(lines) < vocab_size:
-                raise InvalidArgumentError(None, None, f"Invalid vocab_size in {name}: expected {vocab_size} but got {len(lines)}")
+                raise InvalidArgumentError(
+                    None, None, f"Invalid vocab_size in {name}: expected {vocab_size} but got {len(lines)}"
+                )
             lines = lines[:vocab_size]
         for number, line in enumerate(lines):
             key = _field(line, key_index, number, table_handle.key_dtype, separator, name)

@@ -143,11 +143,20 @@ def quantize_and_dequantize_v3(
     range_given: bool,
     narrow_range: bool,
 ) -> torch.Tensor:
-    return _through_bits(input, input_min, input_max, int(num_bits), signed_input, range_given, "HALF_TO_EVEN", narrow_range)
+    return _through_bits(
+        input, input_min, input_max, int(num_bits), signed_input, range_given, "HALF_TO_EVEN", narrow_range
+    )
 
 
 def _through_bits(
-    x: torch.Tensor, low: torch.Tensor, high: torch.Tensor, bits: int, signed: bool, range_given: bool, round_mode: str, narrow: bool
+    x: torch.Tensor,
+    low: torch.Tensor,
+    high: torch.Tensor,
+    bits: int,
+    signed: bool,
+    range_given: bool,
+    round_mode: str,
+    narrow: bool,
 ) -> torch.Tensor:
     if not 0 < bits < (62 if signed else 63):
         raise _invalid(f"num_bits is out of range: {bits} with signed_input_ {int(signed)}")
@@ -174,7 +183,9 @@ def _through_bits(
 
 
 # Fake quantisation: the float range is nudged so that zero falls on an integer.
-def _nudged(low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _nudged(
+    low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     first, last = float(narrow_range), float(2**num_bits - 1)
     scale = (high - low) / (last - first)
     zero = first - low / scale
@@ -187,7 +198,9 @@ def _check_bits(num_bits: int) -> None:
         raise _invalid("num_bits must be between 2 and 16, inclusive")
 
 
-def _fake_quant(x: torch.Tensor, low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool) -> torch.Tensor:
+def _fake_quant(
+    x: torch.Tensor, low: torch.Tensor, high: torch.Tensor, num_bits: int, narrow_range: bool
+) -> torch.Tensor:
     _check_bits(num_bits)
     nudged_low, nudged_high, scale = _nudged(low, high, num_bits, narrow_range)
     clamped = torch.maximum(torch.minimum(x, nudged_high), nudged_low)
@@ -203,7 +216,11 @@ def _fake_quant_grad(
     nudged_low, nudged_high, _ = _nudged(low, high, num_bits, narrow_range)
     no_range = (low == 0) & (high == 0)
     below, above = ~no_range & (x < nudged_low), ~no_range & (x > nudged_high)
-    return torch.where(below | above, 0.0, gradients), torch.where(below, gradients, 0.0), torch.where(above, gradients, 0.0)
+    return (
+        torch.where(below | above, 0.0, gradients),
+        torch.where(below, gradients, 0.0),
+        torch.where(above, gradients, 0.0),
+    )
 
 
 def _fixed_range(low: float, high: float) -> tuple[torch.Tensor, torch.Tensor]:
@@ -225,13 +242,21 @@ def fake_quant_args_gradient(
 
 
 @fresh("FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel")
-def fake_quant_vars(inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool) -> torch.Tensor:
+def fake_quant_vars(
+    inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
+) -> torch.Tensor:
     return _fake_quant(inputs, min, max, num_bits, narrow_range)
 
 
 @fresh("FakeQuantWithMinMaxVarsGradient")
 def fake_quant_vars_gradient(
-    gradients: torch.Tensor, inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
+    gradients: torch.Tensor,
+    inputs: torch.Tensor,
+    min: torch.Tensor,
+    max: torch.Tensor,
+    *,
+    num_bits: int,
+    narrow_range: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
     return through, below.sum(), above.sum()
@@ -239,7 +264,13 @@ def fake_quant_vars_gradient(
 
 @fresh("FakeQuantWithMinMaxVarsPerChannelGradient")
 def fake_quant_channel_gradient(
-    gradients: torch.Tensor, inputs: torch.Tensor, min: torch.Tensor, max: torch.Tensor, *, num_bits: int, narrow_range: bool
+    gradients: torch.Tensor,
+    inputs: torch.Tensor,
+    min: torch.Tensor,
+    max: torch.Tensor,
+    *,
+    num_bits: int,
+    narrow_range: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     through, below, above = _fake_quant_grad(gradients, inputs, min, max, num_bits, narrow_range)
     outer = list(range(inputs.dim() - 1))
@@ -282,9 +313,18 @@ def quantized_matmul(
 
 @fresh("QuantizedMul")
 def quantized_mul(
-    x: torch.Tensor, y: torch.Tensor, min_x: torch.Tensor, max_x: torch.Tensor, min_y: torch.Tensor, max_y: torch.Tensor, *, Toutput: DType
+    x: torch.Tensor,
+    y: torch.Tensor,
+    min_x: torch.Tensor,
+    max_x: torch.Tensor,
+    min_y: torch.Tensor,
+    max_y: torch.Tensor,
+    *,
+    Toutput: DType,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    product = (x.to(torch.int32) - zero_of(min_x, max_x, x.dtype)) * (y.to(torch.int32) - zero_of(min_y, max_y, y.dtype))
+    product = (x.to(torch.int32) - zero_of(min_x, max_x, x.dtype)) * (
+        y.to(torch.int32) - zero_of(min_y, max_y, y.dtype)
+    )
     return product, *product_range(min_x, max_x, min_y, max_y, torch_dtype(Toutput))
 
 
@@ -302,7 +342,12 @@ def quantized_add(
 
 
 def _in_new_range(
-    values: torch.Tensor, low: torch.Tensor, high: torch.Tensor, new_low: torch.Tensor, new_high: torch.Tensor, dtype: torch.dtype
+    values: torch.Tensor,
+    low: torch.Tensor,
+    high: torch.Tensor,
+    new_low: torch.Tensor,
+    new_high: torch.Tensor,
+    dtype: torch.dtype,
 ) -> torch.Tensor:
     floats = quantized_to_float(values, low, high)
     least, most = _limits(dtype)
@@ -325,7 +370,9 @@ def quantize_down_and_shrink_range(
 
 
 @fresh("RequantizationRange")
-def requantization_range(input: torch.Tensor, input_min: torch.Tensor, input_max: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def requantization_range(
+    input: torch.Tensor, input_min: torch.Tensor, input_max: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     return _used_range(input, input_min, input_max)
 
 
@@ -339,17 +386,24 @@ def requantize(
     *,
     out_type: DType,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    values = _in_new_range(input, input_min, input_max, requested_output_min, requested_output_max, torch_dtype(out_type))
+    values = _in_new_range(
+        input, input_min, input_max, requested_output_min, requested_output_max, torch_dtype(out_type)
+    )
     return values, requested_output_min, requested_output_max
 
 
 @fresh("QuantizedConcat")
 def quantized_concat(
-    concat_dim: torch.Tensor, values: list[torch.Tensor], input_mins: list[torch.Tensor], input_maxes: list[torch.Tensor]
+    concat_dim: torch.Tensor,
+    values: list[torch.Tensor],
+    input_mins: list[torch.Tensor],
+    input_maxes: list[torch.Tensor],
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     low, high = torch.stack(list(input_mins)).min(), torch.stack(list(input_maxes)).max()
     parts = [
-        part if part_low == low and part_high == high else _in_new_range(part, part_low, part_high, low, high, part.dtype)
+        part
+        if part_low == low and part_high == high
+        else _in_new_range(part, part_low, part_high, low, high, part.dtype)
         for part, part_low, part_high in zip(values, input_mins, input_maxes, strict=True)
     ]
     return torch.cat(parts, int(concat_dim)), low, high

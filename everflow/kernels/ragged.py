@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 @fresh("RaggedRange")
-def ragged_range(starts: torch.Tensor, limits: torch.Tensor, deltas: torch.Tensor, *, Tsplits: DType) -> tuple[torch.Tensor, torch.Tensor]:
+def ragged_range(
+    starts: torch.Tensor, limits: torch.Tensor, deltas: torch.Tensor, *, Tsplits: DType
+) -> tuple[torch.Tensor, torch.Tensor]:
     sizes = {t.shape[0] for t in (starts, limits, deltas) if t.ndim}
     if len(sizes) > 1:
         raise invalid("starts, limits, and deltas must have the same shape")
@@ -28,7 +30,11 @@ def ragged_range(starts: torch.Tensor, limits: torch.Tensor, deltas: torch.Tenso
     for start, limit, delta in zip(*(t.expand(rows).tolist() for t in (starts, limits, deltas)), strict=True):
         if delta == 0:
             raise invalid("Requires delta != 0")
-        size = max(-int((start - limit) // delta), 0) if isinstance(start, int) else max(int(np.ceil((limit - start) / delta)), 0)
+        size = (
+            max(-int((start - limit) // delta), 0)
+            if isinstance(start, int)
+            else max(int(np.ceil((limit - start) / delta)), 0)
+        )
         parts.append(torch.arange(size, dtype=starts.dtype) * delta + start)
         splits.append(splits[-1] + size)
     values = torch.cat(parts).to(starts.dtype) if parts else starts.new_empty(0)
@@ -64,7 +70,11 @@ def ragged_gather(
     for splits in params_nested_splits:
         splits = splits.long()
         starts, limits = splits[rows], splits[rows + 1]
-        if (limits < starts).any() or (limits > params_dense_values.shape[0]).any() and splits is params_nested_splits[-1]:
+        if (
+            (limits < starts).any()
+            or (limits > params_dense_values.shape[0]).any()
+            and splits is params_nested_splits[-1]
+        ):
             raise invalid("Ragged splits must be sorted and must not point past values")
         out.append(_splits(limits - starts, outer.dtype))
         rows = _ranges(starts, limits)
@@ -172,7 +182,9 @@ class RaggedVariant:
 
 
 @kernel("RaggedTensorToVariant", result=same(0, 1))
-def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor, *, batched_input: bool) -> Strings:
+def ragged_tensor_to_variant(
+    rt_nested_splits: list[torch.Tensor], rt_dense_values: AnyTensor, *, batched_input: bool
+) -> Strings:
     if not batched_input:
         return np.array(RaggedVariant(rt_nested_splits, rt_dense_values), object)
     outer = rt_nested_splits[0].tolist()
@@ -188,7 +200,9 @@ def ragged_tensor_to_variant(rt_nested_splits: list[torch.Tensor], rt_dense_valu
 
 
 @kernel("RaggedTensorFromVariant", result=same(0))
-def ragged_tensor_from_variant(encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType) -> tuple[list[torch.Tensor], AnyTensor]:
+def ragged_tensor_from_variant(
+    encoded_ragged: Strings, *, output_ragged_rank: int, Tsplits: DType
+) -> tuple[list[torch.Tensor], AnyTensor]:
     if encoded_ragged.ndim == 0:
         held = encoded_ragged.item()
         return held.splits, held.values
@@ -201,7 +215,9 @@ def ragged_tensor_from_variant(encoded_ragged: Strings, *, output_ragged_rank: i
     depth = output_ragged_rank - len(splits)
     for level in range(depth):
         parts = (
-            torch.cat([item.splits[level][1:] - item.splits[level][:-1] for item in items]) if items else torch.zeros(0, dtype=torch.int64)
+            torch.cat([item.splits[level][1:] - item.splits[level][:-1] for item in items])
+            if items
+            else torch.zeros(0, dtype=torch.int64)
         )
         splits.append(_splits(parts.long(), torch_dtype(Tsplits)))
     values = [item.values for item in items]

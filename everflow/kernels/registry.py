@@ -42,8 +42,8 @@ load_all = Families("everflow.kernels").load
 def kernel(*op_types: str, once: bool = False, **facts: Any) -> Callable[[_F], _F]:
     """Register the decorated function as the kernel of these op types.
 
-    `once=True`: it is called when a plan is made, not at each run. `facts`: what the planner may rely on, see `Facts`. A family with facts in
-    common has a `kernel` of its own, as `fresh` and `safe` below.
+    `once=True`: it is called when a plan is made, not at each run. `facts`: what the planner may rely on, see `Facts`.
+    A family with facts in common has a `kernel` of its own, as `fresh` and `safe` below.
     """
     declared = Facts(**facts)
 
@@ -68,15 +68,21 @@ def kernel(*op_types: str, once: bool = False, **facts: Any) -> Callable[[_F], _
 # Families of kernels, by what most of them have in common.
 fresh = functools.partial(kernel, result=FRESH)
 safe = functools.partial(fresh, fails=False)
-library = functools.partial(fresh, threads_matter_from=0)  # BLAS and the like cut products and sums where one thread's share ends
-by_shares = functools.partial(safe, threads_matter_from=SHARE)  # a share's last values are computed one by one, and round otherwise
+library = functools.partial(
+    fresh, threads_matter_from=0
+)  # BLAS and the like cut products and sums where one thread's share ends
+by_shares = functools.partial(
+    safe, threads_matter_from=SHARE
+)  # a share's last values are computed one by one, and round otherwise
 reading = functools.partial(fresh, effect=Effect.READS, writes=())  # looks at a variable, a queue, a table
 acting = functools.partial(fresh, effect=Effect.ACTS, writes=())  # changes something that is no variable
 updating = functools.partial(kernel, result=same(0), effect=Effect.ACTS, writes=(0,))
 
 
 def specialize(*op_types: str) -> Callable[[_F], _F]:
-    """Register `fn(node)`, which may return a faster callable for one node, or None. With several for an op type the first answer counts."""
+    """Register `fn(node)`, which may return a faster callable for one node, or None. With several for an op type the
+    first answer counts.
+    """
 
     def register(function: _F) -> _F:
         for op_type in op_types:

@@ -1,6 +1,7 @@
 """The kernels of `_Send` and `_Recv`: values that leave for another task, and those that come from one.
 
-Who carries them is the run's own affair: it has put an object with `send(attrs, value)` and `recv(attrs)` into its container.
+Who carries them is the run's own affair: it has put an object with `send(attrs, value)` and `recv(attrs)` into its
+container.
 """
 
 from __future__ import annotations

@@ -36,13 +36,16 @@ def py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node) ->
     returned = _called(registered, [_argument(value, dtype) for value, dtype in zip(input, node.input_dtypes)])
     values = [] if returned is None else list(returned) if isinstance(returned, (list, tuple)) else [returned]
     if len(values) != len(Tout):
-        raise errors.InvalidArgumentError(None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values.")
+        raise errors.InvalidArgumentError(
+            None, None, f"{token} returns {len(values)} values, but expects to see {len(Tout)} values."
+        )
     return [_result(value, dtype, i, token) for i, (value, dtype) in enumerate(zip(values, Tout))]
 
 
 @kernel("EagerPyFunc", keeps=(0,), threads_matter_from=0)
 def eager_py_func(input: list[Value], *, token: str, Tout: list[DType], node: Node, step: Step) -> list[AnyTensor]:
-    # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see `eager/py_function.py`.
+    # The function was wrapped so that it takes and gives kernel values, and the run's own objects; see
+    # `eager/py_function.py`.
     return _called(script.registered(token), [step.container, *zip(input, node.input_dtypes)])
 
 
@@ -70,13 +73,17 @@ def _result(value: Any, dtype: DType, position: int, token: str) -> AnyTensor:
     if array.dtype.kind == "S" and array is not value:
         array = np.asarray(value, object)  # numpy's own strings lose zero bytes at their end
     if array.dtype == object and not all(isinstance(item, (bytes, str)) for item in array.flat):
-        raise errors.InternalError(None, None, f"{position}-th value returned by {token} is no array of numbers or strings: {value!r}")
+        raise errors.InternalError(
+            None, None, f"{position}-th value returned by {token} is no array of numbers or strings: {value!r}"
+        )
     try:
         found = dtypes.as_dtype(array.dtype)
     except TypeError:
         raise errors.InternalError(None, None, f"Unsupported numpy type {array.dtype} returned by {token}") from None
     if found != dtype:
-        raise errors.InvalidArgumentError(None, None, f"{position}-th value returned by {token} is {found.name}, but expects {dtype.name}")
+        raise errors.InvalidArgumentError(
+            None, None, f"{position}-th value returned by {token} is {found.name}, but expects {dtype.name}"
+        )
     if dtype is dtypes.string:
         return as_bytes_array(array)
     return from_numpy(np.array(array, order="C", copy=True))

@@ -1,7 +1,7 @@
 """Variables at run time: the buffers that ref and resource variables are, and the ops that read and write them.
 
-A ref variable's output is a `Ref`, a resource variable's handle a `ResourceVariable`; both hold one buffer, and one table of
-functions writes into it. Training ops are in `training.py`.
+A ref variable's output is a `Ref`, a resource variable's handle a `ResourceVariable`; both hold one buffer, and one
+table of functions writes into it. Training ops are in `training.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,13 @@ import numpy as np
 import torch
 
 from everflow.framework import dtypes
-from everflow.framework.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError, UnimplementedError
+from everflow.framework.errors import (
+    FailedPreconditionError,
+    InvalidArgumentError,
+    NotFoundError,
+    OutOfRangeError,
+    UnimplementedError,
+)
 from everflow.framework.forking import renewed
 from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.facts import FRESH, Effect, same, view
@@ -31,8 +37,8 @@ if TYPE_CHECKING:
 class Buffer:
     """Memory that outlives a run: `value` is None until something is assigned.
 
-    An assignment of the same shape copies into the buffer, so that whoever holds it sees the new value. Writers that must not come
-    between one another hold `lock`; plans see to that (`runtime/plan/locking.py`).
+    An assignment of the same shape copies into the buffer, so that whoever holds it sees the new value. Writers that
+    must not come between one another hold `lock`; plans see to that (`runtime/plan/locking.py`).
     """
 
     __slots__ = ("value", "dtype", "name", "shape", "container", "lock", "__weakref__")
@@ -50,11 +56,20 @@ class Buffer:
         buffer = self.value
         if not isinstance(value, torch.Tensor):
             self.value = value.copy() if isinstance(value, np.ndarray) else value
-        elif buffer is None or buffer.shape != value.shape or buffer.dtype != value.dtype or buffer.device != value.device:
+        elif (
+            buffer is None
+            or buffer.shape != value.shape
+            or buffer.dtype != value.dtype
+            or buffer.device != value.device
+        ):
             self.value = value.clone(memory_format=torch.contiguous_format)
         else:
             # A view of the buffer itself, say its transpose, would be overwritten while it is read.
-            if buffer.numel() and value is not buffer and value.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr():
+            if (
+                buffer.numel()
+                and value is not buffer
+                and value.untyped_storage().data_ptr() == buffer.untyped_storage().data_ptr()
+            ):
                 value = value.clone()
             buffer.copy_(value)
 
@@ -132,15 +147,21 @@ def shape_text(shape: Sequence[Any]) -> str:
 
 
 @kernel("VariableV2", "Variable", once=True)
-def variable(*, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session) -> Ref:
+def variable(
+    *, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session
+) -> Ref:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "variable", name, lambda: Ref(dtype, name, shape, container))
 
 
 @kernel("VarHandleOp", once=True)
-def var_handle(*, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session) -> ResourceVariable:
+def var_handle(
+    *, dtype: DType, shape: TensorShape, container: str, shared_name: str, node: Node, session: Session
+) -> ResourceVariable:
     name = shared_name or node.name
-    return session.resources.lookup_or_create(container, "resource_variable", name, lambda: ResourceVariable(dtype, name, shape, container))
+    return session.resources.lookup_or_create(
+        container, "resource_variable", name, lambda: ResourceVariable(dtype, name, shape, container)
+    )
 
 
 @kernel("TemporaryVariable")
@@ -187,7 +208,11 @@ def destroy_resource(resource: ResourceVariable, *, ignore_lookup_error: bool, s
 @updating("Assign")
 def assign(ref: Ref, value: AnyTensor, *, validate_shape: bool) -> Ref:
     if validate_shape:
-        held = ref.shape.as_list() if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined() else None
+        held = (
+            ref.shape.as_list()
+            if ref.value is None and ref.shape is not None and ref.shape.is_fully_defined()
+            else None
+        )
         held = held if ref.value is None else list(ref.value.shape)
         if held is not None and held != list(value.shape):
             both = f"lhs shape= {shape_text(held)} rhs shape= {shape_text(value.shape)}"
@@ -250,7 +275,9 @@ def check_indices(indices: torch.Tensor, size: int) -> torch.Tensor:
         if low.item() < 0 or high.item() >= size:
             at = ((indices < 0) | (indices >= size)).nonzero()[0].tolist()
             where = ",".join(map(str, at))
-            raise InvalidArgumentError(None, None, f"indices[{where}] = {indices[tuple(at)].item()} is not in [0, {size})")
+            raise InvalidArgumentError(
+                None, None, f"indices[{where}] = {indices[tuple(at)].item()} is not in [0, {size})"
+            )
     return indices
 
 
@@ -361,7 +388,9 @@ def scatter_nd(buffer: torch.Tensor, indices: torch.Tensor, updates: torch.Tenso
     if bool(wrong.any()):
         at = int(wrong.nonzero()[0])
         raise InvalidArgumentError(
-            None, None, f"indices[{at}] = {shape_text(indices[at].tolist())} does not index into shape {shape_text(buffer.shape)}"
+            None,
+            None,
+            f"indices[{at}] = {shape_text(indices[at].tolist())} does not index into shape {shape_text(buffer.shape)}",
         )
     flat = torch.zeros(len(indices), dtype=torch.int64)
     for axis in range(depth):
@@ -387,14 +416,21 @@ def _register_scatters() -> None:
     for name, update in _ROW_UPDATES.items():
         ref_and_resource(name, lambda b, i, u, update=update: _scatter(b, i, u, update), locks=True)
     for name in ("Update", "Add", "Sub"):
-        ref_and_resource(f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update), locks=False)
+        ref_and_resource(
+            f"Nd{name}", lambda b, i, u, update=_ROW_UPDATES[name]: scatter_nd(b, i, u, update), locks=False
+        )
 
 
 _register_scatters()
 
 
 def _strided_assign(
-    buffer: AnyTensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor, value: Value, masks: dict[str, int]
+    buffer: AnyTensor,
+    begin: torch.Tensor,
+    end: torch.Tensor,
+    strides: torch.Tensor,
+    value: Value,
+    masks: dict[str, int],
 ) -> None:
     axes = resolve(list(buffer.shape), begin.tolist(), end.tolist(), strides.tolist(), **masks)
     index: list[slice | int | None] = []
@@ -496,7 +532,9 @@ def resource_gather_nd(resource: ResourceVariable, indices: torch.Tensor) -> Any
         raise InvalidArgumentError(None, None, f"{index} does not index into param shape {shape_text(buffer.shape)}")
     if not depth:  # positions that name no axis: all of the variable for each
         dims = (*indices.shape[:-1], *buffer.shape)
-        return np.array(np.broadcast_to(buffer, dims)) if isinstance(buffer, np.ndarray) else buffer.expand(dims).clone()
+        return (
+            np.array(np.broadcast_to(buffer, dims)) if isinstance(buffer, np.ndarray) else buffer.expand(dims).clone()
+        )
     where = indices.unbind(-1)
     if isinstance(buffer, np.ndarray):
         return np.array(buffer[tuple(i.numpy() for i in where)], object)

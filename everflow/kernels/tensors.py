@@ -13,7 +13,9 @@ from everflow.framework import dtypes
 Strings: TypeAlias = np.ndarray  # a string tensor: an object array of bytes
 AnyTensor: TypeAlias = torch.Tensor | Strings
 SparseParts: TypeAlias = tuple[torch.Tensor, AnyTensor, torch.Tensor]  # indices, values, shape
-Value: TypeAlias = Any  # what a kernel takes and gives: a tensor of either kind, or the object that a ref, resource or variant is
+Value: TypeAlias = (
+    Any  # what a kernel takes and gives: a tensor of either kind, or the object that a ref, resource or variant is
+)
 
 # Quantised types are held as the integers they are made of.
 _TORCH = {

@@ -1,7 +1,7 @@
 """The update rules of the optimizers: one in-place function each, on the variable's and its slots' buffers.
 
-Every rule serves four op types: `ApplyX` on refs, `ResourceApplyX` on resource variables, and the sparse form of both, which
-applies the rule to the rows that the gradient names.
+Every rule serves four op types: `ApplyX` on refs, `ResourceApplyX` on resource variables, and the sparse form of both,
+which applies the rule to the rows that the gradient names.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import Value
 
-# ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here because
-# TensorFlow hands over the powers it has kept itself.
+# ATen's fused updates read and write memory once; their bias correction is a power of the step, which vanishes here
+# because TensorFlow hands over the powers it has kept itself.
 _FUSED_DTYPES = (torch.float32, torch.float64)
 _NO_BIAS_CORRECTION = torch.tensor(1e9)
 
@@ -38,7 +38,9 @@ def _towards_(slot: torch.Tensor, value: torch.Tensor, rate: float) -> None:
     add_scaled_(slot, value - slot, rate)
 
 
-def _momentum(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool) -> None:
+def _momentum(
+    var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool
+) -> None:
     add_scaled(grad, accum, momentum, out=accum)
     if use_nesterov:
         var.sub_(add_scaled(grad * lr, accum * momentum, lr))
@@ -46,7 +48,9 @@ def _momentum(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Ten
         add_scaled_(var, accum, -lr)
 
 
-def _keras_momentum(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool) -> None:
+def _keras_momentum(
+    var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, momentum: float, *, use_nesterov: bool
+) -> None:
     add_scaled_(accum.mul_(momentum), grad, -lr)
     if use_nesterov:
         var.add_(accum * momentum - grad * lr)
@@ -134,7 +138,9 @@ def _adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tens
     var.sub_((grad * lr).mul_(torch.rsqrt(accum)))
 
 
-def _adagrad_v2(var: torch.Tensor, accum: torch.Tensor, lr: float, epsilon: float, grad: torch.Tensor, *, update_slots: bool) -> None:
+def _adagrad_v2(
+    var: torch.Tensor, accum: torch.Tensor, lr: float, epsilon: float, grad: torch.Tensor, *, update_slots: bool
+) -> None:
     if update_slots:
         accum.add_(grad * grad)
     var.addcdiv_(grad, square_root(accum).add_(epsilon), value=-lr)
@@ -160,7 +166,13 @@ def _adagrad_da(
 
 
 def _adadelta(
-    var: torch.Tensor, accum: torch.Tensor, accum_update: torch.Tensor, lr: float, rho: float, epsilon: float, grad: torch.Tensor
+    var: torch.Tensor,
+    accum: torch.Tensor,
+    accum_update: torch.Tensor,
+    lr: float,
+    rho: float,
+    epsilon: float,
+    grad: torch.Tensor,
 ) -> None:
     add_scaled_(accum.mul_(rho), grad * grad, 1 - rho)
     update = square_root(accum_update + epsilon).mul_(torch.rsqrt(accum + epsilon)).mul_(grad)
@@ -169,7 +181,14 @@ def _adadelta(
 
 
 def _rmsprop(
-    var: torch.Tensor, ms: torch.Tensor, mom: torch.Tensor, lr: float, rho: float, momentum: float, epsilon: float, grad: torch.Tensor
+    var: torch.Tensor,
+    ms: torch.Tensor,
+    mom: torch.Tensor,
+    lr: float,
+    rho: float,
+    momentum: float,
+    epsilon: float,
+    grad: torch.Tensor,
 ) -> None:
     _towards_(ms, grad * grad, 1 - rho)
     mom.mul_(momentum).addcdiv_(grad, square_root(ms + epsilon), value=lr)
@@ -219,7 +238,14 @@ def _ftrl_step(
 
 
 def _ftrl(
-    var: torch.Tensor, accum: torch.Tensor, linear: torch.Tensor, grad: torch.Tensor, lr: float, l1: float, l2: float, lr_power: float
+    var: torch.Tensor,
+    accum: torch.Tensor,
+    linear: torch.Tensor,
+    grad: torch.Tensor,
+    lr: float,
+    l1: float,
+    l2: float,
+    lr_power: float,
 ) -> None:
     _ftrl_step(var, accum, linear, grad, grad, lr, l1, l2, lr_power)
 
@@ -250,7 +276,9 @@ def _proximal_gradient_descent(var: torch.Tensor, alpha: float, l1: float, l2: f
     torch.div(prox, 1 + l2 * alpha, out=var)
 
 
-def _proximal_adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, l1: float, l2: float, grad: torch.Tensor) -> None:
+def _proximal_adagrad(
+    var: torch.Tensor, accum: torch.Tensor, lr: float, l1: float, l2: float, grad: torch.Tensor
+) -> None:
     accum.add_(grad * grad)
     rate = torch.rsqrt(accum).mul_(lr)
     prox = var - grad * rate
@@ -259,13 +287,17 @@ def _proximal_adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, l1: flo
     torch.div(prox, (rate * l2).add_(1), out=var)
 
 
-def _add_sign(var: torch.Tensor, m: torch.Tensor, lr: float, alpha: float, sign_decay: float, beta: float, grad: torch.Tensor) -> None:
+def _add_sign(
+    var: torch.Tensor, m: torch.Tensor, lr: float, alpha: float, sign_decay: float, beta: float, grad: torch.Tensor
+) -> None:
     add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
     add_scaled_(var, agree.mul_(sign_decay).add_(alpha).mul_(grad), -lr)
 
 
-def _power_sign(var: torch.Tensor, m: torch.Tensor, lr: float, logbase: float, sign_decay: float, beta: float, grad: torch.Tensor) -> None:
+def _power_sign(
+    var: torch.Tensor, m: torch.Tensor, lr: float, logbase: float, sign_decay: float, beta: float, grad: torch.Tensor
+) -> None:
     add_scaled_(m.mul_(beta), grad, 1 - beta)
     agree = grad.sign().mul_(m.sign())
     add_scaled_(var, agree.mul_(logbase * sign_decay).exp_().mul_(grad), -lr)
@@ -273,17 +305,22 @@ def _power_sign(var: torch.Tensor, m: torch.Tensor, lr: float, logbase: float, s
 
 # Rules that read and write memory once by themselves.
 _ONE_PASS = (_gradient_descent, _momentum, _adam)
-# The others pass over their buffers several times: in blocks of so many values, all but the first pass finds them in the cache.
+# The others pass over their buffers several times: in blocks of so many values, all but the first pass finds them in
+# the cache.
 _BLOCK = 1 << 16
 
 
-def _apply(rule: Callable[..., None], buffers: list[torch.Tensor], rest: list[Any], grad_at: int, attributes: dict[str, bool]) -> None:
+def _apply(
+    rule: Callable[..., None], buffers: list[torch.Tensor], rest: list[Any], grad_at: int, attributes: dict[str, bool]
+) -> None:
     """`rule` on whole buffers; where they are large, block by block. (Rules are elementwise.)"""
     grad = rest[grad_at]
     if grad.numel() < 2 * _BLOCK or rule in _ONE_PASS or not all(buffer.is_contiguous() for buffer in buffers):
         rule(*buffers, *rest, **attributes)
         return
-    for *parts, grad_part in zip(*(b.view(-1).split(_BLOCK) for b in buffers), grad.reshape(-1).split(_BLOCK), strict=True):
+    for *parts, grad_part in zip(
+        *(b.view(-1).split(_BLOCK) for b in buffers), grad.reshape(-1).split(_BLOCK), strict=True
+    ):
         rest[grad_at] = grad_part
         rule(*parts, *rest, **attributes)
 
@@ -343,7 +380,9 @@ def _buffers(variables: tuple[Ref | ResourceVariable, ...]) -> list[torch.Tensor
     for other in buffers[1:]:
         if other.shape != buffers[0].shape:
             raise InvalidArgumentError(
-                None, None, f"var and its slots do not have the same shape {shape_text(buffers[0].shape)} {shape_text(other.shape)}"
+                None,
+                None,
+                f"var and its slots do not have the same shape {shape_text(buffers[0].shape)} {shape_text(other.shape)}",
             )
     return buffers
 
@@ -355,7 +394,9 @@ def _scalar(name: str, value: torch.Tensor) -> float:
 
 
 def _wrong_shape(name: str, var: torch.Tensor, grad: torch.Tensor) -> InvalidArgumentError:
-    return InvalidArgumentError(None, None, f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}")
+    return InvalidArgumentError(
+        None, None, f"var and {name} do not have the same shape{shape_text(var.shape)} {shape_text(grad.shape)}"
+    )
 
 
 def _dense(rule: Callable[..., None], slots: int, names: list[str], attribute: str | None) -> Callable:
@@ -365,7 +406,9 @@ def _dense(rule: Callable[..., None], slots: int, names: list[str], attribute: s
     def run(*inputs: Value, **attributes: bool) -> Ref | None:
         variables = inputs[:slots]
         buffers = _buffers(variables)
-        rest: list[Any] = [value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])]
+        rest: list[Any] = [
+            value if i == grad_at else _scalar(names[i], value) for i, value in enumerate(inputs[slots:])
+        ]
         grad = rest[grad_at]
         if grad.shape != buffers[0].shape:
             raise _wrong_shape(gradient_name, buffers[0], grad)

@@ -50,9 +50,13 @@ def load_and_remap_matrix(
     num_rows: int,
     num_cols: int,
 ) -> torch.Tensor:
-    old = torch.from_numpy(np.array(open_checkpoint(ckpt_path.item().decode()).read(old_tensor_name.item().decode()), np.float32))
+    old = torch.from_numpy(
+        np.array(open_checkpoint(ckpt_path.item().decode()).read(old_tensor_name.item().decode()), np.float32)
+    )
     if old.ndim != 2:
-        raise InvalidArgumentError(None, None, f"Tensor {old_tensor_name.item().decode()} has shape {tuple(old.shape)}, a matrix is wanted")
+        raise InvalidArgumentError(
+            None, None, f"Tensor {old_tensor_name.item().decode()} has shape {tuple(old.shape)}, a matrix is wanted"
+        )
     columns = col_remapping if col_remapping.numel() else torch.arange(num_cols)
     if len(row_remapping) != num_rows or len(columns) != num_cols:
         sizes = f"{len(row_remapping)} rows and {len(columns)} columns"
@@ -63,6 +67,8 @@ def load_and_remap_matrix(
     result = old[row_remapping.clamp(min=0)][:, columns.clamp(min=0)]
     missing = int((~present).sum())
     if initializing_values.numel() != missing:
-        raise InvalidArgumentError(None, None, f"{initializing_values.numel()} initializing values are given, {missing} wanted")
+        raise InvalidArgumentError(
+            None, None, f"{initializing_values.numel()} initializing values are given, {missing} wanted"
+        )
     result[~present] = initializing_values.reshape(-1)
     return result

@@ -8,7 +8,13 @@ import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, executing_eagerly, get_collection_ref, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    executing_eagerly,
+    get_collection_ref,
+    get_default_graph,
+    name_scope,
+)
 from everflow.keras.backend.state import track_variable, unique_object_name
 from everflow.keras.engine import base_layer
 from everflow.keras.engine.tracked_attributes import TrackedAttributes
@@ -16,7 +22,12 @@ from everflow.layers import experimental
 from everflow.ops.variables import scope as scopes
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.partitioned import PartitionedVariable
-from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization, global_variables, trainable_variables
+from everflow.ops.variables.variable import (
+    VariableAggregation,
+    VariableSynchronization,
+    global_variables,
+    trainable_variables,
+)
 
 
 class Layer(base_layer.Layer):
@@ -46,8 +57,8 @@ class Layer(base_layer.Layer):
             with scopes.variable_scope(scope) as captured:
                 self._scope = captured
 
-    # Unlike a Keras layer it doesn't own what is put into its attributes: `weights`, `losses` and checkpoints know what `add_weight` and its
-    # kin made, not layers inside.
+    # Unlike a Keras layer it doesn't own what is put into its attributes: `weights`, `losses` and checkpoints know what
+    # `add_weight` and its kin made, not layers inside.
 
     def __setattr__(self, name, value):
         super(TrackedAttributes, self).__setattr__(name, value)
@@ -76,7 +87,9 @@ class Layer(base_layer.Layer):
     def scope_name(self):
         """The name of its variable scope; ValueError before it has one."""
         if not self._scope:
-            raise ValueError(f"Layer {self._name} has no scope yet, and so no `scope_name`: it gets one when it is first called.")
+            raise ValueError(
+                f"Layer {self._name} has no scope yet, and so no `scope_name`: it gets one when it is first called."
+            )
         return self._scope.name
 
     @property
@@ -94,7 +107,9 @@ class Layer(base_layer.Layer):
         super().add_loss(losses, inputs=inputs)
         if executing_eagerly():
             return
-        made = self._losses[known:] + [loss for loss in (make() for make in self._callable_losses[known_functions:]) if loss is not None]
+        made = self._losses[known:] + [
+            loss for loss in (make() for make in self._callable_losses[known_functions:]) if loss is not None
+        ]
         _add_to_collection(made, GraphKeys.REGULARIZATION_LOSSES)
 
     # --- variables in a scope ------------------------------------------------------------------
@@ -167,7 +182,11 @@ class Layer(base_layer.Layer):
         self._track(name, variable)
         for part in _parts(variable):
             track_variable(part)
-        trained = trainable and self.trainable and (executing_eagerly() or any(variable is other for other in trainable_variables()))
+        trained = (
+            trainable
+            and self.trainable
+            and (executing_eagerly() or any(variable is other for other in trainable_variables()))
+        )
         (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
         return variable
 
@@ -214,7 +233,9 @@ def _own(value, memo):
 
 def _refuse_in_keras_style(argument, value):
     if value is not None:
-        raise ValueError(f"{argument} argument not allowed for layers in Keras style, which own their variables: {value}")
+        raise ValueError(
+            f"{argument} argument not allowed for layers in Keras style, which own their variables: {value}"
+        )
 
 
 def _parts(variable):

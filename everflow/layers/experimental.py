@@ -1,4 +1,6 @@
-"""tf.layers.experimental: layers that make variables as Keras layers do, of their own and not by name in a variable scope."""
+"""tf.layers.experimental: layers that make variables as Keras layers do, of their own and not by name in a variable
+scope.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,9 @@ def _layer(name):
     def __init__(self, pool_size, strides, padding="valid", data_format="channels_last", name=None, **kwargs):
         if strides is None:
             raise ValueError("Argument `strides` must not be None.")
-        super(made, self).__init__(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name, **kwargs)
+        super(made, self).__init__(
+            pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name, **kwargs
+        )
 
     made = type(name, (base, Layer), {"__init__": __init__, "__doc__": base.__doc__, "__module__": __name__})
     return made
@@ -24,7 +26,9 @@ AveragePooling1D, AveragePooling2D, AveragePooling3D = (_layer(f"AveragePooling{
 
 def _function(layer, name):
     def pool(inputs, pool_size, strides, padding="valid", data_format="channels_last", name=None):
-        return layer(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name).apply(inputs)
+        return layer(pool_size=pool_size, strides=strides, padding=padding, data_format=data_format, name=name).apply(
+            inputs
+        )
 
     pool.__name__ = pool.__qualname__ = name
     pool.__doc__ = layer.__doc__
@@ -35,7 +39,8 @@ max_pooling1d, max_pooling2d, max_pooling3d = (
     _function(layer, f"max_pooling{n}d") for n, layer in ((1, MaxPooling1D), (2, MaxPooling2D), (3, MaxPooling3D))
 )
 average_pooling1d, average_pooling2d, average_pooling3d = (
-    _function(layer, f"average_pooling{n}d") for n, layer in ((1, AveragePooling1D), (2, AveragePooling2D), (3, AveragePooling3D))
+    _function(layer, f"average_pooling{n}d")
+    for n, layer in ((1, AveragePooling1D), (2, AveragePooling2D), (3, AveragePooling3D))
 )
 
 # Names from the days of tf.contrib.layers.

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is tf itself, and a `*`
-# stands for any letters in a module's name. To serve a new path, or to add a source for one, edit a row. Sources that don't exist are
-# passed over.
+# A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is
+# tf itself, and a `*` stands for any letters in a module's name. To serve a new path, or to add a source for one, edit
+# a row. Sources that don't exist are passed over.
 TABLE = """
 python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
                       training util                      : .
@@ -282,7 +282,8 @@ contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.res
 contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
 
-# The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked through, best first.
+# The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
+# through, best first.
 FOLDERS = {
     "python.autograph": "ops.autograph",
     "python.client": "runtime",

@@ -1,8 +1,9 @@
 """Serves `import tensorflow` and every path below it.
 
-`tensorflow.X` is the module `everflow.X` itself. A path into TensorFlow's own tree (`tensorflow.python.ops.math_ops`) is a module without code of
-its own: it looks a name up in the everflow modules that `path_table.py` lists for it, and then in all modules of the packages that the folder
-stands for. `module_paths.txt` has the paths that TensorFlow 1.15 has, so that any of them can be imported, and no other.
+`tensorflow.X` is the module `everflow.X` itself. A path into TensorFlow's own tree (`tensorflow.python.ops.math_ops`)
+is a module without code of its own: it looks a name up in the everflow modules that `path_table.py` lists for it, and
+then in all modules of the packages that the folder stands for. `module_paths.txt` has the paths that TensorFlow 1.15
+has, so that any of them can be imported, and no other.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ from everflow.legacy.path_table import FOLDERS, TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
-# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are served by the package.
+# Paths below tensorflow.contrib that name its inner files, as `contrib.layers.python.layers.regularizers` does, are
+# served by the package.
 _CONTRIB_INNER = re.compile(r"(contrib\.\w+)\.(?:python|ops|layers|training|util)\b.*")
 # Other roots that name the same tree.
 _SAME_AS_ROOT = re.compile(r"(?:compat\.v1|_api\.v1)(?:\.|$)")
@@ -53,7 +55,15 @@ def _rows() -> dict[str, list[str]]:
 @functools.cache
 def _folders() -> frozenset[str]:
     """Every folder above a path in the table, and those of the messages."""
-    above = {"core.framework", "core.protobuf", "core.util", "core.example", "core.lib.core", "core.profiler", "core.kernels.boosted_trees"}
+    above = {
+        "core.framework",
+        "core.protobuf",
+        "core.util",
+        "core.example",
+        "core.lib.core",
+        "core.profiler",
+        "core.kernels.boosted_trees",
+    }
     for path in {*_rows(), *above}:
         above.add(path)
         while path := path.rpartition(".")[0]:
@@ -100,7 +110,8 @@ class _Served(types.ModuleType):
 
     def __init__(self, name: str, path: str, sources: list[str]):
         super().__init__(
-            name, f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.legacy."
+            name,
+            f"Served by {', '.join(s if s != '.' else 'everflow' for s in sources) or 'its modules'}; see everflow.legacy.",
         )
         self.__dict__.update(_path=path, _sources=sources, __path__=[])  # a path makes it a package, with modules below
 
@@ -135,7 +146,9 @@ def module_paths() -> frozenset[str]:
 
 
 def _by_rule(path: str) -> list[str]:
-    """What a path's folder stands for: the packages of the nearest folder above it that has a row in FOLDERS, with all their modules."""
+    """What a path's folder stands for: the packages of the nearest folder above it that has a row in FOLDERS, with all
+    their modules.
+    """
     folder = path
     while folder and folder not in FOLDERS:
         folder = folder.rpartition(".")[0]
@@ -144,7 +157,12 @@ def _by_rule(path: str) -> list[str]:
 
 
 def _is_known(path: str) -> bool:
-    return path in _rows() or path in _folders() or path in module_paths() or (path.startswith("core.") and path.endswith("_pb2"))
+    return (
+        path in _rows()
+        or path in _folders()
+        or path in module_paths()
+        or (path.startswith("core.") and path.endswith("_pb2"))
+    )
 
 
 def _resolve(fullname: str, path: str) -> types.ModuleType | None:

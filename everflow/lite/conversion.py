@@ -20,9 +20,11 @@ from everflow.lite.writing import to_bytes
 
 @dataclass
 class Plan:
-    """How to convert. `input_stats` has (mean, standard deviation) of inputs by name, `default_range` the (min, max) of arrays without one.
+    """How to convert. `input_stats` has (mean, standard deviation) of inputs by name, `default_range` the (min, max) of
+    arrays without one.
 
-    `smaller` says what is done to a float model at the end: "weights" (int8), "halves" (float16), "integers" (all int8, by the ranges that `samples` show).
+    `smaller` says what is done to a float model at the end: "weights" (int8), "halves" (float16), "integers" (all int8,
+    by the ranges that `samples` show).
     """
 
     inference_type: DType = float32

@@ -20,10 +20,11 @@ class TFLiteConverter:
     >>> converter.optimizations = [tf.lite.Optimize.DEFAULT]
     >>> open("model.tflite", "wb").write(converter.convert())
 
-    Attributes: `inference_type` (float32, or uint8 for models trained with fake quantization), `inference_input_type`, `inference_output_type`,
-    `quantized_input_stats` ({input: (mean, standard deviation)}), `default_ranges_stats` ((min, max) of arrays that know none), `optimizations`,
-    `representative_dataset`, `target_spec`, `allow_custom_ops`, `output_format` (tf.lite.constants.TFLITE or GRAPHVIZ_DOT), `dump_graphviz_dir`,
-    `drop_control_dependency`, `reorder_across_fake_quant`, `change_concat_input_ranges`.
+    Attributes: `inference_type` (float32, or uint8 for models trained with fake quantization), `inference_input_type`,
+    `inference_output_type`, `quantized_input_stats` ({input: (mean, standard deviation)}), `default_ranges_stats`
+    ((min, max) of arrays that know none), `optimizations`, `representative_dataset`, `target_spec`, `allow_custom_ops`,
+    `output_format` (tf.lite.constants.TFLITE or GRAPHVIZ_DOT), `dump_graphviz_dir`, `drop_control_dependency`,
+    `reorder_across_fake_quant`, `change_concat_input_ranges`.
     """
 
     def __init__(
@@ -55,7 +56,9 @@ class TFLiteConverter:
 
     @classmethod
     def from_session(cls, sess, input_tensors, output_tensors):
-        """A converter of what leads from tensors to tensors in a session's graph, with the session's values of variables."""
+        """A converter of what leads from tensors to tensors in a session's graph, with the session's values of
+        variables.
+        """
         return cls(sources.freeze(sess, output_tensors), input_tensors, output_tensors)
 
     @classmethod
@@ -66,16 +69,26 @@ class TFLiteConverter:
         inputs, outputs = sources.tensors_by_name(graph, input_arrays), sources.tensors_by_name(graph, output_arrays)
         sources.give_shapes(inputs, input_shapes)
         if not sources.is_frozen(graph_def):
-            raise ValueError("The graph has variables. Please freeze it first, with everflow.tools.freeze_graph for example.")
+            raise ValueError(
+                "The graph has variables. Please freeze it first, with everflow.tools.freeze_graph for example."
+            )
         return cls(graph_def, inputs, outputs)
 
     @classmethod
-    def from_saved_model(cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None):
+    def from_saved_model(
+        cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None
+    ):
         """A converter of a SavedModel's signature. Inputs and outputs are the signature's, where others aren't named."""
-        return cls(*sources.from_saved_model(saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key))
+        return cls(
+            *sources.from_saved_model(
+                saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key
+            )
+        )
 
     @classmethod
-    def from_keras_model_file(cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None, custom_objects=None):
+    def from_keras_model_file(
+        cls, model_file, input_arrays=None, input_shapes=None, output_arrays=None, custom_objects=None
+    ):
         """A converter of a Keras model in an HDF5 file."""
         return cls(*sources.from_keras_file(model_file, input_arrays, input_shapes, output_arrays, custom_objects))
 
@@ -110,7 +123,9 @@ class TFLiteConverter:
     def convert(self):
         """The model, as bytes of a .tflite file (or of a drawing, by `output_format`)."""
         if self.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
-            raise ValueError(f"output_format is {self.output_format}; it must be tf.lite.constants.TFLITE or GRAPHVIZ_DOT")
+            raise ValueError(
+                f"output_format is {self.output_format}; it must be tf.lite.constants.TFLITE or GRAPHVIZ_DOT"
+            )
         inputs = self._inputs()
         plan = Plan(
             inference_type=as_dtype(self.inference_type), output_format=self.output_format, allow_custom_ops=self.allow_custom_ops,
@@ -120,7 +135,11 @@ class TFLiteConverter:
             change_concat_input_ranges=self.change_concat_input_ranges, graphviz_folder=self.dump_graphviz_dir,
         )  # fmt: skip
         self._make_smaller(plan)
-        outputs = [sources.tensor_name(t) for t in self._output_tensors] if self._has_valid_tensors() else list(self._output_arrays)
+        outputs = (
+            [sources.tensor_name(t) for t in self._output_tensors]
+            if self._has_valid_tensors()
+            else list(self._output_arrays)
+        )
         return convert_graph(self._graph_def, inputs, outputs, plan)
 
     def _has_valid_tensors(self):
@@ -129,8 +148,12 @@ class TFLiteConverter:
     def _inputs(self) -> dict:
         """{name: (type, shape)}, with batches of 1 where their size is open."""
         if not self._has_valid_tensors():
-            found = sources.tensors_by_name(sources.imported(self._graph_def), [name for name, _ in self._input_arrays_with_shape])
-            return {name: (t.dtype, shape) for (name, shape), t in zip(self._input_arrays_with_shape, found, strict=True)}
+            found = sources.tensors_by_name(
+                sources.imported(self._graph_def), [name for name, _ in self._input_arrays_with_shape]
+            )
+            return {
+                name: (t.dtype, shape) for (name, shape), t in zip(self._input_arrays_with_shape, found, strict=True)
+            }
         made = {}
         for tensor in self._input_tensors:
             name = sources.tensor_name(tensor)
@@ -138,20 +161,32 @@ class TFLiteConverter:
                 raise ValueError(f"Provide an input shape for input array '{name}'.")
             shape = tensor.shape.as_list()
             if None in shape[1:]:
-                raise ValueError(f"Input {name!r} is of shape {shape}, and None is supported in the 1st dimension only: give it a shape.")
+                raise ValueError(
+                    f"Input {name!r} is of shape {shape}, and None is supported in the 1st dimension only: give it a shape."
+                )
             tflite.type_code(tensor.dtype.as_numpy_dtype)  # raises for types that no model can have
             made[name] = (tensor.dtype, [1 if d is None else d for d in shape])
         return made
 
     def _input_stats(self, inputs) -> dict:
         """The (mean, standard deviation) of inputs, which bytes as inputs need."""
-        if self._calibrated() or uint8 not in (self.inference_type, self.inference_input_type) and int8 != self.inference_type:
+        if (
+            self._calibrated()
+            or uint8 not in (self.inference_type, self.inference_input_type)
+            and int8 != self.inference_type
+        ):
             return {}
         if not self.quantized_input_stats:
-            raise ValueError("Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined for each.")
-        missing = [name for name, (dtype, _) in inputs.items() if name not in self.quantized_input_stats and dtype == float32]
+            raise ValueError(
+                "Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined for each."
+            )
+        missing = [
+            name for name, (dtype, _) in inputs.items() if name not in self.quantized_input_stats and dtype == float32
+        ]
         if missing:
-            raise ValueError(f"quantized_input_stats not available for input tensors '{','.join(missing)}': add (mean, std_dev) of each.")
+            raise ValueError(
+                f"quantized_input_stats not available for input tensors '{','.join(missing)}': add (mean, std_dev) of each."
+            )
         return self.quantized_input_stats
 
     def _optimized(self) -> bool:
@@ -170,8 +205,15 @@ class TFLiteConverter:
             if not callable(source):
                 raise ValueError("Please provide an input generator for representative_dataset")
             plan.samples = source
-        elif integers_only and self._optimized() or integers_only and OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops:
-            raise ValueError("A representative_dataset is required for a model of integers: their ranges are measured with it.")
+        elif (
+            integers_only
+            and self._optimized()
+            or integers_only
+            and OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops
+        ):
+            raise ValueError(
+                "A representative_dataset is required for a model of integers: their ranges are measured with it."
+            )
         if not self._optimized() or plan.inference_type != float32:
             return
         if self._calibrated():
@@ -201,10 +243,13 @@ def _toco_convert(
     dump_graphviz_dir=None, dump_graphviz_video=False, target_ops=None, allow_nonexistent_arrays=False, debug_info=None,
 ):  # fmt: skip
     if not sources.is_frozen(input_data):
-        raise ConverterError("The graph has variables; a converter needs them as constants (tf.graph_util.convert_variables_to_constants).")
+        raise ConverterError(
+            "The graph has variables; a converter needs them as constants (tf.graph_util.convert_variables_to_constants)."
+        )
     shapes = input_shapes or [None] * len(input_tensors)
     with_shapes = [
-        (sources.tensor_name(t), list(s) if s is not None else t.shape.as_list()) for t, s in zip(input_tensors, shapes, strict=True)
+        (sources.tensor_name(t), list(s) if s is not None else t.shape.as_list())
+        for t, s in zip(input_tensors, shapes, strict=True)
     ]
     converter = TFLiteConverter(input_data, input_tensors, output_tensors)
     if input_shapes:
@@ -212,10 +257,15 @@ def _toco_convert(
         converter._output_arrays = [sources.tensor_name(t) for t in output_tensors]
     converter.inference_type, converter.inference_input_type = inference_type, inference_input_type
     names = converter.get_input_arrays()
-    converter.quantized_input_stats = dict(zip(names, quantized_input_stats, strict=True)) if quantized_input_stats else {}
+    converter.quantized_input_stats = (
+        dict(zip(names, quantized_input_stats, strict=True)) if quantized_input_stats else {}
+    )
     converter.output_format, converter.default_ranges_stats = output_format, default_ranges_stats
     converter.drop_control_dependency, converter.allow_custom_ops = drop_control_dependency, allow_custom_ops
-    converter.reorder_across_fake_quant, converter.change_concat_input_ranges = reorder_across_fake_quant, change_concat_input_ranges
+    converter.reorder_across_fake_quant, converter.change_concat_input_ranges = (
+        reorder_across_fake_quant,
+        change_concat_input_ranges,
+    )
     converter.dump_graphviz_dir, converter.dump_graphviz_video = dump_graphviz_dir, dump_graphviz_video
     if target_ops is not None:
         converter.target_spec.supported_ops = target_ops

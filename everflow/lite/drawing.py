@@ -16,10 +16,18 @@ def dot(net: Net) -> str:
     lines = ["digraph Computegraph {"]
     for name, array in sorted(net.arrays.items()):
         shape = (
-            "invhouse" if name in net.inputs else "house" if name in net.outputs else "cylinder" if array.value is not None else "octagon"
+            "invhouse"
+            if name in net.inputs
+            else "house"
+            if name in net.outputs
+            else "cylinder"
+            if array.value is not None
+            else "octagon"
         )
         size = "x".join(map(str, array.shape)) if array.shape is not None else "?"
-        lines.append(f"  {_quoted(name)} [label={_quoted(name + ' ' + array.dtype.name + '[' + size + ']')} shape={shape}];")
+        lines.append(
+            f"  {_quoted(name)} [label={_quoted(name + ' ' + array.dtype.name + '[' + size + ']')} shape={shape}];"
+        )
     for number, node in enumerate(net.nodes):
         op = f"op{number:05}"
         lines.append(f"  {op} [label={_quoted(node.op)} shape=box style=filled];")

@@ -29,9 +29,13 @@ class Interpreter:
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None):
         if bool(model_path) == bool(model_content):
-            raise ValueError(f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given.")
+            raise ValueError(
+                f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given."
+            )
         if experimental_delegates:
-            raise NotImplementedError("Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them.")
+            raise NotImplementedError(
+                "Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them."
+            )
         try:
             if not model_path and not isinstance(model_content, bytes | bytearray | memoryview):
                 raise ValueError(f"model_content must be bytes, not {type(model_content).__name__}")
@@ -95,9 +99,9 @@ class Interpreter:
         wanted = self._dtype(tensor_index)
         name = self._graph.tensors[tensor_index].name
         if wanted.kind == "O" and found.dtype.kind in "SUO":
-            found = np.array([v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()] + [None], object)[:-1].reshape(
-                found.shape
-            )
+            found = np.array([v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()] + [None], object)[
+                :-1
+            ].reshape(found.shape)
             self._values[tensor_index] = found
             return
         if found.dtype != wanted:
@@ -163,7 +167,13 @@ class Interpreter:
     def _details(self, index):
         tensor = self._graph.tensors[index]
         q = tensor.quantization
-        whole = q is not None and q.scale is not None and len(q.scale) == 1 and q.zero_point is not None and len(q.zero_point) == 1
+        whole = (
+            q is not None
+            and q.scale is not None
+            and len(q.scale) == 1
+            and q.zero_point is not None
+            and len(q.zero_point) == 1
+        )
         value = self._values[index]
         dtype = self._dtype(index) if value is None else value.dtype
         return {
@@ -179,7 +189,9 @@ class Interpreter:
             raise ValueError(f"Invalid tensor index {index} exceeds max tensor index {len(self._values) - 1}")
         value = self._values[index]
         if value is None:
-            raise ValueError(f"Tensor {self._graph.tensors[index].name!r} has no value. Call allocate_tensors() and invoke() first.")
+            raise ValueError(
+                f"Tensor {self._graph.tensors[index].name!r} has no value. Call allocate_tensors() and invoke() first."
+            )
         return value
 
     def _buffer(self, tensor):
@@ -210,11 +222,15 @@ class Interpreter:
         name = tflite.op_name(code)
         custom = tflite.BUILTINS[code.builtin_code : code.builtin_code + 1] == ["CUSTOM"]
         if custom and not name.startswith(select_ops.PREFIX):
-            raise RuntimeError(f"Encountered unresolved custom op: {name}.Node number {number} ({name}) failed to prepare.")
+            raise RuntimeError(
+                f"Encountered unresolved custom op: {name}.Node number {number} ({name}) failed to prepare."
+            )
         inputs = () if operator.inputs is None else tuple(int(i) for i in operator.inputs)
         outputs = () if operator.outputs is None else tuple(int(i) for i in operator.outputs)
         options = operator.builtin_options or _default_options(name)
-        call = registry.Call(name, options, tuple(self._operand(i) for i in inputs), tuple(self._operand(i) for i in outputs))
+        call = registry.Call(
+            name, options, tuple(self._operand(i) for i in inputs), tuple(self._operand(i) for i in outputs)
+        )
         kernel = select_ops.kernel(operator.custom_options, call) if custom else registry.find(call)
         if kernel is None:
             raise RuntimeError(f"Node number {number}: there is no kernel for {name} yet")
@@ -232,8 +248,12 @@ class Interpreter:
             try:
                 made = kernel(call, *[None if i < 0 else from_numpy(self._at(i)) for i in inputs])
             except (OpError, ValueError, RuntimeError, IndexError, TypeError) as e:
-                shapes = ", ".join("none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._shapes[i])}" for i in inputs)
-                raise RuntimeError(f"Node number {number} ({call.name}) failed to invoke, with inputs {shapes}: {e}") from e
+                shapes = ", ".join(
+                    "none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._shapes[i])}" for i in inputs
+                )
+                raise RuntimeError(
+                    f"Node number {number} ({call.name}) failed to invoke, with inputs {shapes}: {e}"
+                ) from e
             for i, value in zip(outputs, made if isinstance(made, tuple | list) else (made,), strict=False):
                 self._store(i, to_numpy(value))
 

@@ -1,7 +1,9 @@
-"""tf.lite.OpHint: marks around a part of a graph that one op of TensorFlow Lite can do, and the graph with such parts as one node.
+"""tf.lite.OpHint: marks around a part of a graph that one op of TensorFlow Lite can do, and the graph with such parts
+as one node.
 
-The marks are identities with attributes: of which function call (a unique id) they are an input or output, and at which place. Several marks at one
-place, as in an unrolled loop, are put together: stacked, or only the first or last of them counts.
+The marks are identities with attributes: of which function call (a unique id) they are an input or output, and at which
+place. Several marks at one place, as in an unrolled loop, are put together: stacked, or only the first or last of them
+counts.
 """
 
 from __future__ import annotations
@@ -42,7 +44,9 @@ class OpHint:
     class OpHintArgumentTracker:
         """Numbers the inputs, or the outputs, of one hint."""
 
-        def __init__(self, function_name, unique_function_id, node_name_prefix, attr_name, level=1, children_inputs_mappings=None):
+        def __init__(
+            self, function_name, unique_function_id, node_name_prefix, attr_name, level=1, children_inputs_mappings=None
+        ):
             self._function_name, self._unique_function_id = function_name, unique_function_id
             self._node_name_prefix, self._attr_name, self._level = node_name_prefix, attr_name, level
             self._used_global_indices = set()
@@ -58,7 +62,9 @@ class OpHint:
             return wanted
 
         def add(self, arg, tag=None, name=None, aggregate=None, index_override=None):
-            """Mark one tensor; returns it behind its mark. `tag` and `aggregate` go together, for arguments that come several times."""
+            """Mark one tensor; returns it behind its mark. `tag` and `aggregate` go together, for arguments that come
+            several times.
+            """
             if tag is None and aggregate is not None:
                 raise ValueError("You must specify `tag` if using aggregate.")
             if tag is not None and aggregate is None:
@@ -75,7 +81,8 @@ class OpHint:
                 sort_index = self._tag_to_next_sort_index[tag]
                 self._tag_to_next_sort_index[tag] += 1
             made = array.identity(
-                arg, name=f"{self._node_name_prefix}-{self._function_name}-{self._unique_function_id}-{index}-{sort_index}-{name}"
+                arg,
+                name=f"{self._node_name_prefix}-{self._function_name}-{self._unique_function_id}-{index}-{sort_index}-{name}",
             )
             marks = {
                 OpHint.FUNCTION_NAME_ATTR: self._function_name.encode(),
@@ -84,7 +91,10 @@ class OpHint:
                 OpHint.FUNCTION_LEVEL_ATTR: self._level,
             }
             if sort_index is not None:
-                marks |= {OpHint.FUNCTION_SORT_INDEX_ATTR: sort_index, OpHint.FUNCTION_AGGREGATE_ATTR: aggregate.encode()}
+                marks |= {
+                    OpHint.FUNCTION_SORT_INDEX_ATTR: sort_index,
+                    OpHint.FUNCTION_AGGREGATE_ATTR: aggregate.encode(),
+                }
             for key, value in marks.items():
                 made.op._set_attr(key, value)
             return made
@@ -138,17 +148,27 @@ class Hinted:
     outputs: dict = field(default_factory=dict)
 
     def add(self, node, get) -> None:
-        for attribute, places in ((OpHint.FUNCTION_INPUT_INDEX_ATTR, self.inputs), (OpHint.FUNCTION_OUTPUT_INDEX_ATTR, self.outputs)):
+        for attribute, places in (
+            (OpHint.FUNCTION_INPUT_INDEX_ATTR, self.inputs),
+            (OpHint.FUNCTION_OUTPUT_INDEX_ATTR, self.outputs),
+        ):
             index = get(attribute)
             if index is not None:
                 aggregate = get(OpHint.FUNCTION_AGGREGATE_ATTR)
-                mark = Mark(node, index, get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0, None if aggregate is None else aggregate.decode())
+                mark = Mark(
+                    node,
+                    index,
+                    get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0,
+                    None if aggregate is None else aggregate.decode(),
+                )
                 places.setdefault(index, []).append(mark)
                 places[index].sort(key=lambda m: m.sort)
 
 
 def hinted_parts(nodes, getter) -> dict[str, Hinted]:
-    """The marked parts of a graph by unique id; `getter(node)` gives a function from an attribute's name to its value or None."""
+    """The marked parts of a graph by unique id; `getter(node)` gives a function from an attribute's name to its value
+    or None.
+    """
     found: dict[str, Hinted] = {}
     for node in nodes:
         get = getter(node)
@@ -161,7 +181,11 @@ def hinted_parts(nodes, getter) -> dict[str, Hinted]:
 
 def counted(marks) -> list:
     """The marks at one place that count."""
-    return marks if marks[0].aggregate == OpHint.AGGREGATE_STACK else [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
+    return (
+        marks
+        if marks[0].aggregate == OpHint.AGGREGATE_STACK
+        else [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
+    )
 
 
 def _attribute_of(node):

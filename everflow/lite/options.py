@@ -22,7 +22,9 @@ class OpsSet(enum.Enum):
 
 
 class Optimize(enum.Enum):
-    """What a converted model is optimized for. All of them quantize its weights; with a representative dataset its activations, too."""
+    """What a converted model is optimized for. All of them quantize its weights; with a representative dataset its
+    activations, too.
+    """
 
     DEFAULT = "DEFAULT"
     OPTIMIZE_FOR_SIZE = "OPTIMIZE_FOR_SIZE"

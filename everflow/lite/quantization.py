@@ -1,7 +1,7 @@
 """A model on 8-bit integers, from the ranges that training with fake quantization left in the graph.
 
-Every array gets a range: from FAKE_QUANT, from what an op can only give, from its neighbours where an op keeps ranges, or from its constant value.
-The range makes the scale and zero point by which bytes stand for reals.
+Every array gets a range: from FAKE_QUANT, from what an op can only give, from its neighbours where an op keeps ranges,
+or from its constant value. The range makes the scale and zero point by which bytes stand for reals.
 """
 
 from __future__ import annotations
@@ -72,7 +72,9 @@ def quantize(net: Net, plan) -> None:
 
 def _check_ops(net):
     for node in net.nodes:
-        if node.op not in _QUANTIZABLE and any(n is not None and net.arrays[n].dtype == np.float32 for n in node.inputs):
+        if node.op not in _QUANTIZABLE and any(
+            n is not None and net.arrays[n].dtype == np.float32 for n in node.inputs
+        ):
             raise ConverterError(
                 f"Unimplemented: this graph contains an operator of type {node.op} for which the quantized form is not yet implemented. "
                 "Sorry, and patches welcome"
@@ -118,7 +120,9 @@ def _spread_ranges(net, share: bool):
         for node in net.nodes:
             if node.op in KEEP_RANGES or node.op in ("SPLIT", "SPLIT_V"):
                 source = node.inputs[1] if node.op == "SPLIT" else node.inputs[0]
-                again |= _same_range(net, [n for n in node.outputs if net.arrays[n].dtype == np.float32], net.arrays[source].range)
+                again |= _same_range(
+                    net, [n for n in node.outputs if net.arrays[n].dtype == np.float32], net.arrays[source].range
+                )
             elif node.op in _KEEP_UNLESS_KNOWN and net.arrays[node.output].range is None:
                 again |= _same_range(net, node.outputs, net.arrays[node.inputs[0]].range)
             elif node.op in _SHARED:
@@ -126,7 +130,9 @@ def _spread_ranges(net, share: bool):
 
 
 def _joint_range(net, node, share) -> bool:
-    """An output that is made of parts has a range that holds all of theirs. The parts keep their own, unless they are to share it or have none."""
+    """An output that is made of parts has a range that holds all of theirs. The parts keep their own, unless they are
+    to share it or have none.
+    """
     floats = [n for n in (*node.inputs, *node.outputs) if net.arrays[n].dtype == np.float32]
     known = [net.arrays[n].range for n in floats if net.arrays[n].range is not None]
     if not known:

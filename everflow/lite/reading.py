@@ -1,4 +1,6 @@
-"""From a frozen GraphDef to the operations that have to be converted: with all shapes, and everything constant computed."""
+"""From a frozen GraphDef to the operations that have to be converted: with all shapes, and everything constant
+computed.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ _KEPT = frozenset(["Placeholder", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMa
 HINT = "_tflite_function_name"  # the attribute by which op hints are known
 # Ops that hand on their first input.
 PASSING = frozenset(
-    ["Identity", "IdentityN", "StopGradient", "PreventGradient", "CheckNumerics", "Snapshot", "PlaceholderWithDefault", "EnsureShape"]
+    [
+        "Identity",
+        "IdentityN",
+        "StopGradient",
+        "PreventGradient",
+        "CheckNumerics",
+        "Snapshot",
+        "PlaceholderWithDefault",
+        "EnsureShape",
+    ]
 )
 
 
@@ -46,7 +57,9 @@ class Reading:
         self.operations = self._fold()
 
     def _fold(self):
-        """Find what is known: tensors by name, with their value or None where it is still to be computed. Returns the other operations."""
+        """Find what is known: tensors by name, with their value or None where it is still to be computed. Returns the
+        other operations.
+        """
         known, dead, operations = self._known, set(), []
         for op in self.graph.get_operations():
             shape = op.inputs[0].shape if op.inputs else None
@@ -90,7 +103,9 @@ class Reading:
         computed = [t for t, value in found.items() if value is None]
         if computed:
             with Session(graph=self.graph) as sess:
-                values = sess.run(computed, {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None})
+                values = sess.run(
+                    computed, {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None}
+                )
             found.update((t, np.asarray(value)) for t, value in zip(computed, values, strict=True))
         return [found[t] for t in tensors]
 

@@ -1,7 +1,8 @@
-"""Rewrites of a net: steps that do nothing go away, batch normalization and biases go into weights, activations into the ops before them.
+"""Rewrites of a net: steps that do nothing go away, batch normalization and biases go into weights, activations into
+the ops before them.
 
-A rule is `rule(net, node)`, which looks at one operator and says whether it changed anything. The table at the end says for which ops; the rules run
-until none has anything left to do.
+A rule is `rule(net, node)`, which looks at one operator and says whether it changed anything. The table at the end says
+for which ops; the rules run until none has anything left to do.
 """
 
 from __future__ import annotations
@@ -67,7 +68,9 @@ def _drop_neutral(net, node):
 
 
 def _constant_operand(net, node):
-    """(the array, the constant) where one operand of two is a float constant, else None. What is divided or taken away must come second."""
+    """(the array, the constant) where one operand of two is a float constant, else None. What is divided or taken away
+    must come second.
+    """
     for place in (1, 0) if node.op in ("ADD", "MUL") else (1,):
         value, other = net.value(node.inputs[place]), node.inputs[1 - place]
         if value is not None and net.value(other) is None and value.dtype == np.float32:
@@ -83,7 +86,12 @@ def _fold_into_layer(net, node):
     """Multiplying or adding channel by channel after a layer is done by its weights and bias."""
     found = _constant_operand(net, node)
     layer = net.producer(found[0]) if found else None
-    if layer is None or layer.op not in LAYERS or layer.options["fused_activation_function"] or not net.used_once(found[0]):
+    if (
+        layer is None
+        or layer.op not in LAYERS
+        or layer.options["fused_activation_function"]
+        or not net.used_once(found[0])
+    ):
         return False
     weights, bias = net.value(layer.inputs[1]), net.value(layer.inputs[2])
     value = found[1].astype(np.float32)
@@ -128,7 +136,12 @@ def _take_output(net, node, later):
 def _scale_before_layer(net, node):
     """Multiplying all of a layer's input by one number is done by its weights."""
     found = _constant_operand(net, node)
-    if found is None or found[1].size != 1 or node.options["fused_activation_function"] or not net.used_once(node.output):
+    if (
+        found is None
+        or found[1].size != 1
+        or node.options["fused_activation_function"]
+        or not net.used_once(node.output)
+    ):
         return False
     layer = net.consumers(node.output)[0]
     if layer.op not in LAYERS or layer.inputs[0] != node.output or net.arrays[layer.inputs[1]].range is not None:
@@ -141,7 +154,9 @@ def _scale_before_layer(net, node):
     else:
         if PADDINGS[layer.options.get("padding", 1)] != "VALID":
             return False  # the padding's zeros come after the addition
-        sums = weights.sum((0, 1, 2)) if layer.op == "DEPTHWISE_CONV_2D" else weights.reshape(weights.shape[0], -1).sum(1)
+        sums = (
+            weights.sum((0, 1, 2)) if layer.op == "DEPTHWISE_CONV_2D" else weights.reshape(weights.shape[0], -1).sum(1)
+        )
         layer.inputs[2] = _changed_constant(net, layer.inputs[2], bias + sums * (value if node.op == "ADD" else -value))
     layer.inputs[0] = found[0]
     net.remove(node)
@@ -168,7 +183,12 @@ def _fuse_activation(net, node):
 def _reshape_before_layer(net, node):
     """A fully connected layer takes its input in any shape."""
     source = net.producer(node.inputs[0])
-    if source is None or source.op != "RESHAPE" or not net.used_once(node.inputs[0]) or net.arrays[node.inputs[0]].range is not None:
+    if (
+        source is None
+        or source.op != "RESHAPE"
+        or not net.used_once(node.inputs[0])
+        or net.arrays[node.inputs[0]].range is not None
+    ):
         return False
     shape = net.shape(source.inputs[0])
     if shape is None or not shape or node.options["keep_num_dims"]:
@@ -179,7 +199,9 @@ def _reshape_before_layer(net, node):
 
 
 def _chain(net, name, *ops):
-    """The operators that made an array, last first, if they are of these types and nobody else needs what is between them."""
+    """The operators that made an array, last first, if they are of these types and nobody else needs what is between
+    them.
+    """
     found = []
     for i, op in enumerate(ops):
         node = net.producer(name)
@@ -222,7 +244,9 @@ def _constant_operand_of(net, node):
 def _identify_normalization(net, node):
     """x * rsqrt(max(sum(x * x), tiny)) over the last axis."""
     for x, factor in (node.inputs, node.inputs[::-1]):
-        chain = _chain(net, factor, "RSQRT", "MAXIMUM", "SUM", "SQUARE") or _chain(net, factor, "RSQRT", "SUM", "SQUARE")
+        chain = _chain(net, factor, "RSQRT", "MAXIMUM", "SUM", "SQUARE") or _chain(
+            net, factor, "RSQRT", "SUM", "SQUARE"
+        )
         if not chain or chain[-1].inputs[0] != x or not net.used_once(factor):
             continue
         axes, shape = net.value(chain[-2].inputs[1]), net.shape(x)
@@ -243,7 +267,13 @@ def _identify_prelu(net, node):
     """relu(x) + slope * relu(-x), with the slope's sign turned."""
     for positive, negative in (node.inputs, node.inputs[::-1]):
         relu, scaled = net.producer(positive), net.producer(negative)
-        if relu is None or scaled is None or relu.op != "RELU" or scaled.op != "MUL" or scaled.options["fused_activation_function"]:
+        if (
+            relu is None
+            or scaled is None
+            or relu.op != "RELU"
+            or scaled.op != "MUL"
+            or scaled.options["fused_activation_function"]
+        ):
             continue
         for slope, other in (scaled.inputs, scaled.inputs[::-1]):
             chain = _chain(net, other, "RELU", "NEG")

@@ -63,7 +63,9 @@ def tensors_by_name(graph, names) -> list:
     found, missing = [], []
     for name in names:
         if not isinstance(name, str):
-            raise ValueError(f"Invalid type for a tensor name in the provided graph. Expected a string, got {type(name).__name__}.")
+            raise ValueError(
+                f"Invalid type for a tensor name in the provided graph. Expected a string, got {type(name).__name__}."
+            )
         plain = name.removesuffix(":0")
         if plain in there:
             found.append(there[plain])
@@ -86,7 +88,9 @@ def give_shapes(tensors, shapes) -> None:
             try:
                 by_name[name].set_shape(shape)
             except ValueError as e:
-                raise ValueError(f"Tensor {name!r} of shape {by_name[name].shape} can't be given the shape {shape}: {e}") from e
+                raise ValueError(
+                    f"Tensor {name!r} of shape {by_name[name].shape} can't be given the shape {shape}: {e}"
+                ) from e
 
 
 def give_batch_size(tensors, size: int) -> None:

@@ -47,7 +47,11 @@ def to_bytes(net: Net) -> bytes:
     codes: dict = {}
     operators = [_operator(net, node, codes, index) for node in net.nodes]
     graph = new(
-        "SubGraph", tensors=tensors, inputs=[index[n] for n in net.inputs], outputs=[index[n] for n in net.outputs], operators=operators
+        "SubGraph",
+        tensors=tensors,
+        inputs=[index[n] for n in net.inputs],
+        outputs=[index[n] for n in net.outputs],
+        operators=operators,
     )
     model = new(
         "Model",

@@ -90,7 +90,16 @@ def _top_k_share(word, other, doc):
     """A metric of the form true positives / (true positives + something) among k predicted classes."""
 
     @named(f"{word}_at_top_k", doc)
-    def metric(labels, predictions_idx, k=None, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels,
+        predictions_idx,
+        k=None,
+        class_id=None,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
         with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions_idx, labels, weights)) as scope:
             labels = _expanded_labels(labels, predictions_idx)
             indices = math.cast(predictions_idx, dtypes.int64)
@@ -104,14 +113,25 @@ def _top_k_share(word, other, doc):
 
 
 precision_at_top_k = _top_k_share("precision", "false_positive", "The share of the k predicted classes that are right.")
-recall_at_top_k = _top_k_share("recall", "false_negative", "The share of the labels that are among the k predicted classes.")
+recall_at_top_k = _top_k_share(
+    "recall", "false_negative", "The share of the labels that are among the k predicted classes."
+)
 
 
 def _k_best(word, at_top_k, doc):
     """A metric of the k classes with the highest predictions, by one of predicted classes."""
 
     @named(f"{word}_at_k", doc)
-    def metric(labels, predictions, k, class_id=None, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels,
+        predictions,
+        k,
+        class_id=None,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
         with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions, labels, weights)) as scope:
             _, indices = top_k(predictions, k)
             return at_top_k(labels, indices, k, class_id, weights, metrics_collections, updates_collections, name=scope)
@@ -119,11 +139,17 @@ def _k_best(word, at_top_k, doc):
     return metric
 
 
-precision_at_k = _k_best("precision", precision_at_top_k, "The share of the k classes with the highest predictions that are right.")
-recall_at_k = _k_best("recall", recall_at_top_k, "The share of the labels that are among the k classes with the highest predictions.")
+precision_at_k = _k_best(
+    "precision", precision_at_top_k, "The share of the k classes with the highest predictions that are right."
+)
+recall_at_k = _k_best(
+    "recall", recall_at_top_k, "The share of the labels that are among the k classes with the highest predictions."
+)
 
 
-def average_precision_at_k(labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def average_precision_at_k(
+    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over rows of the precision averaged over the ranks 1 to k at which right classes stand."""
     with name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, indices = top_k(predictions, k)
@@ -182,7 +208,9 @@ def _average_precision(labels, predictions_idx):
     with name_scope(None, "average_precision", (predictions_idx, labels)) as scope:
         predictions_idx = math.cast(predictions_idx, dtypes.int64, name="predictions_idx")
         if predictions_idx.shape.rank == 0:
-            raise ValueError(f"predictions_idx must have a dimension for the top classes, but it is a scalar: {predictions_idx}")
+            raise ValueError(
+                f"predictions_idx must have a dimension for the top classes, but it is a scalar: {predictions_idx}"
+            )
         k = predictions_idx.shape[-1].value
         if k is None:
             raise ValueError(f"predictions_idx must have a known last dimension (its k), not {predictions_idx.shape}")
@@ -191,8 +219,12 @@ def _average_precision(labels, predictions_idx):
         relevant = _count("true_positive", labels_per_k, per_k, name="relevant_per_k")
         hits = math.cumsum(relevant, axis=-1, name="tp_per_k")
         retrieved = math.cumsum(array.ones_like(relevant), axis=-1, name="retrieved_per_k")
-        precision = math.div(math.cast(hits, dtypes.float64), math.cast(retrieved, dtypes.float64), name="precision_per_k")
-        relevant_precision = math.multiply(precision, math.cast(relevant, dtypes.float64), name="relevant_precision_per_k")
+        precision = math.div(
+            math.cast(hits, dtypes.float64), math.cast(retrieved, dtypes.float64), name="precision_per_k"
+        )
+        relevant_precision = math.multiply(
+            precision, math.cast(relevant, dtypes.float64), name="relevant_precision_per_k"
+        )
         total = math.reduce_sum(relevant_precision, axis=(-1,), name="precision_sum")
         return math.div(total, math.cast(_num_relevant(labels, k), dtypes.float64), name=scope)
 

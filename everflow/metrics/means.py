@@ -28,7 +28,9 @@ def mean(values, weights=None, metrics_collections=None, updates_collections=Non
             values, weights = _weighted(values, weights)
             number = math.reduce_sum(weights)
         update_total = state.assign_add(total, math.reduce_sum(values))
-        return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
+        return collected(
+            *_quotients(total, update_total, count, number, values), metrics_collections, updates_collections
+        )
 
 
 def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
@@ -42,7 +44,9 @@ def mean_tensor(values, weights=None, metrics_collections=None, updates_collecti
             values, weights = _weighted(values, weights)
             number = math.multiply(number, weights)
         update_total = state.assign_add(total, values)
-        return collected(*_quotients(total, update_total, count, number, values), metrics_collections, updates_collections)
+        return collected(
+            *_quotients(total, update_total, count, number, values), metrics_collections, updates_collections
+        )
 
 
 def _weighted(values, weights):
@@ -73,14 +77,18 @@ def accuracy(labels, predictions, weights=None, metrics_collections=None, update
     return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
-def mean_absolute_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_absolute_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of |predictions - labels|."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.abs(predictions - labels)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
 
 
-def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_cosine_distance(
+    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of one minus the product of labels and predictions along a dimension."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = math.multiply(predictions, labels)
@@ -89,23 +97,31 @@ def mean_cosine_distance(labels, predictions, dim, weights=None, metrics_collect
     return collected(*(math.subtract(1.0, each) for each in means), metrics_collections, updates_collections)
 
 
-def mean_relative_error(labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_relative_error(
+    labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of |labels - predictions| / normalizer; zero where the normalizer is."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     predictions.shape.assert_is_compatible_with(normalizer.shape)
-    errors = array.where(math.equal(normalizer, 0.0), array.zeros_like(labels), math.div(math.abs(labels - predictions), normalizer))
+    errors = array.where(
+        math.equal(normalizer, 0.0), array.zeros_like(labels), math.div(math.abs(labels - predictions), normalizer)
+    )
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
 
 
-def mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_squared_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of the squared error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.squared_difference(labels, predictions)
     return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
 
 
-def root_mean_squared_error(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def root_mean_squared_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The root of the mean of the squared error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     means = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
@@ -130,7 +146,9 @@ def confusion_update(labels, predictions, num_classes, weights=None):
     return total, state.assign_add(total, current)
 
 
-def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_iou(
+    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over classes of intersection over union; classes that never came up don't count."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
@@ -148,7 +166,9 @@ def mean_iou(labels, predictions, num_classes, weights=None, metrics_collections
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
-def mean_per_class_accuracy(labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def mean_per_class_accuracy(
+    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over classes of how often each was predicted right; a class that never came up counts as zero."""
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = as_vector(math.cast(labels, dtypes.int64))

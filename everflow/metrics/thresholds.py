@@ -1,4 +1,6 @@
-"""Metrics of probabilities at many thresholds at once: areas under curves, precision and recall, sensitivity and specificity."""
+"""Metrics of probabilities at many thresholds at once: areas under curves, precision and recall, sensitivity and
+specificity.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ _NAMES = {"tp": "true_positives", "fn": "false_negatives", "tn": "true_negatives
 TINY = 1e-7
 
 
-def counts_at_thresholds(labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp"), checked=True):
+def counts_at_thresholds(
+    labels, predictions, thresholds, weights=None, includes=("tp", "fn", "tn", "fp"), checked=True
+):
     """({kind: variable}, {kind: update op}): how many of each kind there are at each threshold.
 
     `checked`: predictions outside [0, 1] are refused when run.
@@ -74,7 +78,11 @@ def _in_unit_interval(predictions, labels, weights):
             check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message=message),
         ]
     ):
-        return aligned(predictions=math.cast(predictions, dtypes.float32), labels=math.cast(labels, dtype=dtypes.bool), weights=weights)
+        return aligned(
+            predictions=math.cast(predictions, dtypes.float32),
+            labels=math.cast(labels, dtype=dtypes.bool),
+            weights=weights,
+        )
 
 
 def spread_thresholds(number):
@@ -112,7 +120,9 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
                 x, y = rec, math.div(tp + epsilon, tp + fp + epsilon)
             if summation_method not in _HEIGHTS:
                 raise ValueError(f"Invalid summation_method: {summation_method}")
-            return math.reduce_sum(math.multiply(x[:last] - x[1:], _HEIGHTS[summation_method](y[:last], y[1:])), name=name)
+            return math.reduce_sum(
+                math.multiply(x[:last] - x[1:], _HEIGHTS[summation_method](y[:last], y[1:])), name=name
+            )
 
         return _of_both(area, counts, metrics_collections, updates_collections)
 
@@ -138,7 +148,9 @@ def _interpolated_area(tp, fp, fn, last):
         array.ones_like(p[1:]),
     )
     return math.reduce_sum(
-        math.div_no_nan(slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"),
+        math.div_no_nan(
+            slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"
+        ),
         name="interpolate_pr_auc",
     )
 
@@ -194,7 +206,9 @@ def _share_at_thresholds(word, other, doc):
         return math.div(tp, TINY + tp + others[other], name=name)
 
     @named(scope, doc)
-    def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
         with variable_scope(name, scope, (predictions, labels, weights)):
             counts = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
             return _of_both(share, counts, metrics_collections, updates_collections, f"{word}_")
@@ -202,13 +216,19 @@ def _share_at_thresholds(word, other, doc):
     return metric
 
 
-precision_at_thresholds = _share_at_thresholds("precision", "fp", "The share of positive predictions that are right, at each threshold.")
-recall_at_thresholds = _share_at_thresholds("recall", "fn", "The share of positive labels that are found, at each threshold.")
+precision_at_thresholds = _share_at_thresholds(
+    "precision", "fp", "The share of positive predictions that are right, at each threshold."
+)
+recall_at_thresholds = _share_at_thresholds(
+    "recall", "fn", "The share of positive labels that are found, at each threshold."
+)
 
 
 def _count_at_thresholds(kind, doc):
     @named(f"{_NAMES[kind]}_at_thresholds", doc)
-    def metric(labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
             return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
@@ -216,7 +236,15 @@ def _count_at_thresholds(kind, doc):
     return metric
 
 
-true_positives_at_thresholds = _count_at_thresholds("tp", "How often label and prediction are both true, at each threshold.")
-true_negatives_at_thresholds = _count_at_thresholds("tn", "How often label and prediction are both false, at each threshold.")
-false_positives_at_thresholds = _count_at_thresholds("fp", "How often a prediction is true and its label false, at each threshold.")
-false_negatives_at_thresholds = _count_at_thresholds("fn", "How often a prediction is false and its label true, at each threshold.")
+true_positives_at_thresholds = _count_at_thresholds(
+    "tp", "How often label and prediction are both true, at each threshold."
+)
+true_negatives_at_thresholds = _count_at_thresholds(
+    "tn", "How often label and prediction are both false, at each threshold."
+)
+false_positives_at_thresholds = _count_at_thresholds(
+    "fp", "How often a prediction is true and its label false, at each threshold."
+)
+false_negatives_at_thresholds = _count_at_thresholds(
+    "fn", "How often a prediction is false and its label true, at each threshold."
+)

@@ -1,4 +1,6 @@
-"""What an op is: build functions, shape rules and gradients, a file a family. What an op does is in `kernels`; both meet in its name."""
+"""What an op is: build functions, shape rules and gradients, a file a family. What an op does is in `kernels`; both
+meet in its name.
+"""
 
 from everflow.framework.families import Families
 from everflow.framework.registry import add_families

@@ -12,7 +12,9 @@ def decode_wav(contents, desired_channels=-1, desired_samples=-1, name=None):
 
     >>> audio, rate = tf.audio.decode_wav(tf.read_file("speech.wav"), desired_channels=1)
     """
-    return raw.DecodeWav(contents=contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name)
+    return raw.DecodeWav(
+        contents=contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name
+    )
 
 
 def encode_wav(audio, sample_rate, name=None):

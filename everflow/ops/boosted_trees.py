@@ -1,4 +1,6 @@
-"""Ensembles of decision trees and the quantiles of their numeric features, as resources of a graph that checkpoints hold."""
+"""Ensembles of decision trees and the quantiles of their numeric features, as resources of a graph that checkpoints
+hold.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""k-means as a graph: centres that are chosen from the first batches, and an op that moves them to the points of a batch."""
+"""k-means as a graph: centres that are chosen from the first batches, and an op that moves them to the points of a
+batch.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def check_options(initial_clusters, distance_metric):
 class KMeans:
     """Clusters of the rows of matrices.
 
-    With `use_mini_batch` the centres move towards the points of each batch; else each step replaces them by the means of its points.
+    With `use_mini_batch` the centres move towards the points of each batch; else each step replaces them by the means
+    of its points.
 
     >>> kmeans = tf.contrib.factorization.KMeans(x, num_clusters=10, use_mini_batch=True)
     >>> scores, clusters, distances, initialized, init_op, train_op = kmeans.training_graph()
@@ -65,11 +68,14 @@ class KMeans:
     def over_fed_variables(cls, *args, **kwargs):
         """The same with centres whose first value can be fed."""
         made = cls(*args, **kwargs)
-        made._begin = lambda: array.placeholder_with_default(constant([], name="PlaceholderWithDefault/input"), shape=None)
+        made._begin = lambda: array.placeholder_with_default(
+            constant([], name="PlaceholderWithDefault/input"), shape=None
+        )
         return made
 
     def training_graph(self):
-        """(all distances, clusters, distances to them, whether centres are chosen, op that chooses some, op of a step); the first three are
+        """(all distances, clusters, distances to them, whether centres are chosen, op that chooses some, op of a step);
+        the first three are
         tuples with an entry for each input."""
         initial, num_clusters = self._initial_centers()
         variables = self._variables(num_clusters)
@@ -196,7 +202,9 @@ def _pulls(x, index, updated, counts):
         old_centers = array.gather(updated, ids)
     new_counts = unsorted_segment_sum(array.ones_like(positions, dtype=counts.dtype), positions, num_ids)
     pulls = unsorted_segment_sum(x, positions, num_ids)
-    column = array.concat([array.reshape(num_ids, [1]), array.ones(array.reshape(array.rank(x) - 1, [1]), dtype=dtypes.int32)], 0)
+    column = array.concat(
+        [array.reshape(num_ids, [1]), array.ones(array.reshape(array.rank(x) - 1, [1]), dtype=dtypes.int32)], 0
+    )
     pulls -= math.cast(array.reshape(new_counts, column), x.dtype) * old_centers
     pulls *= array.reshape(math.reciprocal(math.cast(old_counts + new_counts, x.dtype)), column)
     with colocate_with(counts, ignore_existing=True):
@@ -217,7 +225,9 @@ class _Initialization:
         self._selected = array.shape(self._centers)[0]
         self._remaining = self._num_clusters - self._selected
         self._num_data = math.add_n([array.shape(x)[0] for x in self._inputs])
-        return cond(math.equal(self._remaining, 0), lambda: check.assert_equal(self._initialized, True), self._initialize)
+        return cond(
+            math.equal(self._remaining, 0), lambda: check.assert_equal(self._initialized, True), self._initialize
+        )
 
     def _initialize(self):
         with control_dependencies([check.assert_positive(self._remaining)]):
@@ -229,7 +239,9 @@ class _Initialization:
         if self._kmeans._cosine:
             new_centers = l2_normalize(new_centers, dim=1)
         # Without centres the variable has no columns yet.
-        together = cond(math.equal(self._selected, 0), lambda: new_centers, lambda: array.concat([self._centers, new_centers], 0))
+        together = cond(
+            math.equal(self._selected, 0), lambda: new_centers, lambda: array.concat([self._centers, new_centers], 0)
+        )
         assigned = state.assign(self._centers, together, validate_shape=False)
         if self._updated is not self._centers:
             assigned = state.assign(self._updated, assigned, validate_shape=False)

@@ -41,12 +41,16 @@ def quantize_and_dequantize(
 
 def fake_quant_with_min_max_args(inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
     """Floats rounded to the steps of a fixed range."""
-    return raw.FakeQuantWithMinMaxArgs(inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    return raw.FakeQuantWithMinMaxArgs(
+        inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
 def fake_quant_with_min_max_args_gradient(gradients, inputs, min=-6, max=6, num_bits=8, narrow_range=False, name=None):
     """The gradient of `fake_quant_with_min_max_args`."""
-    return raw.FakeQuantWithMinMaxArgsGradient(gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    return raw.FakeQuantWithMinMaxArgsGradient(
+        gradients, inputs, min=min, max=max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
 def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=False, name=None):
@@ -56,15 +60,21 @@ def fake_quant_with_min_max_vars(inputs, min, max, num_bits=8, narrow_range=Fals
 
 def fake_quant_with_min_max_vars_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
     """The gradients of `fake_quant_with_min_max_vars` by its three inputs."""
-    return raw.FakeQuantWithMinMaxVarsGradient(gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    return raw.FakeQuantWithMinMaxVarsGradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
 def fake_quant_with_min_max_vars_per_channel(inputs, min, max, num_bits=8, narrow_range=False, name=None):
     """Floats rounded to the steps of a range for each element of the last dimension."""
-    return raw.FakeQuantWithMinMaxVarsPerChannel(inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name)
+    return raw.FakeQuantWithMinMaxVarsPerChannel(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
 
 
-def fake_quant_with_min_max_vars_per_channel_gradient(gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None):
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients, inputs, min, max, num_bits=8, narrow_range=False, name=None
+):
     """The gradients of `fake_quant_with_min_max_vars_per_channel` by its three inputs."""
     return raw.FakeQuantWithMinMaxVarsPerChannelGradient(**locals())
 
@@ -72,7 +82,9 @@ def fake_quant_with_min_max_vars_per_channel_gradient(gradients, inputs, min, ma
 _SCALAR = TensorShape([])
 
 
-@shape_rule("QuantizeV2", "QuantizeDownAndShrinkRange", "Requantize", "QuantizedRelu", "QuantizedRelu6", "QuantizedReluX")
+@shape_rule(
+    "QuantizeV2", "QuantizeDownAndShrinkRange", "Requantize", "QuantizedRelu", "QuantizedRelu6", "QuantizedReluX"
+)
 def _ranged_shape(op):
     for tensor in op.inputs[1:]:
         tensor.shape.with_rank(0)
@@ -147,13 +159,20 @@ def _through_v3_grad(op, grad):
 @gradient("FakeQuantWithMinMaxArgs")
 def _fake_quant_args_grad(op, grad):
     return fake_quant_with_min_max_args_gradient(
-        grad, op.inputs[0], min=op.attrs["min"], max=op.attrs["max"], num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
+        grad,
+        op.inputs[0],
+        min=op.attrs["min"],
+        max=op.attrs["max"],
+        num_bits=op.attrs["num_bits"],
+        narrow_range=op.attrs["narrow_range"],
     )
 
 
 @gradient("FakeQuantWithMinMaxVars")
 def _fake_quant_vars_grad(op, grad):
-    return fake_quant_with_min_max_vars_gradient(grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"])
+    return fake_quant_with_min_max_vars_gradient(
+        grad, *op.inputs, num_bits=op.attrs["num_bits"], narrow_range=op.attrs["narrow_range"]
+    )
 
 
 @gradient("FakeQuantWithMinMaxVarsPerChannel")

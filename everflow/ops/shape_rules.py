@@ -1,4 +1,6 @@
-"""Shape rules that op types of many families have; a family says which of its op types: `shape_rule("Size", "Rank")(scalar_output)`."""
+"""Shape rules that op types of many families have; a family says which of its op types: `shape_rule("Size",
+"Rank")(scalar_output)`.
+"""
 
 from __future__ import annotations
 

@@ -26,7 +26,9 @@ def load_and_remap_matrix_initializer(
     initializer=None,
     max_rows_in_memory=-1,
 ):
-    """An initializer for (a part of) a matrix; `initializer` fills what the old vocabulary lacks, with zeros unless given."""
+    """An initializer for (a part of) a matrix; `initializer` fills what the old vocabulary lacks, with zeros unless
+    given.
+    """
     if initializer is None:
         initializer = initializers.zeros_initializer()
     files = {

@@ -46,14 +46,18 @@ def keyword_args_only(func):
     @functools.wraps(func)
     def by_keyword(*args, **kwargs):
         if args:
-            raise ValueError(f"The function {func.__name__} only accepts keyword arguments. Do not pass positional arguments: {args}")
+            raise ValueError(
+                f"The function {func.__name__} only accepts keyword arguments. Do not pass positional arguments: {args}"
+            )
         return func(**kwargs)
 
     return by_keyword
 
 
 def fn_args(fn) -> tuple[str, ...]:
-    """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has bound."""
+    """The names of a callable's own arguments: without `self` of methods and objects, and those that a partial has
+    bound.
+    """
     if isinstance(fn, functools.partial):
         unbound = fn_args(fn.func)[len(fn.args) :]
         return tuple(name for name in unbound if name not in (fn.keywords or {}))
@@ -91,7 +95,9 @@ def make_all(module_name, doc_string_modules=None) -> list[str]:
     if doc_string_modules is None and module_name.partition(".")[0] == "everflow":
         return sorted(name for name, value in vars(module).items() if name[0] != "_" and not inspect.ismodule(value))
     documents = [module] if doc_string_modules is None else doc_string_modules
-    named = {name for document in documents for name in re.findall(r"^@@([\w.]+)$", document.__doc__ or "", re.MULTILINE)}
+    named = {
+        name for document in documents for name in re.findall(r"^@@([\w.]+)$", document.__doc__ or "", re.MULTILINE)
+    }
     return sorted(named & set(dir(module)))
 
 

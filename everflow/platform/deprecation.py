@@ -28,7 +28,9 @@ def _warn(key, what, date, instructions, once):
     _warned.add(key)
     frame = sys._getframe(2)
     place = f"{frame.f_code.co_filename}:{frame.f_lineno}"
-    logging.warning("%s: %s is deprecated and will be removed %s. Instead of it:\n%s", place, what, _removed(date), instructions)
+    logging.warning(
+        "%s: %s is deprecated and will be removed %s. Instead of it:\n%s", place, what, _removed(date), instructions
+    )
 
 
 def _document(function, subject, date, instructions):
@@ -106,7 +108,9 @@ def deprecated_endpoints(*args):
 
     def mark(function):
         if (before := vars(function).get(_OLD_NAMES)) is not None:
-            raise DeprecatedNamesAlreadySet(f"{function.__name__} has the deprecated names {before} already; {args} came second.")
+            raise DeprecatedNamesAlreadySet(
+                f"{function.__name__} has the deprecated names {before} already; {args} came second."
+            )
         setattr(function, _OLD_NAMES, args)
         return function
 
@@ -137,7 +141,9 @@ def deprecated_argument_lookup(new_name, new_value, old_name, old_value):
     """The value of an argument that has an old and a new name; ValueError where both are given."""
     given = [value for value in (old_value, new_value) if value is not None]
     if len(given) > 1:
-        raise ValueError(f"Cannot specify both '{old_name}' and '{new_name}', the old and the new name of one argument.")
+        raise ValueError(
+            f"Cannot specify both '{old_name}' and '{new_name}', the old and the new name of one argument."
+        )
     return given[0] if given else None
 
 
@@ -159,7 +165,11 @@ def experimental(func):
 
     @functools.wraps(func)
     def wrapper(*args, **kwargs):
-        logging.warning("%s (from %s) is experimental: later versions may change it or leave it out.", func.__name__, func.__module__)
+        logging.warning(
+            "%s (from %s) is experimental: later versions may change it or leave it out.",
+            func.__name__,
+            func.__module__,
+        )
         return func(*args, **kwargs)
 
     first, *rest = (func.__doc__ or "A function").split("\n", 1)

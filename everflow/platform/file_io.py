@@ -94,7 +94,9 @@ class FileIO:
         if offset is None:
             raise TypeError("seek(): offset argument required")
         if whence not in (0, 1, 2):
-            raise errors.InvalidArgumentError(None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2.")
+            raise errors.InvalidArgumentError(
+                None, None, f"Invalid whence argument: {whence}. Valid values are 0, 1, or 2."
+            )
         size = self.size()
         offset += (0, reader.tell(), size)[whence]
         if offset < 0:
@@ -304,7 +306,13 @@ def _matching(pattern):
     found = [folder]
     for part in pattern[len(folder) :].strip("/").split("/"):
         matches = re.compile(fnmatch.translate(part)).match
-        found = [os.path.join(path, name) for path in found if is_directory(path) for name in list_directory(path) if matches(name)]
+        found = [
+            os.path.join(path, name)
+            for path in found
+            if is_directory(path)
+            for name in list_directory(path)
+            if matches(name)
+        ]
     return found
 
 

@@ -161,6 +161,10 @@ def filesystem_of(path: str) -> Local | Remote:
     try:
         return Remote(fsspec.filesystem(match[1]))
     except ImportError as e:
-        raise errors.UnimplementedError(None, None, f"File system scheme {match[1]!r} needs another package (file: {path!r}): {e}") from e
+        raise errors.UnimplementedError(
+            None, None, f"File system scheme {match[1]!r} needs another package (file: {path!r}): {e}"
+        ) from e
     except ValueError as e:
-        raise errors.UnimplementedError(None, None, f"File system scheme {match[1]!r} not implemented (file: {path!r})") from e
+        raise errors.UnimplementedError(
+            None, None, f"File system scheme {match[1]!r} not implemented (file: {path!r})"
+        ) from e

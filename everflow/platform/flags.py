@@ -72,7 +72,9 @@ def _takes_old_names(define):
     @functools.wraps(define)
     def wrapper(*args, **kwargs):
         if not _OLD_NAMES.keys().isdisjoint(kwargs):
-            logging.warning("The argument names flag_name, default_value and docstring are old; use name, default and help.")
+            logging.warning(
+                "The argument names flag_name, default_value and docstring are old; use name, default and help."
+            )
             kwargs = {_OLD_NAMES.get(name, name): value for name, value in kwargs.items()}
         return define(*args, **kwargs)
 

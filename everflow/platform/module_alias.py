@@ -14,7 +14,8 @@ class _AliasLoader(importlib.abc.Loader):
         self.module = module
 
     def exec_module(self, module: types.ModuleType) -> None:
-        # The import system keeps what it finds here: the module that it made gives way to ours, whose own __spec__ stays as it is.
+        # The import system keeps what it finds here: the module that it made gives way to ours, whose own __spec__
+        # stays as it is.
         sys.modules[module.__name__] = self.module
 
 

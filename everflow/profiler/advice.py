@@ -15,7 +15,13 @@ def accelerator_utilization(model):
     """How long accelerators wait for the host."""
     reports = []
     for device in sorted({node.device for node in _on_accelerator(model)}):
-        spans = [span for node in _on_accelerator(model) if node.device == device for times in node.times.values() for span in times]
+        spans = [
+            span
+            for node in _on_accelerator(model)
+            if node.device == device
+            for times in node.times.values()
+            for span in times
+        ]
         busy = sum(micros for _, micros in spans)
         whole = max(start + micros for start, micros in spans) - min(start for start, _ in spans)
         if whole and busy / whole < 0.5:
@@ -33,7 +39,11 @@ def operations(model):
 
 def expensive_operations(model):
     """The op types, and the lines of code, that took longest."""
-    options = ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0)).with_accounted_types([".*"]).build()
+    options = (
+        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0))
+        .with_accounted_types([".*"])
+        .build()
+    )
     if not model.steps:
         return []
     by_type = OpView(model, options)
@@ -47,7 +57,9 @@ def expensive_operations(model):
     lines, entry = [], CodeView(model, options).root
     while entry.shown and len(lines) < 3:
         entry = entry.shown[0]
-        lines.append(f"{entry.name}, cpu: {duration(entry.total.cpu_exec_micros)}, total: {duration(entry.total.exec_micros)}")
+        lines.append(
+            f"{entry.name}, cpu: {duration(entry.total.cpu_exec_micros)}, total: {duration(entry.total.exec_micros)}"
+        )
     return ["\n".join(top), "\n".join(lines)]
 
 
@@ -60,4 +72,6 @@ CHECKERS = {
 
 def advice_text(advice):
     """The reports below the names of their checkers."""
-    return "".join(f"\n{name}:\n" + "".join(f"{text}\n" for text in checker.reports) for name, checker in advice.checkers.items())
+    return "".join(
+        f"\n{name}:\n" + "".join(f"{text}\n" for text in checker.reports) for name, checker in advice.checkers.items()
+    )

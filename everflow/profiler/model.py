@@ -1,4 +1,6 @@
-"""What a profile knows of a graph: its nodes with their sizes and float operations, and what they took in each step that was traced."""
+"""What a profile knows of a graph: its nodes with their sizes and float operations, and what they took in each step
+that was traced.
+"""
 
 from __future__ import annotations
 
@@ -117,7 +119,9 @@ class Model:
             device = device_stats.device.lower()
             for taken in device_stats.node_stats:
                 if taken.node_name not in self.nodes:
-                    self.nodes[taken.node_name] = Node(taken.node_name, taken.node_name, len(self.nodes), [taken.node_name])
+                    self.nodes[taken.node_name] = Node(
+                        taken.node_name, taken.node_name, len(self.nodes), [taken.node_name]
+                    )
                 node = self.nodes[taken.node_name]
                 node.device = device
                 if device not in node.types:
@@ -144,7 +148,9 @@ class Model:
 
     def as_proto(self):
         """All of it as a ProfileProto."""
-        proto = tfprof_log_pb2.ProfileProto(has_trace=any(node.frames for node in self.nodes.values()), steps=sorted(self.steps))
+        proto = tfprof_log_pb2.ProfileProto(
+            has_trace=any(node.frames for node in self.nodes.values()), steps=sorted(self.steps)
+        )
         texts: dict[str, int] = {}
         for node in self.nodes.values():
             self._write_node(proto.nodes[node.number], node, texts)
@@ -171,7 +177,9 @@ class Model:
             execution.latest_end_micros = max(start + micros for start, micros in node.times[step])
             for start, micros in node.times[step]:
                 execution.cpu_execs[node.device].times.add(int64_values=[start, micros])
-            execution.memory_execs.add(requested_bytes=stats.requested_bytes, peak_bytes=stats.peak_bytes, output_bytes=stats.output_bytes)
+            execution.memory_execs.add(
+                requested_bytes=stats.requested_bytes, peak_bytes=stats.peak_bytes, output_bytes=stats.output_bytes
+            )
 
 
 def write_trace(message, frames, texts):
@@ -200,7 +208,9 @@ def fill_missing_shapes(graph, run_meta):
 
 
 def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
-    """An op log of what Everflow knows itself (float operations, trainable variables, code), with the entries of another on top."""
+    """An op log of what Everflow knows itself (float operations, trainable variables, code), with the entries of
+    another on top.
+    """
     if run_meta is not None:
         fill_missing_shapes(graph, run_meta)
     log = tfprof_log_pb2.OpLogProto()

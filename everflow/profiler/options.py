@@ -60,12 +60,17 @@ class ProfileOptionBuilder:
     def with_min_memory(self, min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0):
         """Show only nodes with at least so much memory."""
         return self._with(
-            min_bytes=min_bytes, min_peak_bytes=min_peak_bytes, min_residual_bytes=min_residual_bytes, min_output_bytes=min_output_bytes
+            min_bytes=min_bytes,
+            min_peak_bytes=min_peak_bytes,
+            min_residual_bytes=min_residual_bytes,
+            min_output_bytes=min_output_bytes,
         )
 
     def with_min_execution_time(self, min_micros=0, min_accelerator_micros=0, min_cpu_micros=0):
         """Show only nodes that took at least so long."""
-        return self._with(min_micros=min_micros, min_accelerator_micros=min_accelerator_micros, min_cpu_micros=min_cpu_micros)
+        return self._with(
+            min_micros=min_micros, min_accelerator_micros=min_accelerator_micros, min_cpu_micros=min_cpu_micros
+        )
 
     def with_min_parameters(self, min_params):
         """Show only nodes with at least so many parameters."""
@@ -83,7 +88,9 @@ class ProfileOptionBuilder:
         """Count only nodes with a type (op type, device or mark) that one of the patterns matches."""
         return self._with(account_type_regexes=copy.copy(account_type_regexes))
 
-    def with_node_names(self, start_name_regexes=None, show_name_regexes=None, hide_name_regexes=None, trim_name_regexes=None):
+    def with_node_names(
+        self, start_name_regexes=None, show_name_regexes=None, hide_name_regexes=None, trim_name_regexes=None
+    ):
         """Patterns of the names where the tree starts, that are shown, that are hidden, and below which it ends."""
         given = {
             "start_name_regexes": start_name_regexes,

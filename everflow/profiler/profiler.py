@@ -116,7 +116,9 @@ def _profile(model, cmd, options):
     elif kind == "timeline":
         _write_timeline(model, options["step"], target)
     elif kind == "pprof":
-        raise UnimplementedError(None, None, "Everflow writes no pprof files yet; the code view as text or a timeline shows the same")
+        raise UnimplementedError(
+            None, None, "Everflow writes no pprof files yet; the code view as text or a timeline shows the same"
+        )
     return view.proto()
 
 

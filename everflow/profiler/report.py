@@ -10,11 +10,27 @@ _COLUMNS = {
     "float_ops": ("float_ops", "# float_ops", "flops: float operations, counted from the shapes by rules of thumb."),
     "bytes": ("requested_bytes", "requested bytes", "requested bytes: memory that the operation asked for."),
     "peak_bytes": ("peak_bytes", "peak bytes", "peak bytes: the most memory that the operation held at a time."),
-    "residual_bytes": ("residual_bytes", "residual bytes", "residual bytes: memory still held when the operation was done."),
+    "residual_bytes": (
+        "residual_bytes",
+        "residual bytes",
+        "residual bytes: memory still held when the operation was done.",
+    ),
     "output_bytes": ("output_bytes", "output bytes", "output bytes: memory of the operation's outputs."),
-    "micros": ("exec_micros", "total execution time", "total execution time: on the host and on accelerators together."),
-    "accelerator_micros": ("accelerator_exec_micros", "accelerator execution time", "accelerator execution time: on accelerators."),
-    "cpu_micros": ("cpu_exec_micros", "cpu execution time", "cpu execution time: from start to end on the host, waiting included."),
+    "micros": (
+        "exec_micros",
+        "total execution time",
+        "total execution time: on the host and on accelerators together.",
+    ),
+    "accelerator_micros": (
+        "accelerator_exec_micros",
+        "accelerator execution time",
+        "accelerator execution time: on accelerators.",
+    ),
+    "cpu_micros": (
+        "cpu_exec_micros",
+        "cpu execution time",
+        "cpu execution time: from start to end on the host, waiting included.",
+    ),
 }
 _MORE_COLUMNS = {
     "device": ("assigned devices", "device: where the operation ran."),

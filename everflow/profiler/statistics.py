@@ -1,7 +1,8 @@
 """How many float operations an op makes: a registry by op type, and TensorFlow's formulas.
 
-A formula is a function of the shapes of a node's inputs and outputs, which have to be known. Some of TensorFlow's are rough (a convolution's
-gradients ignore padding, a batched matmul its transposition); numbers that are compared with published ones need the same.
+A formula is a function of the shapes of a node's inputs and outputs, which have to be known. Some of TensorFlow's are
+rough (a convolution's gradients ignore padding, a batched matmul its transposition); numbers that are compared with
+published ones need the same.
 """
 
 from __future__ import annotations
@@ -20,7 +21,9 @@ class OpStats:
 
     def __iadd__(self, other):
         if other.statistic_type != self.statistic_type:
-            raise ValueError(f"{other.statistic_type!r} and {self.statistic_type!r} are different things: they don't add up.")
+            raise ValueError(
+                f"{other.statistic_type!r} and {self.statistic_type!r} are different things: they don't add up."
+            )
         known = [value for value in (self.value, other.value) if value is not None]
         self.value = sum(known) if known else None
         return self
@@ -30,7 +33,9 @@ _functions: dict[tuple[str, str], callable] = {}
 
 
 class RegisterStatistics:
-    """A decorator that registers `function(graph, node_def)`, which returns an OpStats, for an op type and a kind of statistic."""
+    """A decorator that registers `function(graph, node_def)`, which returns an OpStats, for an op type and a kind of
+    statistic.
+    """
 
     def __init__(self, op_type, statistic_type):
         for name, value in (("op_type", op_type), ("statistic_type", statistic_type)):

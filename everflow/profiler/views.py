@@ -1,6 +1,7 @@
 """The four ways to look at a model: by name scope, along the graph, by op type, and by lines of code.
 
-Each makes a tree of entries with their own numbers and those of everything below; options decide what counts, what is shown and in what order.
+Each makes a tree of entries with their own numbers and those of everything below; options decide what counts, what is
+shown and in what order.
 """
 
 from __future__ import annotations
@@ -113,9 +114,15 @@ class View:
         if entry.name == ROOT:
             return True
         options = self.options
-        if depth > options["max_depth"] or any(getattr(entry.total, field) < options.get(key, 0) for key, field in _MINIMA.items()):
+        if depth > options["max_depth"] or any(
+            getattr(entry.total, field) < options.get(key, 0) for key, field in _MINIMA.items()
+        ):
             return False
-        for key, field in (("min_params", "parameters"), ("min_float_ops", "float_ops"), ("min_occurrence", "run_count")):
+        for key, field in (
+            ("min_params", "parameters"),
+            ("min_float_ops", "float_ops"),
+            ("min_occurrence", "run_count"),
+        ):
             if getattr(entry.total if key in self.minima_of_totals else entry.own, field) < options[key]:
                 return False
         if not self.matches("show_name_regexes", entry.name):
@@ -230,7 +237,9 @@ class OpView(View):
         if self.options["account_displayed_op_only"]:
             self._chain(shown)
         root = Entry(ROOT)
-        root.total = shown[0].total if shown and self.options["account_displayed_op_only"] else self._sum(by_type.values())
+        root.total = (
+            shown[0].total if shown and self.options["account_displayed_op_only"] else self._sum(by_type.values())
+        )
         self.rows = shown
         return root
 

@@ -1,6 +1,7 @@
 """How messages with attributes print: in the order of their keys.
 
-A map has no order of its own, and protobuf's fast runtime prints it as it lies in memory; people compare printed graphs.
+A map has no order of its own, and protobuf's fast runtime prints it as it lies in memory; people compare printed
+graphs.
 """
 
 from __future__ import annotations

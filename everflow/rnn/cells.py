@@ -79,7 +79,9 @@ class RNNCell(Layer):
             batch_size = inputs.shape[0].value or array.shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
-            raise ValueError(f"A state needs batch_size and dtype, or `inputs` to take them from: batch_size={batch_size}, dtype={dtype}")
+            raise ValueError(
+                f"A state needs batch_size and dtype, or `inputs` to take them from: batch_size={batch_size}, dtype={dtype}"
+            )
         return self.zero_state(batch_size, dtype)
 
     def zero_state(self, batch_size, dtype):
@@ -116,11 +118,17 @@ class LayerRNNCell(RNNCell):
     def _depth(self, inputs_shape):
         _check_float(dtypes.as_dtype(self.dtype or dtypes.float32))
         if inputs_shape[-1] is None or getattr(inputs_shape[-1], "value", inputs_shape[-1]) is None:
-            raise ValueError(f"Expected inputs.shape[-1] to be known: weights depend on it, and the shape is {inputs_shape}")
+            raise ValueError(
+                f"Expected inputs.shape[-1] to be known: weights depend on it, and the shape is {inputs_shape}"
+            )
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
 
     def _zeros_initializer(self):
-        return initializers.zeros_initializer if self.dtype is None else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
+        return (
+            initializers.zeros_initializer
+            if self.dtype is None
+            else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
+        )
 
 
 def _given_a_shape(build):
@@ -194,7 +202,15 @@ class GRUCell(_UnitsCell):
     _initializers = ("kernel_initializer", "bias_initializer")
 
     def __init__(
-        self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None, **kwargs
+        self,
+        num_units,
+        activation=None,
+        reuse=None,
+        kernel_initializer=None,
+        bias_initializer=None,
+        name=None,
+        dtype=None,
+        **kwargs,
     ):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._kernel_initializer = kernel_initializer
@@ -206,7 +222,9 @@ class GRUCell(_UnitsCell):
         units = self._num_units
         kernel = {"initializer": self._kernel_initializer}
         self._gate_kernel = self.add_variable("gates/kernel", shape=[depth + units, 2 * units], **kernel)
-        ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))  # The type of the first variable, at the latest.
+        ones = initializers.constant_initializer(
+            1.0, dtype=dtypes.as_dtype(self.dtype)
+        )  # The type of the first variable, at the latest.
         self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
         self._candidate_kernel = self.add_variable("candidate/kernel", shape=[depth + units, units], **kernel)
         self._candidate_bias = self.add_variable(
@@ -249,7 +267,17 @@ class BasicLSTMCell(_UnitsCell):
 
     _settings = ("num_units", "forget_bias", "state_is_tuple", "reuse")
 
-    def __init__(self, num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        state_is_tuple=True,
+        activation=None,
+        reuse=None,
+        name=None,
+        dtype=None,
+        **kwargs,
+    ):
         super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
@@ -280,9 +308,7 @@ class BasicLSTMCell(_UnitsCell):
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array.concat([new_c, new_h], 1)
 
 
-_LSTM_SETTINGS = (
-    "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
-)
+_LSTM_SETTINGS = "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
 
 
 def lstm_settings(cell) -> dict:
@@ -336,7 +362,10 @@ class LSTMCell(_UnitsCell):
         if self._num_proj is not None:
             shards = fixed_size_partitioner(self._num_proj_shards) if self._num_proj_shards is not None else None
             self._proj_kernel = self.add_variable(
-                "projection/" + _KERNEL, shape=[units, self._num_proj], initializer=self._initializer, partitioner=shards
+                "projection/" + _KERNEL,
+                shape=[units, self._num_proj],
+                initializer=self._initializer,
+                partitioner=shards,
             )
         self.built = True
 
@@ -416,7 +445,11 @@ class MultiRNNCell(RNNCell):
 
     @property
     def trainable_weights(self):
-        return [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights] if self.trainable else []
+        return (
+            [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights]
+            if self.trainable
+            else []
+        )
 
     @property
     def non_trainable_weights(self):
@@ -432,7 +465,9 @@ class MultiRNNCell(RNNCell):
             with scopes.variable_scope(f"cell_{i}"):
                 if self._state_is_tuple:
                     if not isinstance(state, (list, tuple)):
-                        raise ValueError(f"Expected state to be a tuple of {len(self.state_size)}, one a cell, not {state}")
+                        raise ValueError(
+                            f"Expected state to be a tuple of {len(self.state_size)}, one a cell, not {state}"
+                        )
                     current = state[i]
                 else:
                     current = array.slice_(state, [0, position], [-1, cell.state_size])

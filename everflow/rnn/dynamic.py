@@ -51,12 +51,16 @@ def first_state(cell, initial_state, batch_size, dtype):
 def check_lengths(sequence_length):
     """ValueError where lengths of sequences are no vector."""
     if sequence_length.shape.rank not in (None, 1):
-        raise ValueError(f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}")
+        raise ValueError(
+            f"sequence_length must be a vector with one length for each example, not {sequence_length.shape}"
+        )
 
 
 def _check_batch_and_time(x):
     if x.shape.rank < 2:
-        raise ValueError(f"Inputs have dimensions for batch and time, so {x.name} should have rank at least 2; its shape is {x.shape}")
+        raise ValueError(
+            f"Inputs have dimensions for batch and time, so {x.name} should have rank at least 2; its shape is {x.shape}"
+        )
 
 
 def transpose_batch_time(x):
@@ -90,7 +94,9 @@ def state_dtype(explicit, state):
         if not found:
             raise ValueError("Unable to infer dtype from empty state.")
         if len(found) > 1:
-            raise ValueError(f"The tensors of the state have different types, and one is needed: {sorted(t.name for t in found)}")
+            raise ValueError(
+                f"The tensors of the state have different types, and one is needed: {sorted(t.name for t in found)}"
+            )
         return found.pop()
     return state.dtype
 
@@ -104,7 +110,15 @@ def _old_where(over, old, new):
 
 
 def rnn_step(
-    time, sequence_length, min_sequence_length, max_sequence_length, zero_output, state, call_cell, state_size, skip_conditionals=False
+    time,
+    sequence_length,
+    min_sequence_length,
+    max_sequence_length,
+    zero_output,
+    state,
+    call_cell,
+    state_size,
+    skip_conditionals=False,
 ):
     """One step where sequences that are over give zeros and keep their state: (output, new state)."""
     flat_state, flat_zero = nest.flatten(state), nest.flatten(zero_output)
@@ -181,7 +195,8 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
 def _assert_has_shape(x, shape):
     actual, wanted = array.shape(x), array.stack(shape)
     return Assert(
-        math.reduce_all(math.equal(actual, wanted)), [f"Expected shape for Tensor {x.name} is ", wanted, " but saw shape: ", actual]
+        math.reduce_all(math.equal(actual, wanted)),
+        [f"Expected shape for Tensor {x.name} is ", wanted, " but saw shape: ", actual],
     )
 
 
@@ -190,10 +205,14 @@ def _input_shapes(flat_input):
     shapes = [x.shape.with_rank_at_least(3) for x in flat_input]
     for shape in shapes:
         if not shape[2:].is_fully_defined():
-            raise ValueError(f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}")
+            raise ValueError(
+                f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}"
+            )
         for axis, what in enumerate(("number of time steps", "batch size")):
             if shape[axis].value != shapes[0][axis].value:
-                raise ValueError(f"All inputs must have the same {what}: {shapes[0][axis].value} and {shape[axis].value}")
+                raise ValueError(
+                    f"All inputs must have the same {what}: {shapes[0][axis].value} and {shape[axis].value}"
+                )
     return shapes
 
 
@@ -206,7 +225,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
     shapes = _input_shapes(flat_input)
     static_steps, static_batch = shapes[0].as_list()[:2]
     out_dtype = state_dtype(dtype, state)
-    zero_output = nest.pack_sequence_as(cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes])
+    zero_output = nest.pack_sequence_as(
+        cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes]
+    )
     longest = time_steps
     if sequence_length is not None:
         shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
@@ -218,7 +239,8 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
         return TensorArray(dtype, size=time_steps, element_shape=element_shape, tensor_array_name=base + name)
 
     output_arrays = tuple(
-        new_array(f"output_{i}", TensorShape([static_batch]).concatenate(_as_shape(size)), out_dtype) for i, size in enumerate(flat_sizes)
+        new_array(f"output_{i}", TensorShape([static_batch]).concatenate(_as_shape(size)), out_dtype)
+        for i, size in enumerate(flat_sizes)
     )
     input_arrays = tuple(new_array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input))
     input_arrays = tuple(a.unstack(x) for a, x in zip(input_arrays, flat_input))
@@ -231,7 +253,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
         if sequence_length is not None:
             lengths = (sequence_length, shortest, longest)
             computed = functools.partial(call, values, state)
-            output, new_state = rnn_step(time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True)
+            output, new_state = rnn_step(
+                time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True
+            )
         else:
             output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
@@ -280,18 +304,24 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, in
 
         def reversed_(x):
             if sequence_length is not None:
-                return array.reverse_sequence(input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis)
+                return array.reverse_sequence(
+                    input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
+                )
             return array.reverse(x, axis=[time_axis])
 
         with scopes.variable_scope("bw") as bw_scope:
             backwards = nest.map_structure(reversed_, inputs)
-            output_bw, state_bw = dynamic_rnn(cell_bw, backwards, initial_state=initial_state_bw, scope=bw_scope, **shared)
+            output_bw, state_bw = dynamic_rnn(
+                cell_bw, backwards, initial_state=initial_state_bw, scope=bw_scope, **shared
+            )
     output_bw = nest.map_structure(reversed_, output_bw)
     return (output_fw, output_bw), (state_fw, state_bw)
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn(time, output, state, loop_state)` decides."""
+    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn(time, output, state,
+    loop_state)` decides.
+    """
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
@@ -314,7 +344,9 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             nest.assert_same_structure(state, cell_state)
             nest.assert_same_structure(cell.output_size, next_output)
             next_time = time + 1
-            next_finished, next_input, next_state, emit, next_loop_state = loop_fn(next_time, next_output, cell_state, loop_state)
+            next_finished, next_input, next_state, emit, next_loop_state = loop_fn(
+                next_time, next_output, cell_state, loop_state
+            )
             nest.assert_same_structure(state, next_state)
             nest.assert_same_structure(current_input, next_input)
             nest.assert_same_structure(arrays, emit)
@@ -338,7 +370,9 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
 
 
 def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
-    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the cell's output."""
+    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the
+    cell's output.
+    """
     if emitted is None:
         emitted = cell.output_size
         kinds = [(size, state_dtype) for size in nest.flatten(emitted)]
@@ -346,7 +380,11 @@ def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
         kinds = [(e.shape if e.shape.is_fully_defined() else array.shape(e), e.dtype) for e in nest.flatten(emitted)]
     arrays = [
         TensorArray(
-            t, dynamic_size=True, element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)), size=0, name=f"rnn_output_{i}"
+            t,
+            dynamic_size=True,
+            element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)),
+            size=0,
+            name=f"rnn_output_{i}",
         )
         for i, (size, t) in enumerate(kinds)
     ]

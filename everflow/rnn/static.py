@@ -36,7 +36,9 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             sequence_length = convert_to_tensor(sequence_length, name="sequence_length")
             check_lengths(sequence_length)
             kind = state_dtype(dtype, state)
-            zero_output = nest.map_structure(lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size)
+            zero_output = nest.map_structure(
+                lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size
+            )
             sequence_length = math.cast(sequence_length, dtypes.int32)
             shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
         for time, value in enumerate(inputs):
@@ -45,7 +47,14 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             current = state
             if sequence_length is not None:
                 output, state = rnn_step(
-                    time, sequence_length, shortest, longest, zero_output, state, lambda v=value, s=current: call(v, s), cell.state_size
+                    time,
+                    sequence_length,
+                    shortest,
+                    longest,
+                    zero_output,
+                    state,
+                    lambda v=value, s=current: call(v, s),
+                    cell.state_size,
                 )
             else:
                 output, state = call(value, state)
@@ -95,7 +104,9 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
 def static_bidirectional_rnn(
     cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None
 ):
-    """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along the last dimension."""
+    """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along
+    the last dimension.
+    """
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     _check_steps(inputs)

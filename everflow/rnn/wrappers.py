@@ -53,18 +53,25 @@ class RNNCellWrapper(RNNCell):
             return self.cell.zero_state(batch_size, dtype)
 
     def __call__(self, inputs, state, scope=None):
-        return self._call_wrapped(inputs, state, lambda *args: self.cell(*args, scope=scope) if scope is not None else self.cell(*args))
+        return self._call_wrapped(
+            inputs, state, lambda *args: self.cell(*args, scope=scope) if scope is not None else self.cell(*args)
+        )
 
     def _call_wrapped(self, inputs, state, call):
         raise NotImplementedError
 
     def get_config(self):
         """What `from_config` takes, but for the inner cell, which is described by class name and configuration."""
-        return {**super().get_config(), "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}}
+        return {
+            **super().get_config(),
+            "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
+        }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of one."""
+        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of
+        one.
+        """
         if isinstance(config["cell"], dict):
             raise ValueError(
                 "RNNCellWrapper cannot reconstruct the wrapped cell from its configuration: put the cell itself into config['cell']"
@@ -172,7 +179,14 @@ class DropoutWrapper(RNNCellWrapper):
         return output, new_state
 
     def get_config(self):
-        facts = ("input_keep_prob", "output_keep_prob", "state_keep_prob", "variational_recurrent", "input_size", "seed")
+        facts = (
+            "input_keep_prob",
+            "output_keep_prob",
+            "state_keep_prob",
+            "variational_recurrent",
+            "input_size",
+            "seed",
+        )
         config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
         if self._state_filter is not _keeps_all:
             config["dropout_state_filter_visitor"] = self._state_filter

@@ -1,6 +1,7 @@
 """A mode that compares what kernels do with what is declared of them (`kernels/facts.py`): slow, and for tests.
 
-`ConfigProto.experimental.executor_type = "CHECKED"`, or EVERFLOW_EXECUTOR=CHECKED in the environment, switches it on. A kernel that breaks its word raises an InternalError that says how.
+`ConfigProto.experimental.executor_type = "CHECKED"`, or EVERFLOW_EXECUTOR=CHECKED in the environment, switches it on. A
+kernel that breaks its word raises an InternalError that says how.
 """
 
 from __future__ import annotations
@@ -78,8 +79,11 @@ class _Check:
         self._effect = effect_of(node, facts)
         self._former: list = []  # weak references to what was given out last
         self._written = self._written_positions()
-        # What is kept or comes from outside has the shape that the program says it has, or not; so has what is made of a fed constant.
-        fed = any(source.type == FEED and source.op is not None and source.op.type == "Const" for source, _ in node.inputs)
+        # What is kept or comes from outside has the shape that the program says it has, or not; so has what is made of
+        # a fed constant.
+        fed = any(
+            source.type == FEED and source.op is not None and source.op.type == "Const" for source, _ in node.inputs
+        )
         self._knows_shapes = self._effect is Effect.PURE and node.type not in _OTHER_SHAPES and not fed
 
     def __call__(self, arguments: tuple[Value, ...], keywords: dict[str, Any]) -> Value:
@@ -112,7 +116,9 @@ class _Check:
         return result
 
     def _fail(self, fact: str, seen: str) -> NoReturn:
-        raise errors.InternalError(None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})")
+        raise errors.InternalError(
+            None, None, f"The kernel of {self._node.type} is declared to {fact}, but {seen} ({self._node.name!r})"
+        )
 
     def _flat(self, result: Value) -> list[Value]:
         return flat_results(self._node, result)
@@ -131,7 +137,9 @@ class _Check:
         changing = [piece for i in self._written if i < len(arguments) for piece in _held(arguments[i])]
         changing += [] if out is None else [out]
         kept = [(i, p) for i, value in enumerate(arguments) if i not in self._written for p in _held(value)]
-        return [(i, p, _bits(p)) for i, p in kept if _size(p) <= _LARGEST and not any(_meet(p, other) for other in changing)]
+        return [
+            (i, p, _bits(p)) for i, p in kept if _size(p) <= _LARGEST and not any(_meet(p, other) for other in changing)
+        ]
 
     @staticmethod
     def _changed(before: list[_Before]) -> int | None:
@@ -141,7 +149,9 @@ class _Check:
     # --- results -------------------------------------------------------------------------------
 
     def _check_form(self, results: list[Value]) -> None:
-        for i, (value, dtype, shape) in enumerate(zip(results, self._node.output_dtypes, self._node.output_shapes, strict=True)):
+        for i, (value, dtype, shape) in enumerate(
+            zip(results, self._node.output_dtypes, self._node.output_shapes, strict=True)
+        ):
             if dtype._is_ref_dtype or dtype in (dtypes.resource, dtypes.variant):
                 continue
             text = dtype is dtypes.string
@@ -182,7 +192,9 @@ class _Check:
 
 
 def _held(value: Value, deep: bool = False) -> Iterator:
-    """The tensors and arrays of strings that a kernel's value is made of; `deep` looks into lists of tensors and the like, too."""
+    """The tensors and arrays of strings that a kernel's value is made of; `deep` looks into lists of tensors and the
+    like, too.
+    """
     if isinstance(value, torch.Tensor):
         yield value
     elif isinstance(value, np.ndarray):

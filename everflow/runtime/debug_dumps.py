@@ -1,4 +1,6 @@
-"""A run that is watched: after each node it writes the outputs that RunOptions ask for, so that a run that fails leaves what came before."""
+"""A run that is watched: after each node it writes the outputs that RunOptions ask for, so that a run that fails leaves
+what came before.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,9 @@ class DebugDumps:
                 for debug_op in watch.debug_ops:
                     kind = debug_op.partition("(")[0]
                     if kind not in _SUMMARIES:
-                        raise errors.UnimplementedError(None, None, f"There is no debug op {kind!r}; there are {', '.join(_SUMMARIES)}")
+                        raise errors.UnimplementedError(
+                            None, None, f"There is no debug op {kind!r}; there are {', '.join(_SUMMARIES)}"
+                        )
                     self._write(node, slot, kind, _SUMMARIES[kind](array, node.output_dtypes[slot]), watch)
 
     def _now(self) -> int:
@@ -93,7 +97,9 @@ class DebugDumps:
             for graph in graph_defs:
                 device = next((node.device for node in graph.node if node.device), "")
                 event = event_pb2.Event(wall_time=now, graph_def=graph.SerializeToString())
-                _write_event(event, os.path.join(root, _device_folder(device), f"_tfdbg_graph_hash{abs(hash(device))}_{now}"))
+                _write_event(
+                    event, os.path.join(root, _device_folder(device), f"_tfdbg_graph_hash{abs(hash(device))}_{now}")
+                )
 
 
 def _device_folder(device: str) -> str:
@@ -123,7 +129,9 @@ def _numeric_summary(array: np.ndarray, dtype: dtypes.DType) -> np.ndarray:
         *(1.0, numbers.size, np.isnan(numbers).sum(), np.isneginf(numbers).sum()),
         *((finite < 0).sum(), (finite == 0).sum(), (finite > 0).sum(), np.isposinf(numbers).sum()),
     ]
-    spread = [finite.min(), finite.max(), finite.mean(), finite.var()] if finite.size else [np.inf, -np.inf, np.nan, np.nan]
+    spread = (
+        [finite.min(), finite.max(), finite.mean(), finite.var()] if finite.size else [np.inf, -np.inf, np.nan, np.nan]
+    )
     return np.array([*counts, *spread, dtype.base_dtype.as_datatype_enum, array.ndim, *array.shape], np.float64)
 
 

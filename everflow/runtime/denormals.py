@@ -1,7 +1,9 @@
-"""Numbers too small for full precision count as zero while a graph runs, as in TensorFlow: processors take many times as long for them.
+"""Numbers too small for full precision count as zero while a graph runs, as in TensorFlow: processors take many times
+as long for them.
 
-Weights that nothing trains and moments of zero gradients would end there and slow everything down. It is a setting of the thread;
-threads that are started meanwhile, ATen's own and those of datasets, inherit it. Eager operations compute with such numbers.
+Weights that nothing trains and moments of zero gradients would end there and slow everything down. It is a setting of
+the thread; threads that are started meanwhile, ATen's own and those of datasets, inherit it. Eager operations compute
+with such numbers.
 """
 
 from __future__ import annotations

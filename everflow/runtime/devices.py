@@ -58,7 +58,9 @@ def gpu_count() -> int:
 
 
 def built_with() -> str:
-    """What torch was built for and finds here: "cuda", "rocm" or "cpu". Its usual package is built for CUDA also where there is none."""
+    """What torch was built for and finds here: "cuda", "rocm" or "cpu". Its usual package is built for CUDA also where
+    there is none.
+    """
     import torch
 
     if not torch.cuda.is_available():
@@ -74,7 +76,9 @@ def cuda_capability() -> tuple[int, int] | None:
 
 
 def device_names(config: config_pb2.ConfigProto | None, prefix: str = PREFIX) -> list[str]:
-    """The canonical names of the devices that a ConfigProto gives, the first CPU first; `prefix` names the task they belong to."""
+    """The canonical names of the devices that a ConfigProto gives, the first CPU first; `prefix` names the task they
+    belong to.
+    """
     counts = dict(config.device_count) if config is not None else {}
     if counts.get("CPU", 1) < 0:
         raise errors.InvalidArgumentError(None, None, f"device_count['CPU'] is negative: {counts['CPU']}")
@@ -87,7 +91,9 @@ def device_names(config: config_pb2.ConfigProto | None, prefix: str = PREFIX) ->
 
 def attributes_of(names: list[str]) -> list[DeviceAttributes]:
     """DeviceAttributes for device names, with incarnations of their own."""
-    return [DeviceAttributes(name, name.rsplit(":", 2)[1], _memory_limit(name), random.getrandbits(63)) for name in names]
+    return [
+        DeviceAttributes(name, name.rsplit(":", 2)[1], _memory_limit(name), random.getrandbits(63)) for name in names
+    ]
 
 
 def _memory_limit(name: str) -> int:

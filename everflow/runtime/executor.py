@@ -44,7 +44,9 @@ class Prepared:
 
 
 def _runner(plan: Runnable, timeout_in_ms: int) -> Callable[[Sequence[Value]], list[Any]]:
-    """A plan's function on kernel values that sees to its step: its time limit, and that nothing of it goes on when its caller is interrupted."""
+    """A plan's function on kernel values that sees to its step: its time limit, and that nothing of it goes on when its
+    caller is interrupted.
+    """
     if timeout_in_ms > 0:
 
         def limited(values: Sequence[Value]) -> list[Any]:
@@ -112,8 +114,13 @@ class LocalExecutor:
         """`state` is that of a session whose graphs are several, `device_names` those of a task in a cluster."""
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
-        self.state = SessionState(graph, function_caller=self._function) if state is None else state.for_graph(graph, self._function)
-        # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as the reference.
+        self.state = (
+            SessionState(graph, function_caller=self._function)
+            if state is None
+            else state.for_graph(graph, self._function)
+        )
+        # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as
+        # the reference.
         self._kind = self.config.experimental.executor_type or os.environ.get("EVERFLOW_EXECUTOR", "")
         self.state.checks = self._kind == CHECKED
         self._lock = renewed(threading.RLock())
@@ -154,7 +161,9 @@ class LocalExecutor:
             from everflow.runtime.plan.place import Placer  # builds on this module
             from everflow.runtime.plan.rules import REWRITES  # builds on this module
 
-            self._placer = Placer(self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement)
+            self._placer = Placer(
+                self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement
+            )
             self._rules = chosen(REWRITES, self.config)
 
     def feeder(self, tensor: Tensor) -> Feeder:
@@ -164,7 +173,9 @@ class LocalExecutor:
         return found
 
     def prepare(self, fetches: list[Element], feeds: list[Tensor], timeout_in_ms: int = 0) -> Prepared:
-        """The plan for these fetches and feeds, made when first asked for; runs with a time limit have plans of their own."""
+        """The plan for these fetches and feeds, made when first asked for; runs with a time limit have plans of their
+        own.
+        """
         timeout_in_ms = timeout_in_ms or self.config.operation_timeout_in_ms
         key = (tuple(fetches), tuple(feeds), timeout_in_ms > 0)
         found = self._plans.get(key)
@@ -186,7 +197,9 @@ class LocalExecutor:
         as_drawn: bool = False,
         **options: Any,
     ) -> Runnable:
-        """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn` without rewriting."""
+        """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn`
+        without rewriting.
+        """
         from everflow.runtime.threads import allowed  # builds on this module
 
         with self._lock:
@@ -204,7 +217,9 @@ class LocalExecutor:
         as_drawn: bool = False,
         **options: Any,
     ) -> Runnable:
-        """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them one by one."""
+        """A plan; or, where every node shall run as it was drawn or has no place in loops and branches, what runs them
+        one by one.
+        """
         if as_drawn or self._kind == REFERENCE:
             return self._interpret(fetches, feeds, state, copying=self._kind == REFERENCE, **options)
         from everflow.runtime.plan.compile import compile_plan, compile_shaped  # builds on this module

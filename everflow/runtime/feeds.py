@@ -132,7 +132,9 @@ def array_converter(tensor: Tensor) -> Callable:
             result = asarray(value).astype(numpy_type)
         except (TypeError, ValueError) as e:
             kind = ValueError if isinstance(e, ValueError) else TypeError
-            raise kind(f"Cannot feed a value of {type(value)} for Tensor {tensor.name!r}, which has type {dtype.name!r}: {e}") from None
+            raise kind(
+                f"Cannot feed a value of {type(value)} for Tensor {tensor.name!r}, which has type {dtype.name!r}: {e}"
+            ) from None
         if not is_compatible(result.shape):
             has = f"for Tensor {tensor.name!r}, which has shape {str(tensor.shape)!r}"
             raise ValueError(f"Cannot feed value of shape {result.shape!r} {has}")

@@ -1,4 +1,6 @@
-"""What was asked of a run: any structure of tensors, operations and names, flattened for the plan and put together again after."""
+"""What was asked of a run: any structure of tensors, operations and names, flattened for the plan and put together
+again after.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,13 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeAlias
 
-from everflow.framework.composites import CompositeTensor, IndexedSlices, IndexedSlicesValue, SparseTensor, SparseTensorValue
+from everflow.framework.composites import (
+    CompositeTensor,
+    IndexedSlices,
+    IndexedSlicesValue,
+    SparseTensor,
+    SparseTensorValue,
+)
 from everflow.framework.errors import InaccessibleTensorError
 from everflow.framework.operation import Operation, Tensor
 
@@ -40,8 +48,8 @@ def register_session_run_conversion_functions(
 ) -> None:
     """Teach `Session.run` a class of your own.
 
-    `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x, value)` gives
-    [(tensor, value)]; `feed_function_for_partial_run(x)` the list of tensors.
+    `fetch_function(x)` gives (list of tensors to fetch, function from their values to the result); `feed_function(x,
+    value)` gives [(tensor, value)]; `feed_function_for_partial_run(x)` the list of tensors.
     """
     for known in _conversions:
         if issubclass(tensor_type, known.kind):
@@ -64,7 +72,11 @@ def _slices_parts(slices: IndexedSlices) -> list[Tensor]:
 # The composites that TensorFlow itself knows: their parts, and the value class to put results in.
 _COMPOSITES = [
     (SparseTensor, lambda s: [s.indices, s.values, s.dense_shape], lambda parts: SparseTensorValue(*parts)),
-    (IndexedSlices, _slices_parts, lambda parts: IndexedSlicesValue(parts[0], parts[1], parts[2] if len(parts) > 2 else None)),
+    (
+        IndexedSlices,
+        _slices_parts,
+        lambda parts: IndexedSlicesValue(parts[0], parts[1], parts[2] if len(parts) > 2 else None),
+    ),
 ]
 
 
@@ -77,7 +89,9 @@ def composite_parts(value: object) -> list[Tensor] | None:
 
 
 class FetchPlan:
-    """A flattened fetch argument: `elements` are distinct Tensors and Operations; `build(values)` gives the asked structure."""
+    """A flattened fetch argument: `elements` are distinct Tensors and Operations; `build(values)` gives the asked
+    structure.
+    """
 
     __slots__ = ("elements", "build")
 
@@ -167,7 +181,9 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
     try:
         element = graph.as_graph_element(fetch, allow_tensor=True, allow_operation=True)
     except TypeError as e:
-        raise TypeError(f"Fetch argument {fetch!r} is a {type(fetch)!r}, where a tensor, an operation or a name is wanted. ({e})") from None
+        raise TypeError(
+            f"Fetch argument {fetch!r} is a {type(fetch)!r}, where a tensor, an operation or a name is wanted. ({e})"
+        ) from None
     except (ValueError, KeyError) as e:
         raise ValueError(f"Fetch argument {fetch!r} names nothing that this graph could give. ({e})") from None
     if not graph.is_fetchable(element):
@@ -177,4 +193,6 @@ def _single(graph: Graph, fetch: Any, position: Callable[[Element], int]) -> _Bu
 
 
 def _refuse(element: Element) -> NoReturn:
-    raise InaccessibleTensorError(f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function.")
+    raise InaccessibleTensorError(
+        f"{element.name!r} is not fetchable: it is made inside a branch, a loop or a function."
+    )

@@ -17,8 +17,8 @@ from everflow.runtime.plan.patterns import Pass, Rules
 from everflow.runtime.plan.program import Edge, Node
 from everflow.runtime.state import SessionState, Step
 
-# What a kernel takes and gives: a torch.Tensor for numbers, a numpy array of bytes for text, a `Ref` for a reference, any object for a
-# resource or variant; a list of those for a list-valued argument.
+# What a kernel takes and gives: a torch.Tensor for numbers, a numpy array of bytes for text, a `Ref` for a reference,
+# any object for a resource or variant; a list of those for a list-valued argument.
 Value: TypeAlias = Any
 
 # `recorder(node, start, end, values)` is called after each node, with times in nanoseconds.

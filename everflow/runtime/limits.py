@@ -1,7 +1,8 @@
-"""Runs with a time limit: each goes on a thread of its own, so whoever waits for it is free in time, whatever a kernel is doing.
+"""Runs with a time limit: each goes on a thread of its own, so whoever waits for it is free in time, whatever a kernel
+is doing.
 
-A kernel can't be stopped from outside. One that looks at its step (`Step.check`) ends by itself; any other finishes on the thread it is on,
-and there nothing that comes after it is run.
+A kernel can't be stopped from outside. One that looks at its step (`Step.check`) ends by itself; any other finishes on
+the thread it is on, and there nothing that comes after it is run.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ _here = _Here()
 
 def check_after(node: Node, begin: int, end: int, values: list[Value]) -> None:
     """What plans of such runs call after each node (a recorder, as `plan/emit.py` takes it)."""
-    if _here.step is not None:  # nodes that run at the same time have threads of their own, which the run's thread waits for
+    if (
+        _here.step is not None
+    ):  # nodes that run at the same time have threads of their own, which the run's thread waits for
         _here.step.check()
 
 
@@ -94,7 +97,8 @@ def _forget_threads() -> None:
 
 
 def _stop_all() -> None:
-    """Let kernels that nobody waits for any more end first: a thread that comes back from torch after Python is gone aborts the process.
+    """Let kernels that nobody waits for any more end first: a thread that comes back from torch after Python is gone
+    aborts the process.
 
     Functions of the program's own (`tf.py_func`) aren't waited for.
     """
@@ -109,7 +113,9 @@ atexit.register(_stop_all)
 
 
 def within_limit(call: Callable, step: Step) -> Any:
-    """What `call()` returns or raises; when the step's time is over or it is cancelled, the error for that, even if the call goes on."""
+    """What `call()` returns or raises; when the step's time is over or it is cancelled, the error for that, even if the
+    call goes on.
+    """
     job = _Job(call, step)
     try:
         runner = _idle.pop()

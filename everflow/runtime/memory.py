@@ -1,4 +1,6 @@
-"""How the C library keeps freed memory: tensors of a step are as large as those of the step before, so it should not go back."""
+"""How the C library keeps freed memory: tensors of a step are as large as those of the step before, so it should not go
+back.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +18,11 @@ _GROWN_BY = 64 << 20
 
 @functools.cache
 def keep_freed_memory() -> bool:
-    """Let glibc hand out freed memory again rather than ask the system, which clears every page anew; once for the process.
+    """Let glibc hand out freed memory again rather than ask the system, which clears every page anew; once for the
+    process.
 
-    Steps of large element-wise ops and updates then take a fifth to a third less time. Leaves things alone where the environment
-    chooses an allocator or its limits. Says whether it did something.
+    Steps of large element-wise ops and updates then take a fifth to a third less time. Leaves things alone where the
+    environment chooses an allocator or its limits. Says whether it did something.
     """
     if not sys.platform.startswith("linux") or any(name in os.environ for name in _ENVIRONMENT):
         return False

@@ -33,7 +33,9 @@ class PartialRun:
         """Feed more and fetch more."""
         for tensor, value in feeds.items():
             if tensor not in self._feeds:
-                raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} was not specified in partial_run_setup.")
+                raise errors.InvalidArgumentError(
+                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
+                )
             if tensor in self._arrays:
                 raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} has already been fed.")
             self._feed(tensor, value)
@@ -51,7 +53,9 @@ class PartialRun:
         self._values[tensor] = feeder.feed(value)
 
     def _compute(self, fetches: list[Element]) -> None:
-        """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives everything it computes."""
+        """Run what the fetches need and has not run: a plan that is fed everything computed so far, and gives
+        everything it computes.
+        """
         needed = self._pending(fetches)
         if not needed:
             return

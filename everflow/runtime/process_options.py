@@ -1,4 +1,6 @@
-"""What tf.config set for this process: sessions that are given no ConfigProto take theirs from here, and so does eager execution."""
+"""What tf.config set for this process: sessions that are given no ConfigProto take theirs from here, and so does eager
+execution.
+"""
 
 from __future__ import annotations
 
@@ -77,7 +79,9 @@ class ProcessOptions:
         rewriting = config.graph_options.rewrite_options
         rewriting.disable_meta_optimizer = self.disable_meta_optimizer
         for name, on in self.optimizer.items():
-            setattr(rewriting, name, rewriter_config_pb2.RewriterConfig.ON if on else rewriter_config_pb2.RewriterConfig.OFF)
+            setattr(
+                rewriting, name, rewriter_config_pb2.RewriterConfig.ON if on else rewriter_config_pb2.RewriterConfig.OFF
+            )
         return config
 
 

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from everflow.runtime.devices import DeviceAttributes
     from everflow.runtime.hints import Executor
 
-# How targets other than this process are reached: prefix → where `factory(target, graph, config)` is, an executor. It is loaded when a
-# session first asks for it, so that who needs no cluster needs no gRPC.
+# How targets other than this process are reached: prefix → where `factory(target, graph, config)` is, an executor. It
+# is loaded when a session first asks for it, so that who needs no cluster needs no gRPC.
 _TARGETS: dict[str, tuple[str, str]] = {}
 _open_sessions: weakref.WeakSet = weakref.WeakSet()
 _NO_FEEDS: dict[Any, Any] = {}
@@ -45,7 +45,9 @@ def _make_executor(target: str, graph: Graph, config: config_pb2.ConfigProto | N
     for prefix, (module, name) in _TARGETS.items():
         if target.startswith(prefix):
             return getattr(importlib.import_module(module), name)(target, graph, config)
-    raise errors.NotFoundError(None, None, f'No session factory registered for the given session options: {{target: "{target}"}}')
+    raise errors.NotFoundError(
+        None, None, f'No session factory registered for the given session options: {{target: "{target}"}}'
+    )
 
 
 class BaseSession:
@@ -72,7 +74,9 @@ class BaseSession:
         self._config = config
         self._add_shapes = bool(config is not None and config.graph_options.infer_shapes)
         self._closed = False
-        self._calls: dict[Hashable, Callable[[Iterable[Any]], Any]] = {}  # (kind of fetches, fetches, feed keys) → steady-state call
+        self._calls: dict[
+            Hashable, Callable[[Iterable[Any]], Any]
+        ] = {}  # (kind of fetches, fetches, feed keys) → steady-state call
         self._executor = _make_executor(target, self._graph, config)
         _open_sessions.add(self)
 
@@ -224,17 +228,23 @@ class BaseSession:
         def call(*args: Any, run_metadata: config_pb2.RunMetadata | None = None) -> list[Any]:
             self._check_open()
             if len(args) != len(named):
-                raise errors.InvalidArgumentError(None, None, f"This callable takes {len(named)} values, not {len(args)}")
+                raise errors.InvalidArgumentError(
+                    None, None, f"This callable takes {len(named)} values, not {len(args)}"
+                )
             if options is None and run_metadata is None:
                 results = self._executor.prepare(wanted + targets, named).call(args)
             else:
-                results = self._executor.run_with_options(wanted + targets, dict(zip(named, args, strict=True)), options, run_metadata)
+                results = self._executor.run_with_options(
+                    wanted + targets, dict(zip(named, args, strict=True)), options, run_metadata
+                )
             return results[: len(wanted)]
 
         return call
 
     def partial_run_setup(self, fetches: Structure, feeds: Sequence[Any] | None = None) -> str:
-        """Begin a run that goes on in parts; gives the handle for `partial_run`. All fetches and feeds to come must be named here."""
+        """Begin a run that goes on in parts; gives the handle for `partial_run`. All fetches and feeds to come must be
+        named here.
+        """
         self._check_open()
         wanted = FetchPlan(self, fetches)
         return self._executor.partial_run_setup(wanted.elements, feeding.check_list(self._graph, feeds or []))
@@ -247,7 +257,9 @@ class BaseSession:
         return wanted.build(self._executor.partial_run(handle, wanted.elements, fed))
 
     def explain(self, fetches: Structure, feed_list: Sequence[Any] = ()) -> str:
-        """What each stage of planning made of a run, as text: the plan that runs, and those for shapes that came often; see docs/runtime.md."""
+        """What each stage of planning made of a run, as text: the plan that runs, and those for shapes that came often;
+        see docs/runtime.md.
+        """
         from everflow.runtime.plan.explain import explain  # builds on this module
 
         self._check_open()
@@ -351,7 +363,9 @@ class Session(BaseSession):
         if target is not None and not isinstance(target, (str, bytes)):
             raise TypeError(f"target must be a string, but got {type(target)}")
         target = target.decode() if isinstance(target, bytes) else target or ""
-        if containers is not None and (not isinstance(containers, (list, tuple)) or not all(isinstance(c, str) for c in containers)):
+        if containers is not None and (
+            not isinstance(containers, (list, tuple)) or not all(isinstance(c, str) for c in containers)
+        ):
             raise TypeError("containers must be a list of strings")
         if target:
             executor = _make_executor(target, Graph(), config)

@@ -66,7 +66,8 @@ class ResourceStore:
 
 
 class RandomStreams:
-    """The generators of random ops, one for each node: a stream goes on from run to run and starts anew in a new session.
+    """The generators of random ops, one for each node: a stream goes on from run to run and starts anew in a new
+    session.
 
     They are found by the node's name, so that growing the graph disturbs none.
     """
@@ -100,13 +101,17 @@ class SessionState:
         self.private: dict[
             tuple[str, str], Any
         ] = {}  # (kind, node name) → what has no name to share it by, such as a queue without `shared_name`
-        self.derivatives: dict[str, Any] = {}  # name → a function that kernels made of one of the graph by differentiating it
+        self.derivatives: dict[
+            str, Any
+        ] = {}  # name → a function that kernels made of one of the graph by differentiating it
         self.checks = False  # whether kernels are compared with what is declared of them
         self._private_lock = renewed(threading.RLock())
         self._function_caller = function_caller
 
     def own(self, kind: str, name: str, factory: Callable[[], Any]) -> Any:
-        """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions have their own."""
+        """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions
+        have their own.
+        """
         with self._private_lock:
             if (kind, name) not in self.private:
                 self.private[kind, name] = factory()
@@ -177,7 +182,11 @@ class Step:
 
     def check(self) -> None:
         """Raise when this run should stop. Whatever may take long without it is to call this now and then."""
-        if self._cancelled or self.session.closed.is_set() or (self.deadline is not None and time.monotonic() > self.deadline):
+        if (
+            self._cancelled
+            or self.session.closed.is_set()
+            or (self.deadline is not None and time.monotonic() > self.deadline)
+        ):
             error = self.reason_to_stop()
             if error is not None:
                 raise error

@@ -1,8 +1,9 @@
 """Which plans give other bits with another number of threads, and what follows for them.
 
-Libraries cut products and sums where one thread's share ends, and an element-wise function's last values of a share are computed one
-by one, which rounds a few of them otherwise. A plan that has such ops (`threads_matter_from` of their kernels' facts), large enough for it,
-keeps to one number of threads from its first run on; all others may take what is quickest.
+Libraries cut products and sums where one thread's share ends, and an element-wise function's last values of a share are
+computed one by one, which rounds a few of them otherwise. A plan that has such ops (`threads_matter_from` of their
+kernels' facts), large enough for it, keeps to one number of threads from its first run on; all others may take what is
+quickest.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from everflow.kernels.facts import SHARE
 if TYPE_CHECKING:
     from everflow.runtime.plan.program import Node
 
-# Multiplications of numbers in a plan's products: fewer take one thread less than a millisecond, and sharing them gains little.
+# Multiplications of numbers in a plan's products: fewer take one thread less than a millisecond, and sharing them gains
+# little.
 HEAVY = 1 << 25
 # Of one product: smaller ones take longer when they are shared, however many of them there are.
 LARGE = 1 << 21
@@ -33,7 +35,9 @@ def may_choose_threads(nodes: Iterable[Node]) -> bool:
 
 def _differs(node: Node) -> bool:
     kernel = registry.lookup(node.type)
-    if kernel is None:  # the graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing
+    if (
+        kernel is None
+    ):  # the graph's own functions may have anything in them; what only plans have, as feeds and loops, computes nothing
         return not node.type.startswith("_") and op_defs.find(node.type) is None
     smallest = kernel.facts.threads_matter_from
     if smallest is None and any(dtype.is_complex for dtype in (*node.input_dtypes, *node.output_dtypes)):
@@ -46,7 +50,8 @@ def _differs(node: Node) -> bool:
 
 
 def steady_count(nodes: Iterable[Node], count: int) -> int:
-    """The number of threads, up to `count`, that a plan keeps whose bits depend on it: by the size of its products, never by the clock.
+    """The number of threads, up to `count`, that a plan keeps whose bits depend on it: by the size of its products,
+    never by the clock.
 
     Shapes are those that the graph has, so that a plan made anew for the shapes that were fed keeps its number.
     """

@@ -1,8 +1,9 @@
 """How many threads the kernels of a run take: one, or as many as the session allows, whichever was quicker when tried.
 
-Handing half of a small op to another thread and waiting for that costs as much as it gains on a machine that others use, too. What is
-better depends on the sizes, on the machine and on who else is there; so plans try it, if their results are the same either way
-(`thread_orders.py`). Those whose bits depend on the number keep one that their sizes decide.
+Handing half of a small op to another thread and waiting for that costs as much as it gains on a machine that others
+use, too. What is better depends on the sizes, on the machine and on who else is there; so plans try it, if their
+results are the same either way (`thread_orders.py`). Those whose bits depend on the number keep one that their sizes
+decide.
 """
 
 from __future__ import annotations
@@ -153,7 +154,8 @@ def tried(
 ) -> PlanFunction:
     """What a plan of these nodes calls at first: something that tries, if there is a choice.
 
-    With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever it does to bits.
+    With TF_DETERMINISTIC_OPS set every run takes all threads; with EVERFLOW_QUICKEST_THREADS there is a choice whatever
+    it does to bits.
     """
     if count == 1 or _is_set("TF_DETERMINISTIC_OPS"):
         return with_threads(function, count)

@@ -36,7 +36,9 @@ class ChromeTrace:
 
     def format_to_string(self, pretty: bool = False) -> str:
         trace = {"traceEvents": self._metadata + self._events}
-        return json.dumps(trace, indent=4, separators=(",", ": ")) if pretty else json.dumps(trace, separators=(",", ":"))
+        return (
+            json.dumps(trace, indent=4, separators=(",", ": ")) if pretty else json.dumps(trace, separators=(",", ":"))
+        )
 
 
 class _TensorLife:
@@ -78,7 +80,9 @@ class Timeline:
 
     def generate_chrome_trace_format(self, show_dataflow: bool = True, show_memory: bool = False) -> str:
         """The trace as JSON text; `show_memory` adds the life of each tensor and the memory in use."""
-        return self.analyze_step_stats(show_dataflow=show_dataflow, show_memory=show_memory).chrome_trace.format_to_string(pretty=True)
+        return self.analyze_step_stats(
+            show_dataflow=show_dataflow, show_memory=show_memory
+        ).chrome_trace.format_to_string(pretty=True)
 
     def analyze_step_stats(self, show_dataflow: bool = True, show_memory: bool = True) -> StepStatsAnalysis:
         """The trace, and for each allocator the time and tensors at which it held most."""
@@ -96,7 +100,9 @@ class Timeline:
             for stats, lane in lanes[device.device]:
                 name, op, inputs = _parse(stats)
                 arguments = {"name": name, "op": op, **{f"input{i}": source for i, source in enumerate(inputs)}}
-                trace.event("X", "Op", op, pid, lane, stats.all_start_micros, dur=stats.all_end_rel_micros, args=arguments)
+                trace.event(
+                    "X", "Op", op, pid, lane, stats.all_start_micros, dur=stats.all_end_rel_micros, args=arguments
+                )
                 for source in inputs:
                     tensor = self._tensors.get(source)
                     if tensor is None:

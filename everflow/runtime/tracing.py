@@ -39,7 +39,9 @@ class StepTrace:
         self.records: list[Record] = []
 
     def record(self, node: Node, start: int, end: int, values: list[Value]) -> None:
-        """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs in use."""
+        """Called by the emitted function after each node: times in nanoseconds since the epoch, values of the outputs
+        in use.
+        """
         described = [_describe(value, dtype) for value, dtype in zip(values, node.output_dtypes, strict=False)]
         self.records.append(Record(node, start, end, described))
 
@@ -101,7 +103,11 @@ def write_cost_graph(run_metadata: config_pb2.RunMetadata, plan: Runnable, trace
     final = {source for source, _ in plan.program.top.end.inputs}
     for node, start, end, outputs in trace.records:
         cost = cost_graph.node.add(
-            name=node.name, device=node.device, id=numbers[node], compute_time=(end - start) // 1000, compute_cost=(end - start) // 1000
+            name=node.name,
+            device=node.device,
+            id=numbers[node],
+            compute_time=(end - start) // 1000,
+            compute_cost=(end - start) // 1000,
         )
         for source, output in node.inputs:
             if source in numbers:

@@ -34,7 +34,9 @@ class SavedModelBuilder:
         self._export_dir = export_dir
         if file_io.file_exists(export_dir):
             if file_io.list_directory(export_dir):
-                raise AssertionError(f"Export directory already exists and has files in it, {export_dir}: empty it or take another one")
+                raise AssertionError(
+                    f"Export directory already exists and has files in it, {export_dir}: empty it or take another one"
+                )
         else:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
@@ -43,7 +45,9 @@ class SavedModelBuilder:
                                      clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
-            raise AssertionError("Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`")
+            raise AssertionError(
+                "Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`"
+            )
         init = main_op if main_op is not None else legacy_init_op
         options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
         self._add(tags, signature_def_map, assets_collection, init, saver, options, sess)
@@ -74,7 +78,9 @@ class SavedModelBuilder:
             folder = os.path.join(self._export_dir, constants.VARIABLES_DIRECTORY)
             file_io.recursive_create_dir(folder)
             # The path may be read as a pattern, so it must not hold marks that patterns give a meaning.
-            saver.save(sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False)
+            saver.save(
+                sess, os.path.join(folder, constants.VARIABLES_FILENAME), write_meta_graph=False, write_state=False
+            )
         meta = saver.export_meta_graph(**options)
         meta.meta_info_def.tags.extend(tags)
         for key, signature in (signature_def_map or {}).items():
@@ -113,7 +119,11 @@ class SavedModelBuilder:
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
         name = constants.SAVED_MODEL_FILENAME_PBTXT if as_text else constants.SAVED_MODEL_FILENAME_PB
         path = os.path.join(self._export_dir, name)
-        content = text_format.MessageToString(self._saved_model) if as_text else self._saved_model.SerializeToString(deterministic=True)
+        content = (
+            text_format.MessageToString(self._saved_model)
+            if as_text
+            else self._saved_model.SerializeToString(deterministic=True)
+        )
         file_io.atomic_write_string_to_file(path, content)
         logging.info("SavedModel written to: %s", path)
         return path.encode()
@@ -134,7 +144,9 @@ def _check_signatures(signature_def_map):
             raise KeyError(f"SignatureDef map key {key!r} is one that SavedModel keeps for itself: take another one")
         for info in [*signature.inputs.values(), *signature.outputs.values()]:
             if info.WhichOneof("encoding") is None:
-                raise AssertionError(f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}")
+                raise AssertionError(
+                    f"A TensorInfo of signature {key!r} says neither name, coo_sparse nor composite_tensor: {info}"
+                )
             if info.WhichOneof("encoding") == "composite_tensor":
                 continue
             if info.dtype == 0:

@@ -57,7 +57,9 @@ def asset_tensors(export_dir, meta_graph_def, import_scope=None):
     folder = os.path.join(os.fsdecode(export_dir), constants.ASSETS_DIRECTORY)
     found = {}
     for packed in (
-        meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value if constants.ASSETS_KEY in meta_graph_def.collection_def else ()
+        meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value
+        if constants.ASSETS_KEY in meta_graph_def.collection_def
+        else ()
     ):
         # Of TensorFlow's message type or ours: the bytes are the same.
         definition = AssetFileDef.FromString(packed.value)
@@ -78,7 +80,9 @@ class SavedModelLoader:
 
     def __init__(self, export_dir):
         self._export_dir = export_dir
-        self._variables_path = os.path.join(os.fsdecode(export_dir), constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
+        self._variables_path = os.path.join(
+            os.fsdecode(export_dir), constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME
+        )
         self._saved_model = parse_saved_model(export_dir)
 
     export_dir = property(lambda self: self._export_dir)

@@ -57,7 +57,9 @@ class ObjectLoader:
             )
         self.nodes = self.meta.object_graph_def.nodes
         self.prefix = os.path.join(self.folder, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
-        self.reader = open_checkpoint(self.prefix) if any(n.WhichOneof("kind") == "variable" for n in self.nodes) else None
+        self.reader = (
+            open_checkpoint(self.prefix) if any(n.WhichOneof("kind") == "variable" for n in self.nodes) else None
+        )
         self.keys = self._checkpoint_keys() if self.reader is not None else {}
         self._objects: dict = {}
 
@@ -89,12 +91,20 @@ class ObjectLoader:
                 keys[number] = attribute.checkpoint_key
             beside = {c.local_name: c.node_id for c in saved.nodes[there].children}
             pairs = [(c.node_id, beside[c.local_name]) for c in self.nodes[number].children if c.local_name in beside]
-            slots = {(s.original_variable_node_id, s.slot_name): s.slot_variable_node_id for s in saved.nodes[there].slot_variables}
+            slots = {
+                (s.original_variable_node_id, s.slot_name): s.slot_variable_node_id
+                for s in saved.nodes[there].slot_variables
+            }
             for slot in self.nodes[number].slot_variables:
-                # Both trees number objects breadth first, but only this one knows functions: slots are found by what they belong to.
+                # Both trees number objects breadth first, but only this one knows functions: slots are found by what
+                # they belong to.
                 for (variable, name), where in slots.items():
                     attributes = saved.nodes[variable].attributes
-                    if name == slot.slot_name and attributes and keys.get(slot.original_variable_node_id) == attributes[0].checkpoint_key:
+                    if (
+                        name == slot.slot_name
+                        and attributes
+                        and keys.get(slot.original_variable_node_id) == attributes[0].checkpoint_key
+                    ):
                         pairs.append((slot.slot_variable_node_id, where))
             for pair in reversed(pairs):
                 if pair[0] not in seen:
@@ -120,7 +130,9 @@ class ObjectLoader:
         saved = node.variable
         dtype = dtypes.as_dtype(saved.dtype)
         if number not in self.keys:
-            raise DataLossError(None, None, f"{self.prefix} has no value for the variable {saved.name!r} of the SavedModel")
+            raise DataLossError(
+                None, None, f"{self.prefix} has no value for the variable {saved.name!r} of the SavedModel"
+            )
 
         def value():
             with device("/cpu:0"):
@@ -147,7 +159,9 @@ class ObjectLoader:
         return constant(os.path.join(self.folder, constants.ASSETS_DIRECTORY, name))
 
     def _resource(self, number, node):
-        raise NotImplementedError("SavedModels whose objects hold tables or other resources can't be loaded as objects yet.")
+        raise NotImplementedError(
+            "SavedModels whose objects hold tables or other resources can't be loaded as objects yet."
+        )
 
     def _function(self, number, node):
         spec = node.function.function_spec
@@ -163,14 +177,21 @@ class ObjectLoader:
         saved = self.meta.object_graph_def.concrete_functions[name]
         captured = [self.object(i) for i in saved.bound_inputs]
         return LoadedConcreteFunction(
-            self._library()[name], captured, decode(saved.canonicalized_input_signature), decode(saved.output_signature), argument_names
+            self._library()[name],
+            captured,
+            decode(saved.canonicalized_input_signature),
+            decode(saved.output_signature),
+            argument_names,
         )
 
     def _library(self):
         """{name in the file: function}, under names that no other function of this process has."""
         if not hasattr(self, "_functions"):
             library = self.meta.graph_def.library
-            names = {f.signature.name: unique_name(f.signature.name.rstrip("0123456789").rstrip("_")) for f in library.function}
+            names = {
+                f.signature.name: unique_name(f.signature.name.rstrip("0123456789").rstrip("_"))
+                for f in library.function
+            }
             for definition in library.function:
                 definition.signature.name = names[definition.signature.name]
                 for node in definition.node_def:
@@ -308,13 +329,17 @@ def _python_signature(argspec, is_method):
     defaults = list(argspec.defaults or ())
     without = len(names) - len(defaults)
     parameters = [
-        Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < without else defaults[i - without])
+        Parameter(
+            name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < without else defaults[i - without]
+        )
         for i, name in enumerate(names)
     ]
     if argspec.varargs:
         parameters.append(Parameter(argspec.varargs, Parameter.VAR_POSITIONAL))
     keyword_defaults = collections.defaultdict(lambda: Parameter.empty, argspec.kwonlydefaults or {})
-    parameters += [Parameter(name, Parameter.KEYWORD_ONLY, default=keyword_defaults[name]) for name in argspec.kwonlyargs]
+    parameters += [
+        Parameter(name, Parameter.KEYWORD_ONLY, default=keyword_defaults[name]) for name in argspec.kwonlyargs
+    ]
     if argspec.varkw:
         parameters.append(Parameter(argspec.varkw, Parameter.VAR_KEYWORD))
     return inspect.Signature(parameters)

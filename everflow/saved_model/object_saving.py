@@ -1,7 +1,8 @@
-"""`tf.saved_model.save`: an object with its variables and traced functions, as a SavedModel that programs, servers and `load_v2` read.
+"""`tf.saved_model.save`: an object with its variables and traced functions, as a SavedModel that programs, servers and
+`load_v2` read.
 
-The file holds a graph of objects (which hang on which, and what each is), the functions' bodies in the library of a meta graph, and in
-that meta graph the signatures, so that loaders that know nothing of objects can serve the model too.
+The file holds a graph of objects (which hang on which, and what each is), the functions' bodies in the library of a
+meta graph, and in that meta graph the signatures, so that loaders that know nothing of objects can serve the model too.
 """
 
 from __future__ import annotations
@@ -35,7 +36,9 @@ from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of, is_trackable
 
 _INIT_OP = "__saved_model_init_op"
-_ArgSpec = collections.namedtuple("FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"])
+_ArgSpec = collections.namedtuple(
+    "FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"]
+)
 
 
 class SignatureMap(dict):
@@ -43,7 +46,8 @@ class SignatureMap(dict):
 
 
 def save(obj, export_dir, signatures=None):
-    """Write an object: its variables, what hangs on it, and its traced functions. `signatures` are what servers may call.
+    """Write an object: its variables, what hangs on it, and its traced functions. `signatures` are what servers may
+    call.
 
     >>> class Adder(tf.Module):
     ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
@@ -67,7 +71,9 @@ def save(obj, export_dir, signatures=None):
 
 
 class SavedObjects:
-    """All that is saved, with a number for each: objects breadth first and slots, as in a checkpoint, then functions and captured constants."""
+    """All that is saved, with a number for each: objects breadth first and slots, as in a checkpoint, then functions
+    and captured constants.
+    """
 
     def __init__(self, root, signatures):
         self._branches = {}  # object's id → [(name, object)], asked for once
@@ -82,7 +88,9 @@ class SavedObjects:
             for _, child in self.branches(thing):
                 if id(child) not in self._ids:
                     self._join(child)
-        self._by_handle = {v.handle: i for i, v in enumerate(self.objects) if isinstance(v, Variable) and hasattr(v, "handle")}
+        self._by_handle = {
+            v.handle: i for i, v in enumerate(self.objects) if isinstance(v, Variable) and hasattr(v, "handle")
+        }
         self.constants = []  # captured tensors
         for thing in list(self.objects):
             for concrete in concrete_functions(thing):
@@ -101,7 +109,9 @@ class SavedObjects:
 
     def objects_on(self, thing):
         """What hangs on an object, without its functions."""
-        return [(name, child) for name, child in self.branches(thing) if not isinstance(child, (Function, ConcreteFunction))]
+        return [
+            (name, child) for name, child in self.branches(thing) if not isinstance(child, (Function, ConcreteFunction))
+        ]
 
     def _note_captured(self, tensor):
         if tensor in self._by_handle:
@@ -130,7 +140,9 @@ class SavedObjects:
             for concrete in concrete_functions(thing):
                 self._write_function(into.concrete_functions[concrete.name.decode()], concrete)
         for optimizer, variable, name, slot in self.tree.slots:
-            into.nodes[optimizer].slot_variables.add(original_variable_node_id=variable, slot_name=name, slot_variable_node_id=slot)
+            into.nodes[optimizer].slot_variables.add(
+                original_variable_node_id=variable, slot_name=name, slot_variable_node_id=slot
+            )
 
     def _write_function(self, proto, concrete):
         proto.bound_inputs[:] = [self.number_of_captured(t) for t in concrete.captured_inputs]
@@ -144,7 +156,9 @@ class SavedObjects:
 
 
 def _branches(thing):
-    """What hangs on an object in a file: what checkpoints follow, what its class adds (`_saved_branches`), and its traced functions."""
+    """What hangs on an object in a file: what checkpoints follow, what its class adds (`_saved_branches`), and its
+    traced functions.
+    """
     functions = (Function, ConcreteFunction)
     if isinstance(thing, (*functions, Variable)):
         return []
@@ -167,7 +181,9 @@ def _output_specs(structure, path=""):
     if isinstance(structure, dict):
         return {key: _output_specs(value, inside(key)) for key, value in structure.items()}
     if isinstance(structure, tuple) and hasattr(structure, "_fields"):
-        return type(structure)(*[_output_specs(v, inside(k)) for k, v in zip(structure._fields, structure, strict=True)])
+        return type(structure)(
+            *[_output_specs(v, inside(k)) for k, v in zip(structure._fields, structure, strict=True)]
+        )
     if isinstance(structure, (list, tuple)):
         return type(structure)([_output_specs(value, inside(i)) for i, value in enumerate(structure)])
     return None
@@ -181,14 +197,20 @@ def concrete_functions(thing):
         return []
     if thing.input_signature is not None:
         return [thing.get_concrete_function()]
-    return [trace for trace in thing._traces.get(get_default_graph(), {}).values() if isinstance(trace, ConcreteFunction)]
+    return [
+        trace for trace in thing._traces.get(get_default_graph(), {}).values() if isinstance(trace, ConcreteFunction)
+    ]
 
 
 def _describe(node, thing, constant_names):
     """Say in a node what kind of thing it is."""
     if isinstance(thing, Variable):
         saved = node.variable
-        saved.dtype, saved.trainable, saved.name = thing.dtype.base_dtype.as_datatype_enum, bool(thing.trainable), thing._shared_name
+        saved.dtype, saved.trainable, saved.name = (
+            thing.dtype.base_dtype.as_datatype_enum,
+            bool(thing.trainable),
+            thing._shared_name,
+        )
         saved.shape.CopyFrom(thing.shape.as_proto())
         saved.synchronization, saved.aggregation = int(thing.synchronization.value), int(thing.aggregation.value)
     elif isinstance(thing, Function):
@@ -259,7 +281,9 @@ def _chosen_signatures(signatures, functions):
     if not isinstance(signatures, dict):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
-        if not isinstance(function, ConcreteFunction) and not (isinstance(function, Function) and function.input_signature is not None):
+        if not isinstance(function, ConcreteFunction) and not (
+            isinstance(function, Function) and function.input_signature is not None
+        ):
             raise ValueError(
                 f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
             )
@@ -317,7 +341,9 @@ def _tensor_specs(concrete):
 
 
 def _meta_graph(objects) -> MetaGraphDef:
-    """The graph that loaders without objects use: variables, constants, signatures, saving and restoring, and the library."""
+    """The graph that loaders without objects use: variables, constants, signatures, saving and restoring, and the
+    library.
+    """
     graph = Graph()
     concretes = {c.name: c for thing in objects.objects for c in concrete_functions(thing)}
     with graph.as_default():
@@ -332,7 +358,9 @@ def _meta_graph(objects) -> MetaGraphDef:
         init = no_op()
         for concrete in concretes.values():
             concrete.add_to_graph(graph)
-        signatures = {name: _signature_call(name, concrete, objects, handles) for name, concrete in objects.signatures.items()}
+        signatures = {
+            name: _signature_call(name, concrete, objects, handles) for name, concrete in objects.signatures.items()
+        }
         saver = _saver_nodes(objects, handles)
         meta = create_meta_graph_def(graph=graph, saver_def=saver)
     meta.meta_info_def.tags.append(tag_constants.SERVING)
@@ -392,11 +420,15 @@ def _saver_nodes(objects, handles):
         with control_dependencies([raw.SaveV2(path, names, slices, [node.value for _, node in held])]):
             saved = raw.Identity(input=path, name="saved")
         tensors = raw.RestoreV2(path, names, slices, dtypes=[node.dtype for _, node in held])
-        assigned = [raw.AssignVariableOp(resource=node.handle, value=t) for (_, node), t in zip(held, tensors, strict=True)]
+        assigned = [
+            raw.AssignVariableOp(resource=node.handle, value=t) for (_, node), t in zip(held, tensors, strict=True)
+        ]
         restored = group(*assigned, name="restored")
     else:
         saved, restored = raw.Identity(input=path, name="saved"), no_op(name="restored")
-    return SaverDef(filename_tensor_name=path.name, save_tensor_name=saved.name, restore_op_name=restored.name, version=SaverDef.V2)
+    return SaverDef(
+        filename_tensor_name=path.name, save_tensor_name=saved.name, restore_op_name=restored.name, version=SaverDef.V2
+    )
 
 
 def _keep_called(library, concretes):

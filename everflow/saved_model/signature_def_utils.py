@@ -95,5 +95,8 @@ def _is_classification(signature):
     return (
         _has_string_input(signature, names.CLASSIFY_INPUTS)
         and bool(signature.outputs)
-        and all(key in _CLASSIFY_TYPES and info.dtype == _CLASSIFY_TYPES[key].as_datatype_enum for key, info in signature.outputs.items())
+        and all(
+            key in _CLASSIFY_TYPES and info.dtype == _CLASSIFY_TYPES[key].as_datatype_enum
+            for key, info in signature.outputs.items()
+        )
     )

@@ -1,4 +1,6 @@
-"""Signatures and argument lists as files hold them: nested Python values, with TensorSpecs for tensors, as StructuredValue messages."""
+"""Signatures and argument lists as files hold them: nested Python values, with TensorSpecs for tensors, as
+StructuredValue messages.
+"""
 
 from __future__ import annotations
 
@@ -60,10 +62,14 @@ def decode(proto: StructuredValue):
     if kind == "dict_value":
         return {key: decode(item) for key, item in held.fields.items()}
     if kind == "named_tuple_value":
-        return collections.namedtuple(held.name, [pair.key for pair in held.values])(*[decode(pair.value) for pair in held.values])
+        return collections.namedtuple(held.name, [pair.key for pair in held.values])(
+            *[decode(pair.value) for pair in held.values]
+        )
     if kind in ("list_value", "tuple_value"):
         values = [decode(item) for item in held.values]
         return tuple(values) if kind == "tuple_value" else values
     if kind == "type_spec_value":
-        raise NotImplementedError(f"Functions on values of type {held.type_spec_class_name or held.type_spec_class} can't be loaded yet.")
+        raise NotImplementedError(
+            f"Functions on values of type {held.type_spec_class_name or held.type_spec_class} can't be loaded yet."
+        )
     return held

@@ -32,7 +32,9 @@ def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):
         return tensor(tensor_info.name)
     if encoding == "coo_sparse":
         held = tensor_info.coo_sparse
-        return SparseTensor(tensor(held.indices_tensor_name), tensor(held.values_tensor_name), tensor(held.dense_shape_tensor_name))
+        return SparseTensor(
+            tensor(held.indices_tensor_name), tensor(held.values_tensor_name), tensor(held.dense_shape_tensor_name)
+        )
     raise ValueError(f"Invalid TensorInfo.encoding: {encoding}")
 
 

@@ -1,4 +1,5 @@
-"""The writer behind `FileWriter(logdir, session=sess)`: events go through ops, so that several writers of a folder share one file.
+"""The writer behind `FileWriter(logdir, session=sess)`: events go through ops, so that several writers of a folder
+share one file.
 
 The ops of tf.contrib.summary write to that file, too.
 """
@@ -18,7 +19,9 @@ class EventFileWriterV2:
         self._logdir = logdir
         self._closed = False
         with session.graph.as_default(), name_scope("filewriter"):
-            file = create_file_writer(logdir, max_queue=max_queue, flush_millis=flush_secs * 1000, filename_suffix=filename_suffix)
+            file = create_file_writer(
+                logdir, max_queue=max_queue, flush_millis=flush_secs * 1000, filename_suffix=filename_suffix
+            )
             with file.as_default():
                 self._event = placeholder_with_default(constant("unused"), shape=[])
                 self._add_event_op = import_event(self._event)

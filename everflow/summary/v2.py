@@ -1,6 +1,7 @@
 """tf.compat.v2.summary: summaries that are written when they run, as tensors that TensorBoard's plug-ins read.
 
-Unlike tf.contrib.summary's they are recorded unless told otherwise, and need a step: an argument of each, or set once with `set_step`.
+Unlike tf.contrib.summary's they are recorded unless told otherwise, and need a step: an argument of each, or set once
+with `set_step`.
 """
 
 from __future__ import annotations
@@ -13,7 +14,14 @@ import types
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
-from everflow.framework.scopes import add_to_collection, control_dependencies, device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    control_dependencies,
+    device,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.audio import encode_wav
@@ -94,7 +102,9 @@ def create_noop_writer():
 
 
 def record_if(condition):
-    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function that gives one."""
+    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function that gives
+    one.
+    """
     return writing_ops.recording(condition)
 
 
@@ -129,25 +139,39 @@ def _written(name, default_name, step, make):
         if step is None:
             step = _get_step()
             if step is None:
-                raise ValueError("No step set for a summary: pass `step`, or call tf.summary.experimental.set_step before")
+                raise ValueError(
+                    "No step set for a summary: pass `step`, or call tf.summary.experimental.set_step before"
+                )
 
         def record():
             with control_dependencies([make(writer._resource, step, scope)]):
                 return constant(True)
 
         with device("cpu:0"):
-            op = smart_cond(writing_ops.should_record(unless_told=True), record, lambda: constant(False), name="summary_cond")
+            op = smart_cond(
+                writing_ops.should_record(unless_told=True), record, lambda: constant(False), name="summary_cond"
+            )
             if not executing_eagerly():
                 add_to_collection(writing_ops.SUMMARIES, op)
         return op
 
 
 def write(tag, tensor, step=None, metadata=None, name=None):
-    """Write a tensor under a tag; `metadata` is a SummaryMetadata, for the plug-in that shows it. Returns whether it was written."""
+    """Write a tensor under a tag; `metadata` is a SummaryMetadata, for the plug-in that shows it. Returns whether it
+    was written.
+    """
 
     def make(writer, step, scope):
-        text = b"" if metadata is None else metadata.SerializeToString() if hasattr(metadata, "SerializeToString") else metadata
-        return raw.WriteSummary(writer=writer, step=step, tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope)
+        text = (
+            b""
+            if metadata is None
+            else metadata.SerializeToString()
+            if hasattr(metadata, "SerializeToString")
+            else metadata
+        )
+        return raw.WriteSummary(
+            writer=writer, step=step, tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
+        )
 
     return _written(name, "write_summary", step, make)
 
@@ -161,7 +185,9 @@ def _write_raw_pb(tensor, step=None, name=None):
     return _written(name, "write_raw_pb", step, make)
 
 
-experimental = types.SimpleNamespace(get_step=_get_step, set_step=_set_step, summary_scope=_summary_scope, write_raw_pb=_write_raw_pb)
+experimental = types.SimpleNamespace(
+    get_step=_get_step, set_step=_set_step, summary_scope=_summary_scope, write_raw_pb=_write_raw_pb
+)
 
 
 # --- kinds of summaries -------------------------------------------------------------------------
@@ -226,7 +252,9 @@ def audio(name, data, sample_rate, step=None, max_outputs=3, encoding=None, desc
         data = convert_to_tensor(data)
         with control_dependencies(_checks(data, 3)):
             sounds = data[:max_outputs]
-        encoded = map_fn(lambda sound: encode_wav(sound, sample_rate), sounds, dtype=dtypes.string, name="encode_each_audio")
+        encoded = map_fn(
+            lambda sound: encode_wav(sound, sample_rate), sounds, dtype=dtypes.string, name="encode_each_audio"
+        )
         rows = array.transpose(array.stack([encoded, array.tile([""], [array.shape(encoded)[0]])]))
         return write(tag, rows, step, _for("audio", description, _WAV))
 

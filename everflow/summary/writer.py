@@ -27,7 +27,9 @@ class FileWriter:
     ...     writer.add_summary(sess.run(merged), global_step=step)
     """
 
-    def __init__(self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None):
+    def __init__(
+        self, logdir, graph=None, max_queue=10, flush_secs=120, graph_def=None, filename_suffix=None, session=None
+    ):
         if executing_eagerly():
             raise RuntimeError("tf.summary.FileWriter is for graphs: with eager execution, use tf.contrib.summary")
         if session is None:
@@ -98,7 +100,9 @@ class FileWriter:
         elif isinstance(graph, GraphDef) or isinstance(graph_def, GraphDef):
             held = graph if isinstance(graph, GraphDef) else graph_def
         else:
-            raise TypeError(f"`graph` must be a tf.Graph or a GraphDef, not {graph if graph is not None else graph_def!r}")
+            raise TypeError(
+                f"`graph` must be a tf.Graph or a GraphDef, not {graph if graph is not None else graph_def!r}"
+            )
         self._add(Event(graph_def=held.SerializeToString()), global_step)
 
     def add_meta_graph(self, meta_graph_def, global_step=None):
@@ -114,7 +118,10 @@ class FileWriter:
         if tag in self._run_tags:
             raise ValueError(f"The provided tag was already used: {tag!r}; each run's metadata needs one of its own")
         self._run_tags.add(tag)
-        self._add(Event(tagged_run_metadata=TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())), global_step)
+        self._add(
+            Event(tagged_run_metadata=TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())),
+            global_step,
+        )
 
     def flush(self):
         """Have all events so far in the file."""

@@ -1,6 +1,7 @@
 """tf.contrib.summary's ops: summaries that are written when they run, by a writer that is a resource of the session.
 
-Unlike those of tf.summary they need no `FileWriter` and no merging, and so work when executing eagerly. A step is part of each.
+Unlike those of tf.summary they need no `FileWriter` and no merging, and so work when executing eagerly. A step is part
+of each.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ _DB_NAMES = {
 
 
 class _Current(threading.local):
-    """The writer of a thread, and whether summaries are recorded: a bool, a tensor, a function that gives one, or None for no."""
+    """The writer of a thread, and whether summaries are recorded: a bool, a tensor, a function that gives one, or None
+    for no.
+    """
 
     def __init__(self):
         self.writer: SummaryWriter | None = None
@@ -160,7 +163,11 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
 
         def begin(resource):
             return raw.CreateSummaryFileWriter(
-                writer=resource, logdir=logdir, max_queue=max_queue, flush_millis=flush_millis, filename_suffix=filename_suffix
+                writer=resource,
+                logdir=logdir,
+                max_queue=max_queue,
+                flush_millis=flush_millis,
+                filename_suffix=filename_suffix,
             )
 
         return ResourceSummaryWriter("logdir:" + logdir if name is None else name, begin)
@@ -199,7 +206,9 @@ def flush(writer=None, name=None):
     if writer is None:
         return no_op()
     with device("cpu:0"):
-        return raw.FlushSummaryWriter(writer=writer._resource if isinstance(writer, ResourceSummaryWriter) else writer, name=name)
+        return raw.FlushSummaryWriter(
+            writer=writer._resource if isinstance(writer, ResourceSummaryWriter) else writer, name=name
+        )
 
 
 def eval_dir(model_dir, name=None):
@@ -210,12 +219,16 @@ def eval_dir(model_dir, name=None):
 def summary_writer_initializer_op():
     """The ops that begin the files of all writers of the graph."""
     if executing_eagerly():
-        raise RuntimeError("summary_writer_initializer_op is for graphs: with eager execution, writers start by themselves")
+        raise RuntimeError(
+            "summary_writer_initializer_op is for graphs: with eager execution, writers start by themselves"
+        )
     return get_collection(_WRITERS)
 
 
 def initialize(graph=None, session=None):
-    """Begin the files of all writers in a session, and write a graph to the current one. Nothing to do when executing eagerly."""
+    """Begin the files of all writers in a session, and write a graph to the current one. Nothing to do when executing
+    eagerly.
+    """
     if executing_eagerly():
         return
     if current.writer is None:

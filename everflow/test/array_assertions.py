@@ -19,7 +19,9 @@ class ArrayAssertions:
 
     def _checked_shapes(self, a, b, msg):
         a, b = self._array(a), self._array(b)
-        self.assertEqual(a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg or ''}")
+        self.assertEqual(
+            a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg or ''}"
+        )
         return a, b
 
     def assertAllClose(self, a, b, rtol=1e-6, atol=1e-6, msg=None):
@@ -33,7 +35,9 @@ class ArrayAssertions:
         if isinstance(a, dict) != isinstance(b, dict):
             raise ValueError(f"Of a{path} and b{path} only one is a dict. {msg}")
         if isinstance(a, dict):
-            self.assertCountEqual(a.keys(), b.keys(), f"Keys differ: those of a{path} are {list(a)}, those of b{path} {list(b)}. {msg}")
+            self.assertCountEqual(
+                a.keys(), b.keys(), f"Keys differ: those of a{path} are {list(a)}, those of b{path} {list(b)}. {msg}"
+            )
             for key in a:
                 self._all_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
         elif isinstance(a, list | tuple) and _is_ragged(a):
@@ -142,7 +146,9 @@ class ArrayAssertions:
 
     def assertNear(self, f1, f2, err, msg=None):
         """That two numbers differ by `err` at most."""
-        self.assertTrue(f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg is not None else ''}")
+        self.assertTrue(
+            f1 == f2 or abs(f1 - f2) <= err, f"{f1:f} != {f2:f} +/- {err:f}{f' ({msg})' if msg is not None else ''}"
+        )
 
     def assertArrayNear(self, farray1, farray2, err, msg=None):
         self.assertEqual(len(farray1), len(farray2), msg)

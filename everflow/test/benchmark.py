@@ -49,11 +49,19 @@ class Benchmark:
             return map_structure(lambda t: t.numpy(), tensors)
         return get_default_session().run(tensors)
 
-    def report_benchmark(self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None, metrics=None):
+    def report_benchmark(
+        self, iters=None, cpu_time=None, wall_time=None, throughput=None, extras=None, name=None, metrics=None
+    ):
         """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
         name = self._name(name)
         shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
-        logging.info("Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s", name, *shown, extras, metrics)
+        logging.info(
+            "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s",
+            name,
+            *shown,
+            extras,
+            metrics,
+        )
         numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
         sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
 
@@ -82,7 +90,10 @@ class Benchmark:
         if store_trace or store_memory_usage:
             metadata = config_pb2.RunMetadata()
             sess.run(
-                op_or_tensor, feed_dict, options=config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE), run_metadata=metadata
+                op_or_tensor,
+                feed_dict,
+                options=config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE),
+                run_metadata=metadata,
             )
             timeline = Timeline(metadata.step_stats)
             if store_trace:
@@ -93,14 +104,28 @@ class Benchmark:
         median = float(np.median(times))
         throughput = mbs / median if mbs else None
         self.report_benchmark(iters=min_iters, wall_time=median, extras=extras, name=name, throughput=throughput)
-        return {"iters": min_iters, "extras": extras, "name": self._name(name), "throughput": throughput or 0.0, "wall_time": median}
+        return {
+            "iters": min_iters,
+            "extras": extras,
+            "name": self._name(name),
+            "throughput": throughput or 0.0,
+            "wall_time": median,
+        }
 
 
 def _entry(name, numbers, extras, metrics):
     """The lines of a measured benchmark, as protobuf's text format has them."""
-    yield from ["entry {", f'  name: "{name}"', *(f"  {key}: {value}" for key, value in numbers.items() if value is not None)]
+    yield from [
+        "entry {",
+        f'  name: "{name}"',
+        *(f"  {key}: {value}" for key, value in numbers.items() if value is not None),
+    ]
     for key, value in sorted(extras.items()):
-        held = f"double_value: {float(value)}" if isinstance(value, int | float | np.number) else f"string_value: {json.dumps(str(value))}"
+        held = (
+            f"double_value: {float(value)}"
+            if isinstance(value, int | float | np.number)
+            else f"string_value: {json.dumps(str(value))}"
+        )
         yield from ["  extras {", f'    key: "{key}"', "    value {", f"      {held}", "    }", "  }"]
     for metric in metrics:
         yield from ["  metrics {", *(f"    {key}: {json.dumps(value)}" for key, value in metric.items()), "  }"]

@@ -16,7 +16,9 @@ from everflow.test.benchmark import run_benchmarks
 
 
 def main(argv=None):
-    """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` the benchmarks that match, or all."""
+    """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` the benchmarks that match, or
+    all.
+    """
     from absl.testing import absltest
 
     argv = sys.argv if argv is None else argv
@@ -88,7 +90,9 @@ def create_local_cluster(num_workers, num_ps, protocol="grpc", worker_config=Non
     from everflow.train import ClusterSpec, Server  # loads google_crc32c
 
     addresses = {
-        job: [f"localhost:{_unused_port()}" for _ in range(count)] for job, count in (("worker", num_workers), ("ps", num_ps)) if count
+        job: [f"localhost:{_unused_port()}" for _ in range(count)]
+        for job, count in (("worker", num_workers), ("ps", num_ps))
+        if count
     }
     cluster = ClusterSpec(addresses)
 

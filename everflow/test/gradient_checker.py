@@ -74,9 +74,11 @@ def _both(x, x_value, y, y_shape, delta, session, feed):
 
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
-    """(Jacobian from tf.gradients, Jacobian from differences) of y with respect to x; a list of pairs where x is a list.
+    """(Jacobian from tf.gradients, Jacobian from differences) of y with respect to x; a list of pairs where x is a
+    list.
 
-    Entry [i, j] tells how number j of y moves with number i of x; a complex number counts as two. Needs a default session.
+    Entry [i, j] tells how number j of y moves with number i of x; a complex number counts as two. Needs a default
+    session.
     """
     session = get_default_session()
     if session is None:
@@ -102,7 +104,9 @@ def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init
     return results if many else results[0]
 
 
-def compute_gradient_error(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
+def compute_gradient_error(
+    x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None
+):
     """The largest difference between the two Jacobians of `compute_gradient`."""
     found = compute_gradient(x, x_shape, y, y_shape, x_init_value, delta, init_targets, extra_feed_dict)
     pairs = found if isinstance(found, list) else [found]

@@ -24,7 +24,9 @@ def compute_gradient(f, x, delta=1e-3):
     for i, value in enumerate(values):
         dtype = dtypes.as_dtype(value.dtype)
         if dtype not in (*gradient_checker.FLOATS, dtypes.complex64, dtypes.complex128):
-            raise AssertionError(f"There is no gradient for {dtype.name} of argument {i}: only floats and complex numbers have one.")
+            raise AssertionError(
+                f"There is no gradient for {dtype.name} of argument {i}: only floats and complex numbers have one."
+            )
     return zip(*(_eager_pairs if executing_eagerly() else _graph_pairs)(f, values, delta), strict=True)
 
 
@@ -43,7 +45,9 @@ def _graph_pairs(f, values, delta):
     xs = [placeholder(dtypes.as_dtype(value.dtype), value.shape) for value in values]
     y = convert_to_tensor(f(*xs))
     y_shape = get_default_session().run(y, dict(zip(xs, values, strict=True))).shape
-    return gradient_checker.compute_gradient(xs, [value.shape for value in values], y, y_shape, x_init_value=values, delta=delta)
+    return gradient_checker.compute_gradient(
+        xs, [value.shape for value in values], y, y_shape, x_init_value=values, delta=delta
+    )
 
 
 def _eager_pairs(f, values, delta):

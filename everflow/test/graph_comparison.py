@@ -8,13 +8,15 @@ from everflow.protos import graph_pb2
 def assert_equal_graph_def(actual, expected, checkpoint_v2=False, hash_table_shared_name=False):
     """Raise AssertionError unless two GraphDefs have equal nodes.
 
-    `checkpoint_v2` leaves out what names temporary checkpoint files, `hash_table_shared_name` the shared names of tables.
+    `checkpoint_v2` leaves out what names temporary checkpoint files, `hash_table_shared_name` the shared names of
+    tables.
     """
     for name, graph_def in (("actual", actual), ("expected", expected)):
         if not isinstance(graph_def, graph_pb2.GraphDef):
             raise TypeError(f"Expected tf.GraphDef for {name}, got {type(graph_def).__name__}")
     ours, theirs = (
-        {node.name: _comparable(node, checkpoint_v2, hash_table_shared_name) for node in graph_def.node} for graph_def in (actual, expected)
+        {node.name: _comparable(node, checkpoint_v2, hash_table_shared_name) for node in graph_def.node}
+        for graph_def in (actual, expected)
     )
     if missing := sorted(set(theirs) - set(ours)):
         raise AssertionError(f"Expected nodes are missing: {missing}")
@@ -32,18 +34,24 @@ assert_equal_graph_def_v1 = assert_equal_graph_def
 
 
 def assert_equal_graph_def_v2(expected, actual):
-    """Raise AssertionError unless two GraphDefs have equal nodes, whatever temporary files and shared tables are called."""
+    """Raise AssertionError unless two GraphDefs have equal nodes, whatever temporary files and shared tables are
+    called.
+    """
     assert_equal_graph_def(actual, expected, checkpoint_v2=True, hash_table_shared_name=True)
 
 
 def assert_ops_in_graph(expected_ops, graph):
-    """The nodes of a graph that have the names in a dict {name: op type}; ValueError where one is missing or of another type."""
+    """The nodes of a graph that have the names in a dict {name: op type}; ValueError where one is missing or of another
+    type.
+    """
     found = {node.name: node for node in graph.as_graph_def().node if node.name in expected_ops}
     for name, node in found.items():
         if node.op != expected_ops[name]:
             raise ValueError(f"Expected op for node {name} is different. {expected_ops[name]} vs {node.op}")
     if set(found) != set(expected_ops):
-        raise ValueError(f"Not all expected ops are there: {sorted(set(expected_ops) - set(found))} are missing among {sorted(found)}.")
+        raise ValueError(
+            f"Not all expected ops are there: {sorted(set(expected_ops) - set(found))} are missing among {sorted(found)}."
+        )
     return found
 
 

@@ -1,4 +1,6 @@
-"""What tests of kernels ask for: a device to draw on, the layout that a GPU wants, switches for compilers and libraries."""
+"""What tests of kernels ask for: a device to draw on, the layout that a GPU wants, switches for compilers and
+libraries.
+"""
 
 from __future__ import annotations
 
@@ -100,7 +102,9 @@ def NHWCToNCHW_VECT_C(input_shape_or_tensor):
         raise ValueError("last dimension of NHWC input must be evenly divisible by 4")
     shape = [*shape[:-1], shape[-1] // _IN_VECTOR, _IN_VECTOR]
     order = [0, 3, 1, 2, 4]
-    return array.transpose(array.reshape(given, shape), order) if isinstance(given, Tensor) else [shape[i] for i in order]
+    return (
+        array.transpose(array.reshape(given, shape), order) if isinstance(given, Tensor) else [shape[i] for i in order]
+    )
 
 
 def NCHW_VECT_CToNHWC(input_shape_or_tensor):
@@ -117,7 +121,8 @@ def generate_combinations_with_testcase_name(**kwargs):
     combinations = [OrderedDict(zip(kwargs, values, strict=True)) for values in itertools.product(*kwargs.values())]
     for combination in combinations:
         words = [
-            f"_{''.join(filter(str.isalnum, f'{key}'))}_{''.join(filter(str.isalnum, f'{value}'))}" for key, value in combination.items()
+            f"_{''.join(filter(str.isalnum, f'{key}'))}_{''.join(filter(str.isalnum, f'{value}'))}"
+            for key, value in combination.items()
         ]
         combination["testcase_name"] = "_test" + "".join(words)
     return combinations

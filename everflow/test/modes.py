@@ -1,4 +1,6 @@
-"""Decorators that say in which mode a test runs: drawing graphs, executing eagerly, both, or in traced functions as well."""
+"""Decorators that say in which mode a test runs: drawing graphs, executing eagerly, both, or in traced functions as
+well.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ _NO_TESTS = ("test_session", "testSkipEager")
 def run_in_graph_and_eager_modes(func=None, config=None, use_gpu=True, reset_test=True, assert_no_eager_garbage=False):
     """Run a test method in a graph, with the test's session as the default one, then again executing eagerly.
 
-    `reset_test` runs tearDown and setUp in between. `assert_no_eager_garbage` is for leaks of TensorFlow's own that can't happen here.
+    `reset_test` runs tearDown and setUp in between. `assert_no_eager_garbage` is for leaks of TensorFlow's own that
+    can't happen here.
 
     >>> class MyTest(tf.test.TestCase):
     ...     @tf.contrib.eager.run_test_in_graph_and_eager_modes

@@ -52,7 +52,9 @@ class _CheckedThread:
         """Fail the test where nobody joined the thread."""
         if not self._joined:
             self._testcase.fail(
-                "A checked thread was not joined." if self._thread.is_alive() else "A checked thread was not joined, though it ended."
+                "A checked thread was not joined."
+                if self._thread.is_alive()
+                else "A checked thread was not joined, though it ended."
             )
 
     def join(self):
@@ -101,7 +103,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        """A new session on `graph` or the default one, closed at the end. Without `use_gpu`, what is drawn in it is put on the CPU."""
+        """A new session on `graph` or the default one, closed at the end. Without `use_gpu`, what is drawn in it is put
+        on the CPU.
+        """
         if executing_eagerly():
             yield None
             return
@@ -117,7 +121,9 @@ class TestCase(ArrayAssertions, absltest.TestCase):
         if self._cached_session is None:
             self._cached_session = self._new_session(graph, config)
         elif graph is not None and graph is not self._cached_session.graph:
-            raise ValueError("This test's cached session is of another graph. A test has one: use self.session(graph=...) for a second.")
+            raise ValueError(
+                "This test's cached session is of another graph. A test has one: use self.session(graph=...) for a second."
+            )
         with self._cached_session.graph.as_default(), self._cached_session.as_default():
             with self._constrained(self._cached_session, use_gpu, force_gpu):
                 yield self._cached_session

@@ -121,7 +121,10 @@ def checkpoints(folder):
     """The checkpoints that a folder's state file names, and the newest in full."""
     state = get_checkpoint_state(folder)
     lines = [f"{_many(len(state.all_model_checkpoint_paths), 'checkpoint')} in {folder}:"]
-    lines += [f"  {path}{'' if checkpoint_exists(path) else '  (files are missing)'}" for path in state.all_model_checkpoint_paths]
+    lines += [
+        f"  {path}{'' if checkpoint_exists(path) else '  (files are missing)'}"
+        for path in state.all_model_checkpoint_paths
+    ]
     return ["\n".join(lines), *checkpoint(latest_checkpoint(folder))]
 
 
@@ -163,7 +166,9 @@ def _graph_parts(name, graph_def):
     ]
 
     def typed(nodes, kind):
-        rows = [(n.name, dtypes.as_dtype(n.attr["dtype"].type).name, _proto_shape(n.attr["shape"].shape)) for n in nodes]
+        rows = [
+            (n.name, dtypes.as_dtype(n.attr["dtype"].type).name, _proto_shape(n.attr["shape"].shape)) for n in nodes
+        ]
         return [table(rows, (kind, "type", "shape"))] if nodes else []
 
     parts += typed(inputs, "input")
@@ -196,9 +201,22 @@ def lite_model(path):
         rows = []
         for tensor in (part.tensors[i] for i in (() if indices is None else indices)):
             q = tensor.quantization
-            scaled = q is not None and q.scale is not None and len(q.scale) and q.zero_point is not None and len(q.zero_point)
+            scaled = (
+                q is not None
+                and q.scale is not None
+                and len(q.scale)
+                and q.zero_point is not None
+                and len(q.zero_point)
+            )
             real = f"({q.scale[0]:g}, {q.zero_point[0]})" if scaled else ""
-            rows.append((tensor.name, tflite.TYPE_NAMES[tensor.type].lower(), _shape([] if tensor.shape is None else tensor.shape), real))
+            rows.append(
+                (
+                    tensor.name,
+                    tflite.TYPE_NAMES[tensor.type].lower(),
+                    _shape([] if tensor.shape is None else tensor.shape),
+                    real,
+                )
+            )
         parts.append(table(rows, (name, "type", "shape", "scale and zero")))
     ops = (tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
     return [*parts, _counted(ops, ("op", "operators"))]
@@ -222,7 +240,16 @@ def _meta_graph_parts(message):
     for key, signature in sorted(message.signature_def.items()):
         for kind, tensors in (("input", signature.inputs), ("output", signature.outputs)):
             for name, t in sorted(tensors.items()):
-                rows.append((key, kind, name, dtypes.as_dtype(t.dtype).name if t.dtype else "?", _proto_shape(t.tensor_shape), t.name))
+                rows.append(
+                    (
+                        key,
+                        kind,
+                        name,
+                        dtypes.as_dtype(t.dtype).name if t.dtype else "?",
+                        _proto_shape(t.tensor_shape),
+                        t.name,
+                    )
+                )
     if rows:
         parts.append(table(rows, ("signature", "", "key", "type", "shape", "tensor")))
     if message.collection_def:
@@ -254,7 +281,9 @@ def records(path):
         try:
             found = list(read_records(file, name=path))
         except DataLossError as e:
-            raise ValueError(f"{path} is no checkpoint, graph, SavedModel, event file or TFRecord file ({e.message})") from e
+            raise ValueError(
+                f"{path} is no checkpoint, graph, SavedModel, event file or TFRecord file ({e.message})"
+            ) from e
     events = [_event(r) for r in found]
     if found and all(e is not None for e in events):
         return _events(events, path)
@@ -307,7 +336,10 @@ def _examples(found, path):
             kind = feature.WhichOneof("kind")
             features.setdefault(name, []).append((kind, len(getattr(feature, kind).value) if kind else 0))
     if not features:
-        return [head, f"they are no tf.train.Examples; the smallest has {min(sizes):,} bytes, the largest {max(sizes):,}"]
+        return [
+            head,
+            f"they are no tf.train.Examples; the smallest has {min(sizes):,} bytes, the largest {max(sizes):,}",
+        ]
     rows = []
     for name, seen in sorted(features.items()):
         lengths = [n for _, n in seen]

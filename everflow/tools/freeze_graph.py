@@ -1,6 +1,7 @@
 """Turn a graph and a checkpoint, or a SavedModel, into one GraphDef with the variables as constants.
 
-python -m everflow.tools.freeze_graph --input_graph=G.pbtxt --input_checkpoint=model-100 --output_node_names=y --output_graph=frozen.pb
+python -m everflow.tools.freeze_graph --input_graph=G.pbtxt --input_checkpoint=model-100 --output_node_names=y
+--output_graph=frozen.pb
 """
 
 from __future__ import annotations
@@ -140,17 +141,25 @@ def add_arguments(parser):
         parser.add_argument(f"--{name}", default="", help=text)
     parser.add_argument("--restore_op_name", default="save/restore_all", help="no use any more")
     parser.add_argument("--filename_tensor_name", default="save/Const:0", help="no use any more")
-    parser.add_argument("--saved_model_tags", default="serve", help="the tags of the SavedModel's graph, separated by commas")
+    parser.add_argument(
+        "--saved_model_tags", default="serve", help="the tags of the SavedModel's graph, separated by commas"
+    )
     parser.add_argument("--checkpoint_version", type=int, default=2, help="1 or 2")
-    parser.add_argument("--input_binary", nargs="?", const=True, default=False, type=truth, help="whether the inputs are binary")
-    parser.add_argument("--clear_devices", nargs="?", const=True, default=True, type=truth, help="whether to drop devices from nodes")
+    parser.add_argument(
+        "--input_binary", nargs="?", const=True, default=False, type=truth, help="whether the inputs are binary"
+    )
+    parser.add_argument(
+        "--clear_devices", nargs="?", const=True, default=True, type=truth, help="whether to drop devices from nodes"
+    )
 
 
 def main(unused_args, flags):
     """Freeze what the flags name."""
     if flags.checkpoint_version not in (1, 2):
         raise ValueError(f"Invalid checkpoint version (must be '1' or '2'): {flags.checkpoint_version}")
-    return freeze_graph(**{name: value for name, value in vars(flags).items() if name != "command" and not callable(value)})
+    return freeze_graph(
+        **{name: value for name, value in vars(flags).items() if name != "command" and not callable(value)}
+    )
 
 
 def run_main():

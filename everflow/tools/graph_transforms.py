@@ -1,6 +1,7 @@
 """The graph transform tool: named rewrites of a GraphDef, one after the other.
 
-A transform is a function of (graph, inputs, outputs, parameters) in the table below; parameters are lists of texts by name.
+A transform is a function of (graph, inputs, outputs, parameters) in the table below; parameters are lists of texts by
+name.
 """
 
 from __future__ import annotations
@@ -52,7 +53,9 @@ def TransformGraph(input_graph_def, inputs, outputs, transforms):
     for text in transforms:
         for name, parameters in parse_transforms(text):
             if name not in TRANSFORMS:
-                raise InvalidArgumentError(None, None, f"Transform '{name}' not recognized; there are {', '.join(sorted(TRANSFORMS))}.")
+                raise InvalidArgumentError(
+                    None, None, f"Transform '{name}' not recognized; there are {', '.join(sorted(TRANSFORMS))}."
+                )
             names = {node.name for node in graph.node}
             for output in outputs:
                 if node_name_from_input(output) not in names:
@@ -145,7 +148,9 @@ def strip_unused_nodes(graph, inputs, outputs, parameters):
             made.op = "Placeholder"
             del made.input[:]
             made.attr.clear()
-            source = next((node.attr[a].type for a in ("dtype", "T", "DstT", "out_type") if a in node.attr), int(dtypes.float32))
+            source = next(
+                (node.attr[a].type for a in ("dtype", "T", "DstT", "out_type") if a in node.attr), int(dtypes.float32)
+            )
             made.attr["dtype"].type = _dtype(kind) if kind else source
             made.attr["shape"].shape.unknown_rank = not shape
             if shape:
@@ -165,7 +170,12 @@ def remove_nodes(graph, inputs, outputs, parameters):
     instead = {}
     for node in graph.node:
         plain = [edge for edge in node.input if not edge.startswith("^")]
-        if node.op in wanted and node.name not in keep | controls and 1 <= len(plain) <= limit and len(plain) == len(node.input):
+        if (
+            node.op in wanted
+            and node.name not in keep | controls
+            and 1 <= len(plain) <= limit
+            and len(plain) == len(node.input)
+        ):
             instead[node.name] = plain[0]
     return _redirected(with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
 
@@ -227,7 +237,11 @@ def _with_constants(graph, values, inputs, outputs, clear_shapes):
         for tensor, value in mine.items():
             name = node.name if tensor.endswith(":0") else tensor.replace(":", "__cf__")
             instead[tensor] = name
-            made.append(constant_node(name, value, int(dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string)))
+            made.append(
+                constant_node(
+                    name, value, int(dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string)
+                )
+            )
     for node in made:
         for i, text in enumerate(node.input):
             if text in instead:
@@ -263,10 +277,18 @@ def fold_scaled_convolutions(graph, inputs, outputs, parameters):
         if node.op != "Mul" or any(e.startswith("^") for e in node.input):
             continue
         product, factors = (by_name[node_name_from_input(e)] for e in node.input)
-        if product.op not in ("Conv2D", "MatMul", "DepthwiseConv2dNative") or factors.op != "Const" or uses[product.name] != 1:
+        if (
+            product.op not in ("Conv2D", "MatMul", "DepthwiseConv2dNative")
+            or factors.op != "Const"
+            or uses[product.name] != 1
+        ):
             continue
         weights = by_name[node_name_from_input(product.input[1])]
-        if weights.op != "Const" or attribute(product, "transpose_b").b or attribute(product, "data_format").s not in (b"", b"NHWC"):
+        if (
+            weights.op != "Const"
+            or attribute(product, "transpose_b").b
+            or attribute(product, "data_format").s not in (b"", b"NHWC")
+        ):
             continue
         kernel, scale = constant_value(weights), constant_value(factors)
         channels = kernel.shape[-1] if product.op != "DepthwiseConv2dNative" else kernel.shape[2] * kernel.shape[3]
@@ -459,11 +481,17 @@ def remove_control_dependencies(graph, inputs, outputs, parameters):
 
 @transform("round_weights")
 def round_weights(graph, inputs, outputs, parameters):
-    """Round large constants to a number of steps between their least and greatest value: such a graph compresses better."""
+    """Round large constants to a number of steps between their least and greatest value: such a graph compresses
+    better.
+    """
     steps = int(_one(parameters, "num_steps", 256))
     nodes = []
     for node in graph.node:
-        value = constant_value(node) if node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32) else None
+        value = (
+            constant_value(node)
+            if node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32)
+            else None
+        )
         if value is None or value.size < 16:
             nodes.append(copy_node(node))
             continue
@@ -476,7 +504,9 @@ def round_weights(graph, inputs, outputs, parameters):
 
 @transform("flatten_atrous_conv")
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
-    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled out."""
+    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled
+    out.
+    """
     by_name = {node.name: node for node in graph.node}
     uses = uses_of_nodes(graph)
     replaced, dropped = {}, set()

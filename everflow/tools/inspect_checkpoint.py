@@ -28,8 +28,11 @@ def _print_counts(reader, exclude):
     print(f"# Total number of params: {_count(shapes) - _count(left_out)}")
 
 
-def print_tensors_in_checkpoint_file(file_name, tensor_name, all_tensors, all_tensor_names=False, count_exclude_pattern=""):
-    """Print one tensor, all of them, all names, or (with none of these) a line for each with its type and shape; then how many numbers there are.
+def print_tensors_in_checkpoint_file(
+    file_name, tensor_name, all_tensors, all_tensor_names=False, count_exclude_pattern=""
+):
+    """Print one tensor, all of them, all names, or (with none of these) a line for each with its type and shape; then
+    how many numbers there are.
 
     A file that can't be read is told on stdout.
     """
@@ -78,13 +81,19 @@ def main(argv=None):
     parser.add_argument("--count_exclude_pattern", default="", help="a regular expression of tensors not to count")
     parser.add_argument("--all_tensors", action="store_true", help="print names and values of all tensors")
     parser.add_argument("--all_tensor_names", action="store_true", help="print the names of all tensors")
-    parser.add_argument("--printoptions", nargs="*", type=parse_numpy_printoption, help="k=v for numpy.set_printoptions")
+    parser.add_argument(
+        "--printoptions", nargs="*", type=parse_numpy_printoption, help="k=v for numpy.set_printoptions"
+    )
     args = parser.parse_args(argv)
     if not args.file_name:
         parser.print_usage()
         sys.exit(1)
     print_tensors_in_checkpoint_file(
-        args.file_name, args.tensor_name, args.all_tensors, args.all_tensor_names, count_exclude_pattern=args.count_exclude_pattern
+        args.file_name,
+        args.tensor_name,
+        args.all_tensors,
+        args.all_tensor_names,
+        count_exclude_pattern=args.count_exclude_pattern,
     )
 
 

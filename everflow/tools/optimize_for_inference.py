@@ -1,4 +1,5 @@
-"""Make a frozen graph smaller and faster: what training needs is cut away, batch normalization goes into the weights before it.
+"""Make a frozen graph smaller and faster: what training needs is cut away, batch normalization goes into the weights
+before it.
 
 python -m everflow.tools.optimize_for_inference --input=G.pb --output=O.pb --input_names=x --output_names=y
 """
@@ -68,8 +69,12 @@ def scale_after_normalization(node):
     return attribute(node, "scale_after_normalization").b if node.op == "BatchNormWithGlobalNormalization" else True
 
 
-def optimize_for_inference(input_graph_def, input_node_names, output_node_names, placeholder_type_enum, toco_compatible=False):
-    """A graph for use without training: stripped, with batch normalization folded and, unless for TensorFlow Lite, resizing fused."""
+def optimize_for_inference(
+    input_graph_def, input_node_names, output_node_names, placeholder_type_enum, toco_compatible=False
+):
+    """A graph for use without training: stripped, with batch normalization folded and, unless for TensorFlow Lite,
+    resizing fused.
+    """
     ensure_graph_is_valid(input_graph_def)
     made = strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum)
     made = remove_training_nodes(made, output_node_names)
@@ -81,7 +86,9 @@ def optimize_for_inference(input_graph_def, input_node_names, output_node_names,
 
 
 def fold_batch_norms(input_graph_def):
-    """Replace a convolution with constant weights and a normalization with constant moments by a convolution and a bias."""
+    """Replace a convolution with constant weights and a normalization with constant moments by a convolution and a
+    bias.
+    """
     by_name = _by_name(input_graph_def)
     dropped, added = set(), []
     for node in input_graph_def.node:
@@ -90,7 +97,9 @@ def fold_batch_norms(input_graph_def):
         convolution = node_from_map(by_name, node.input[0])
         if convolution.op not in _CONVOLUTIONS:
             logging.warning(
-                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.", node.name, convolution.op
+                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.",
+                node.name,
+                convolution.op,
             )
             continue
         weights = node_from_map(by_name, convolution.input[1])
@@ -98,7 +107,12 @@ def fold_batch_norms(input_graph_def):
         moments = [node_from_map(by_name, node.input[i]) for i in positions]
         wrong = next((n for n in [weights, *moments] if n.op != "Const"), None)
         if wrong is not None:
-            logging.warning("'%s' (%s), an input of '%s', is not constant; batch normalization stays", wrong.name, wrong.op, node.name)
+            logging.warning(
+                "'%s' (%s), an input of '%s', is not constant; batch normalization stays",
+                wrong.name,
+                wrong.op,
+                node.name,
+            )
             continue
         dropped.update(n.name for n in [node, weights, convolution, *moments])
         added += _folded(node, convolution, weights, moments, node.attr[epsilon].f)
@@ -132,7 +146,12 @@ def _folded(node, convolution, weights, moments, epsilon):
     bias = NodeDef(op="BiasAdd", name=node.name, input=[convolution.name, offset.name])
     bias.attr["T"].CopyFrom(convolution.attr["T"])
     bias.attr["data_format"].s = attribute(convolution, "data_format").s or b"NHWC"
-    return constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype), copy_node(convolution), offset, bias
+    return (
+        constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype),
+        copy_node(convolution),
+        offset,
+        bias,
+    )
 
 
 def fuse_resize_and_conv(input_graph_def, output_node_names):
@@ -189,10 +208,19 @@ def main(argv=None):
     parser.add_argument("--input_names", default="", help="inputs, separated by commas")
     parser.add_argument("--output_names", default="", help="outputs, separated by commas")
     parser.add_argument(
-        "--frozen_graph", nargs="?", const=True, default=True, type=truth, help="whether the files are binary rather than text"
+        "--frozen_graph",
+        nargs="?",
+        const=True,
+        default=True,
+        type=truth,
+        help="whether the files are binary rather than text",
     )
-    parser.add_argument("--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each")
-    parser.add_argument("--toco_compatible", nargs="?", const=True, default=False, type=truth, help="only what TensorFlow Lite knows")
+    parser.add_argument(
+        "--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each"
+    )
+    parser.add_argument(
+        "--toco_compatible", nargs="?", const=True, default=False, type=truth, help="only what TensorFlow Lite knows"
+    )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
     made = optimize_for_inference(

@@ -1,7 +1,8 @@
 """Look into SavedModels and run them from a command line.
 
 python -m everflow.tools.saved_model_cli show --dir export --all
-python -m everflow.tools.saved_model_cli run --dir export --tag_set serve --signature_def serving_default --input_exprs 'x=np.ones((1,2))'
+python -m everflow.tools.saved_model_cli run --dir export --tag_set serve --signature_def serving_default --input_exprs
+'x=np.ones((1,2))'
 """
 
 from __future__ import annotations
@@ -110,7 +111,9 @@ def preprocess_inputs_arg_string(inputs_str):
 def preprocess_input_exprs_arg_string(input_exprs_str):
     """{key: value} of a text like "a=np.ones(2);b=[1,2]", as Python says."""
     # Typed by the user on the command line, never read out of a file.
-    return {key: eval(text, {"np": np, "numpy": np}) for key, text in _keyed("input_exprs", input_exprs_str, "EXPRESSION")}
+    return {
+        key: eval(text, {"np": np, "numpy": np}) for key, text in _keyed("input_exprs", input_exprs_str, "EXPRESSION")
+    }
 
 
 def _keyed(option, given, what):
@@ -153,7 +156,10 @@ def load_inputs_from_input_arg_string(inputs_str, input_exprs_str, input_example
     found = {}
     for key, (path, name) in preprocess_inputs_arg_string(inputs_str).items():
         found[key] = _load(path, name)
-    for values in (preprocess_input_exprs_arg_string(input_exprs_str), preprocess_input_examples_arg_string(input_examples_str)):
+    for values in (
+        preprocess_input_exprs_arg_string(input_exprs_str),
+        preprocess_input_examples_arg_string(input_examples_str),
+    ):
         for key, value in values.items():
             if key in found:
                 print(f"input_key {key} has been specified twice. Value in the later argument will be used.")
@@ -165,7 +171,9 @@ def _load(path, name):
     try:
         data = np.load(path, allow_pickle=False)
     except ValueError as e:
-        raise RuntimeError(f"{path} is neither .npy nor .npz; pickled data is not read, as it can run any code: {e}") from e
+        raise RuntimeError(
+            f"{path} is neither .npy nor .npz; pickled data is not read, as it can run any code: {e}"
+        ) from e
     if isinstance(data, np.ndarray):
         if name:
             print(f"{path} holds one array without a name: [{name}] is ignored.")
@@ -187,7 +195,9 @@ def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, 
     signature = get_meta_graph_def(saved_model_dir, tag_set).signature_def[signature_def_key]
     for key in input_tensor_key_feed_dict:
         if key not in signature.inputs:
-            raise ValueError(f'"{key}" is not a valid input key of this signature, which has {sorted(signature.inputs)}.')
+            raise ValueError(
+                f'"{key}" is not a valid input key of this signature, which has {sorted(signature.inputs)}.'
+            )
     feeds = {signature.inputs[key].name: value for key, value in input_tensor_key_feed_dict.items()}
     keys = sorted(signature.outputs)
     with Graph().as_default() as graph, Session(worker or "", graph=graph) as sess:
@@ -216,7 +226,15 @@ def run(args):
         raise AttributeError("Nothing to feed: give --inputs, --input_exprs or --input_examples.")
     feeds = load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples)
     run_saved_model_with_feed_dict(
-        args.dir, args.tag_set, args.signature_def, feeds, args.outdir, args.overwrite, args.worker, args.init_tpu, args.tf_debug
+        args.dir,
+        args.tag_set,
+        args.signature_def,
+        feeds,
+        args.outdir,
+        args.overwrite,
+        args.worker,
+        args.init_tpu,
+        args.tf_debug,
     )
 
 
@@ -227,7 +245,9 @@ def scan_meta_graph_def(meta_graph_def):
     """Say whether a meta graph has ops that reach outside of the model."""
     found = {op.name for op in meta_graph_def.meta_info_def.stripped_op_list.op} & set(_OP_BLACKLIST)
     tags = list(meta_graph_def.meta_info_def.tags)
-    print(f"MetaGraph with tag set {tags}: {'blacklisted ops ' + ', '.join(sorted(found)) if found else 'no blacklisted ops'}.")
+    print(
+        f"MetaGraph with tag set {tags}: {'blacklisted ops ' + ', '.join(sorted(found)) if found else 'no blacklisted ops'}."
+    )
 
 
 def scan(args):
@@ -257,9 +277,15 @@ def create_parser():
     ran.add_argument("--dir", required=True, help="the SavedModel")
     ran.add_argument("--tag_set", required=True, help="the tags of a graph, separated by commas")
     ran.add_argument("--signature_def", required=True, metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
-    ran.add_argument("--inputs", default="", help="<input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;")
-    ran.add_argument("--input_exprs", default="", help="<input_key>=<Python expression>, with numpy as np, separated by ;")
-    ran.add_argument("--input_examples", default="", help="<input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;")
+    ran.add_argument(
+        "--inputs", default="", help="<input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;"
+    )
+    ran.add_argument(
+        "--input_exprs", default="", help="<input_key>=<Python expression>, with numpy as np, separated by ;"
+    )
+    ran.add_argument(
+        "--input_examples", default="", help="<input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;"
+    )
     ran.add_argument("--outdir", help="where to write outputs to")
     ran.add_argument("--overwrite", action="store_true", help="whether to replace files that are there")
     ran.add_argument("--tf_debug", action="store_true", help="not supported")

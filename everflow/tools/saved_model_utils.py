@@ -22,4 +22,6 @@ def get_meta_graph_def(saved_model_dir, tag_set):
     for graph in read_saved_model(saved_model_dir).meta_graphs:
         if set(graph.meta_info_def.tags) == wanted:
             return graph
-    raise RuntimeError(f"MetaGraphDef associated with tag-set {tag_set} could not be found in SavedModel {saved_model_dir}")
+    raise RuntimeError(
+        f"MetaGraphDef associated with tag-set {tag_set} could not be found in SavedModel {saved_model_dir}"
+    )

@@ -1,6 +1,7 @@
 """Cut a graph down to what is between given inputs and outputs.
 
-python -m everflow.tools.strip_unused --input_graph=G.pb --input_binary --output_graph=O.pb --input_node_names=x --output_node_names=y
+python -m everflow.tools.strip_unused --input_graph=G.pb --input_binary --output_graph=O.pb --input_node_names=x
+--output_node_names=y
 """
 
 from __future__ import annotations
@@ -50,7 +51,9 @@ def strip_unused_from_files(
     if not output_node_names:
         raise ValueError("output_node_names is empty: name the nodes whose values are wanted, separated by commas.")
     graph_def = read_message(input_graph, GraphDef, input_binary)
-    made = strip_unused(graph_def, comma_separated(input_node_names), comma_separated(output_node_names), placeholder_type_enum)
+    made = strip_unused(
+        graph_def, comma_separated(input_node_names), comma_separated(output_node_names), placeholder_type_enum
+    )
     write_message(output_graph, made, output_binary)
     print(f"{len(made.node)} ops in the final graph.")
     return made
@@ -61,10 +64,14 @@ def main(argv=None):
     parser.add_argument("--input_graph", required=True, help="a GraphDef file")
     parser.add_argument("--input_binary", nargs="?", const=True, default=False, type=truth, help="whether it is binary")
     parser.add_argument("--output_graph", required=True, help="where to write")
-    parser.add_argument("--output_binary", nargs="?", const=True, default=True, type=truth, help="whether to write it binary")
+    parser.add_argument(
+        "--output_binary", nargs="?", const=True, default=True, type=truth, help="whether to write it binary"
+    )
     parser.add_argument("--input_node_names", default="", help="inputs, separated by commas")
     parser.add_argument("--output_node_names", default="", help="outputs, separated by commas")
-    parser.add_argument("--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each")
+    parser.add_argument(
+        "--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each"
+    )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
     strip_unused_from_files(

@@ -1,7 +1,8 @@
 """Convert a model to TensorFlow Lite, with the flags of TensorFlow's own tool.
 
 python -m everflow.tools.tflite_convert --saved_model_dir=export --output_file=model.tflite
-python -m everflow.tools.tflite_convert --graph_def_file=frozen.pb --input_arrays=x --output_arrays=y --output_file=model.tflite
+python -m everflow.tools.tflite_convert --graph_def_file=frozen.pb --input_arrays=x --output_arrays=y
+--output_file=model.tflite
 """
 
 from __future__ import annotations
@@ -22,13 +23,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--saved_model_dir", metavar="FOLDER", help="a SavedModel")
     source.add_argument("--keras_model_file", metavar="FILE", help="a Keras model in an HDF5 file")
     parser.add_argument("--output_file", required=True, metavar="FILE", help="where to write the model")
-    parser.add_argument("--output_format", choices=["TFLITE", "GRAPHVIZ_DOT"], default="TFLITE", help="a model, or a drawing of one")
     parser.add_argument(
-        "--inference_type", choices=_TYPES, default="FLOAT", help="floats, or bytes for a model trained with fake quantization"
+        "--output_format", choices=["TFLITE", "GRAPHVIZ_DOT"], default="TFLITE", help="a model, or a drawing of one"
+    )
+    parser.add_argument(
+        "--inference_type",
+        choices=_TYPES,
+        default="FLOAT",
+        help="floats, or bytes for a model trained with fake quantization",
     )
     parser.add_argument("--inference_input_type", choices=_TYPES, help="the type of the inputs where it is another one")
     parser.add_argument("--input_arrays", help="names of inputs, separated by commas")
-    parser.add_argument("--input_shapes", help="their shapes, numbers separated by commas, shapes by colons: 1,60,60,1:1,60")
+    parser.add_argument(
+        "--input_shapes", help="their shapes, numbers separated by commas, shapes by colons: 1,60,60,1:1,60"
+    )
     parser.add_argument("--output_arrays", help="names of outputs, separated by commas")
     parser.add_argument("--saved_model_tag_set", help="tags of the SavedModel's graph, separated by commas")
     parser.add_argument("--saved_model_signature_key", help="the signature of the SavedModel")
@@ -37,15 +45,27 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--default_ranges_min", type=float, help="the least real of arrays without a range")
     parser.add_argument("--default_ranges_max", type=float, help="and the largest")
     parser.add_argument("--post_training_quantize", action="store_true", help="make the weights 8-bit integers")
-    parser.add_argument("--quantize_to_float16", action="store_true", help="with --post_training_quantize: make them float16")
-    parser.add_argument("--drop_control_dependency", action="store_true", help="as ever: control dependencies are not converted")
-    parser.add_argument("--reorder_across_fake_quant", action="store_true", help="taken for compatibility; nothing is reordered")
     parser.add_argument(
-        "--change_concat_input_ranges", choices=["TRUE", "FALSE"], help="let the parts of a concatenation share their range"
+        "--quantize_to_float16", action="store_true", help="with --post_training_quantize: make them float16"
     )
-    parser.add_argument("--allow_custom_ops", action="store_true", help="let ops that have no built-in one be custom ops")
+    parser.add_argument(
+        "--drop_control_dependency", action="store_true", help="as ever: control dependencies are not converted"
+    )
+    parser.add_argument(
+        "--reorder_across_fake_quant", action="store_true", help="taken for compatibility; nothing is reordered"
+    )
+    parser.add_argument(
+        "--change_concat_input_ranges",
+        choices=["TRUE", "FALSE"],
+        help="let the parts of a concatenation share their range",
+    )
+    parser.add_argument(
+        "--allow_custom_ops", action="store_true", help="let ops that have no built-in one be custom ops"
+    )
     parser.add_argument("--target_ops", help="sets of ops the model may use, separated by commas")
-    parser.add_argument("--dump_graphviz_dir", metavar="FOLDER", help="where to write drawings of the conversion's stages")
+    parser.add_argument(
+        "--dump_graphviz_dir", metavar="FOLDER", help="where to write drawings of the conversion's stages"
+    )
     parser.add_argument("--dump_graphviz_video", action="store_true", help="taken for compatibility")
 
 
@@ -72,7 +92,9 @@ def _converter(args):
     if args.keras_model_file:
         return lite.TFLiteConverter.from_keras_model_file(args.keras_model_file, inputs, shapes, outputs)
     tags = None if args.saved_model_tag_set is None else set(_names(args.saved_model_tag_set) or ())
-    return lite.TFLiteConverter.from_saved_model(args.saved_model_dir, inputs, shapes, outputs, tags, args.saved_model_signature_key)
+    return lite.TFLiteConverter.from_saved_model(
+        args.saved_model_dir, inputs, shapes, outputs, tags, args.saved_model_signature_key
+    )
 
 
 def _settings(converter, args) -> None:
@@ -85,7 +107,9 @@ def _settings(converter, args) -> None:
         raise ValueError("--mean_values and --std_dev_values must be used together")
     if args.mean_values:
         pairs = zip(_names(args.mean_values), _names(args.std_dev_values), strict=True)
-        converter.quantized_input_stats = dict(zip(converter.get_input_arrays(), ((float(m), float(d)) for m, d in pairs), strict=True))
+        converter.quantized_input_stats = dict(
+            zip(converter.get_input_arrays(), ((float(m), float(d)) for m, d in pairs), strict=True)
+        )
     if (args.default_ranges_min is None) != (args.default_ranges_max is None):
         raise ValueError("A range has two ends: give --default_ranges_max and --default_ranges_min")
     if args.default_ranges_min is not None:

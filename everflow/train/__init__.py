@@ -15,7 +15,11 @@ from everflow.train.adaptive import (
     ProximalAdagradOptimizer,
     RMSPropOptimizer,
 )
-from everflow.train.gradient_descent import GradientDescentOptimizer, MomentumOptimizer, ProximalGradientDescentOptimizer
+from everflow.train.gradient_descent import (
+    GradientDescentOptimizer,
+    MomentumOptimizer,
+    ProximalGradientDescentOptimizer,
+)
 from everflow.train.optimizer import Optimizer
 
 # --- learning rates and moving averages

@@ -31,7 +31,9 @@ class AdamOptimizer(KernelOptimizer):
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
-        return self._get_non_slot_variable("beta1_power", graph=graph), self._get_non_slot_variable("beta2_power", graph=graph)
+        return self._get_non_slot_variable("beta1_power", graph=graph), self._get_non_slot_variable(
+            "beta2_power", graph=graph
+        )
 
     def _create_slots(self, var_list):
         first = min(var_list, key=lambda v: v.name)

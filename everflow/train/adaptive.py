@@ -22,7 +22,9 @@ class _FilledSlots(KernelOptimizer):
     def _fill_slots(self, v, **values):
         """Slots of a variable, each filled with its value, once all these constants are made."""
         with colocate_with(v.op):
-            filled = {slot: constant(value, shape=v.get_shape(), dtype=v.dtype.base_dtype) for slot, value in values.items()}
+            filled = {
+                slot: constant(value, shape=v.get_shape(), dtype=v.dtype.base_dtype) for slot, value in values.items()
+            }
         for slot, value in filled.items():
             self._get_or_make_slot(v, value, slot, self._name)
 
@@ -94,7 +96,10 @@ class AdagradDAOptimizer(_FilledSlots):
     """Adagrad with dual averaging: weights come from the sums of gradients, so that L1 keeps many at zero."""
 
     _rule = "AdagradDA"
-    _rule_slots = {"gradient_accumulator": "gradient_accumulator", "gradient_squared_accumulator": "gradient_squared_accumulator"}
+    _rule_slots = {
+        "gradient_accumulator": "gradient_accumulator",
+        "gradient_squared_accumulator": "gradient_squared_accumulator",
+    }
     _rule_tensors = {
         "lr": "_learning_rate_tensor",
         "l1": "_l1_regularization_strength",
@@ -116,7 +121,10 @@ class AdagradDAOptimizer(_FilledSlots):
         super().__init__(use_locking, name)
         self._set(learning_rate=learning_rate)
         # The op takes these two as they are, not as tensors of the graph.
-        self._l1_regularization_strength, self._l2_regularization_strength = l1_regularization_strength, l2_regularization_strength
+        self._l1_regularization_strength, self._l2_regularization_strength = (
+            l1_regularization_strength,
+            l2_regularization_strength,
+        )
         self._first_squares = initial_gradient_squared_accumulator_value
         self._global_step = global_step
 
@@ -155,11 +163,18 @@ class AdadeltaOptimizer(KernelOptimizer):
 class RMSPropOptimizer(KernelOptimizer):
     """Divides by the root of a running mean of squared gradients; `centered` subtracts the mean's own square."""
 
-    _rule_tensors = {"lr": "_learning_rate_tensor", "rho": "_decay_tensor", "momentum": "_momentum_tensor", "epsilon": "_epsilon_tensor"}
+    _rule_tensors = {
+        "lr": "_learning_rate_tensor",
+        "rho": "_decay_tensor",
+        "momentum": "_momentum_tensor",
+        "epsilon": "_epsilon_tensor",
+    }
 
     _hyperparameters = ("learning_rate", "decay", "momentum", "epsilon")
 
-    def __init__(self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"):
+    def __init__(
+        self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"
+    ):
         super().__init__(use_locking, name)
         self._set(learning_rate=learning_rate, decay=decay, momentum=momentum, epsilon=epsilon)
         self._centered = centered

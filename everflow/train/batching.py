@@ -1,4 +1,6 @@
-"""What batching is made of: a queue, what fills it, sparse tensors that wait outside it, and batches taken from its end."""
+"""What batching is made of: a queue, what fills it, sparse tensors that wait outside it, and batches taken from its
+end.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def _as_list_list(tensors_list):
         return tensors_list
     keys = set(tensors_list[0])
     if any(set(tensors) != keys for tensors in tensors_list[1:]):
-        raise ValueError(f"The dictionaries of tensors_list have different keys: {[sorted(each) for each in tensors_list]}")
+        raise ValueError(
+            f"The dictionaries of tensors_list have different keys: {[sorted(each) for each in tensors_list]}"
+        )
     return [_as_list(tensors) for tensors in tensors_list]
 
 
@@ -90,7 +94,10 @@ def _shapes_of(tensor_list_list, shapes, enqueue_many):
         for tensor in tensors:
             if tensor.shape.dims is None:
                 raise ValueError(f"Cannot infer Tensor's rank: {tensor}")
-    return [_merged_shapes([t.shape.as_list() for t in column], enqueue_many) for column in zip(*tensor_list_list, strict=True)]
+    return [
+        _merged_shapes([t.shape.as_list() for t in column], enqueue_many)
+        for column in zip(*tensor_list_list, strict=True)
+    ]
 
 
 class _Kept:
@@ -124,7 +131,10 @@ def _stored(tensor, map_op, enqueue_many, keep_input):
 def _stored_all(tensor_list, enqueue_many, keep_input, sharing=None):
     if not any(isinstance(t, SparseTensor) for t in tensor_list):
         return tensor_list, None
-    pairs = [_stored(t, None if sharing is None else sharing[i].op, enqueue_many, keep_input) for i, t in enumerate(tensor_list)]
+    pairs = [
+        _stored(t, None if sharing is None else sharing[i].op, enqueue_many, keep_input)
+        for i, t in enumerate(tensor_list)
+    ]
     return [t for t, _ in pairs], [kept for _, kept in pairs]
 
 
@@ -159,7 +169,9 @@ def _restored(dequeued, kept_list):
     def waiting(tensor):
         others = [op for op in ops if op is not tensor.op]
         if isinstance(tensor, SparseTensor):
-            return SparseTensor(*(with_dependencies(others, part) for part in (tensor.indices, tensor.values, tensor.dense_shape)))
+            return SparseTensor(
+                *(with_dependencies(others, part) for part in (tensor.indices, tensor.values, tensor.dense_shape))
+            )
         return with_dependencies(others, tensor)
 
     out = [waiting(t) for t in out]
@@ -185,7 +197,9 @@ def _fill(queue, tensor_list_list, threads, enqueue_many, keep_input):
 
 def plain_queue(types, shapes, capacity, dynamic_pad, shared_name):
     """A queue that keeps the order, and what summarizes how full it is."""
-    queue = (PaddingFIFOQueue if dynamic_pad else FIFOQueue)(capacity=capacity, dtypes=types, shapes=shapes, shared_name=shared_name)
+    queue = (PaddingFIFOQueue if dynamic_pad else FIFOQueue)(
+        capacity=capacity, dtypes=types, shapes=shapes, shared_name=shared_name
+    )
 
     def summarize():
         scalar(f"fraction_of_{capacity}_full", math.cast(queue.size(), dtypes.float32) * (1.0 / capacity))
@@ -196,7 +210,12 @@ def plain_queue(types, shapes, capacity, dynamic_pad, shared_name):
 def shuffled_queue(types, shapes, capacity, min_after_dequeue, seed, shared_name):
     """A queue that mixes what is in it, and what summarizes how full it is above the least it keeps."""
     queue = RandomShuffleQueue(
-        capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed, dtypes=types, shapes=shapes, shared_name=shared_name
+        capacity=capacity,
+        min_after_dequeue=min_after_dequeue,
+        seed=seed,
+        dtypes=types,
+        shapes=shapes,
+        shared_name=shared_name,
     )
 
     def summarize():
@@ -210,7 +229,9 @@ def shuffled_queue(types, shapes, capacity, min_after_dequeue, seed, shared_name
 def roomy_shuffled_queue(types, shapes, capacity, min_after_dequeue, **options):
     """A shuffled queue with room for more than what it keeps."""
     if capacity <= min_after_dequeue:
-        raise ValueError(f"capacity={capacity} leaves no room above min_after_dequeue={min_after_dequeue}: it must be bigger")
+        raise ValueError(
+            f"capacity={capacity} leaves no room above min_after_dequeue={min_after_dequeue}: it must be bigger"
+        )
     return shuffled_queue(types, shapes, capacity, min_after_dequeue, **options)
 
 
@@ -228,7 +249,8 @@ def batched(
     num_threads=1,
     **queue_options,
 ):
-    """What all batching functions do, with the arguments they were called with: batches of `tensors`, or of several sources in `tensors_list`.
+    """What all batching functions do, with the arguments they were called with: batches of `tensors`, or of several
+    sources in `tensors_list`.
 
     `make_queue(types, shapes, **queue_options)` gives a queue and a function that summarizes how full it is.
     """

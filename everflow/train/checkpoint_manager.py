@@ -8,7 +8,13 @@ import time
 
 from everflow.framework.scopes import executing_eagerly, get_default_session
 from everflow.platform import file_io, logging
-from everflow.train.checkpoint_state import get_checkpoint_mtimes, get_checkpoint_state, latest_checkpoint, remove_checkpoint, write_state
+from everflow.train.checkpoint_state import (
+    get_checkpoint_mtimes,
+    get_checkpoint_state,
+    latest_checkpoint,
+    remove_checkpoint,
+    write_state,
+)
 from everflow.train.restore_status import session_for
 
 
@@ -36,7 +42,9 @@ class CheckpointManager:
         """Go on from what an earlier process left in the folder."""
         self._latest = None if state is None else state.model_checkpoint_path
         now = time.time()
-        self._last_preserved = now if state is None or not state.last_preserved_timestamp else state.last_preserved_timestamp
+        self._last_preserved = (
+            now if state is None or not state.last_preserved_timestamp else state.last_preserved_timestamp
+        )
         if state is None:
             return
         times = list(state.all_model_checkpoint_timestamps)
@@ -109,7 +117,8 @@ class CheckpointManager:
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):
     """Yield the path of each new checkpoint in a folder as it comes.
 
-    After `timeout` seconds without one it ends, unless `timeout_fn()` gives something false. `min_interval_secs` go by between two.
+    After `timeout` seconds without one it ends, unless `timeout_fn()` gives something false. `min_interval_secs` go by
+    between two.
     """
     seen = None
     while True:

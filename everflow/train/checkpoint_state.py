@@ -65,7 +65,11 @@ def write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None
         )
     else:
         state = generate_checkpoint_state_proto(
-            save_dir, model_checkpoint_path, all_model_checkpoint_paths, all_model_checkpoint_timestamps, last_preserved_timestamp
+            save_dir,
+            model_checkpoint_path,
+            all_model_checkpoint_paths,
+            all_model_checkpoint_timestamps,
+            last_preserved_timestamp,
         )
     if path == state.model_checkpoint_path:
         raise RuntimeError(
@@ -133,7 +137,9 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=SaverDef.V2, meta_graph_suffix="meta"):
-    """Delete the files of a checkpoint and its meta graph. In the old format its name is that of a file, or a pattern of several."""
+    """Delete the files of a checkpoint and its meta graph. In the old format its name is that of a file, or a pattern
+    of several.
+    """
     if checkpoint_format_version == SaverDef.V2:
         data = [index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????"]
     else:

@@ -55,7 +55,9 @@ class Coordinator:
                     logging.info("Error reported to Coordinator: %s, %s", type(ex), ex)
                     info = sys.exc_info()
                 if len(info) != 3 or not info[0] or not isinstance(info[1], BaseException):
-                    raise TypeError(f"ex must be a sys.exc_info() tuple or the exception that is being handled, not {ex!r}")
+                    raise TypeError(
+                        f"ex must be a sys.exc_info() tuple or the exception that is being handled, not {ex!r}"
+                    )
                 self._exc_info_to_raise = info
             self._stop_event.set()
 
@@ -134,7 +136,9 @@ class Coordinator:
 
 
 class LooperThread(threading.Thread):
-    """A daemon thread that calls a function over and over, every `timer_interval_secs`, until its coordinator is asked to stop."""
+    """A daemon thread that calls a function over and over, every `timer_interval_secs`, until its coordinator is asked
+    to stop.
+    """
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         if not isinstance(coord, Coordinator):

@@ -47,7 +47,8 @@ class _ReplicaDeviceChooser:
 
 def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
                           ps_strategy=None):  # fmt: skip
-    """A device function for `tf.device`: variables go to the tasks of `ps_device` in turn, other ops to `worker_device`.
+    """A device function for `tf.device`: variables go to the tasks of `ps_device` in turn, other ops to
+    `worker_device`.
 
     >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]})
     >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):
@@ -55,8 +56,8 @@ def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:w
     ...     v2 = tf.Variable(2.0)  # on /job:ps/task:1
     ...     s = v1 + v2            # on /job:worker
 
-    `ps_strategy(op)` may choose the task of a variable; see `tf.contrib.training.GreedyLoadBalancingStrategy`. None where there are no
-    parameter servers.
+    `ps_strategy(op)` may choose the task of a variable; see `tf.contrib.training.GreedyLoadBalancingStrategy`. None
+    where there are no parameter servers.
     """
     if cluster is not None:
         tasks = ClusterSpec(cluster).as_dict()

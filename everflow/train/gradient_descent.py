@@ -25,7 +25,9 @@ class GradientDescentOptimizer(KernelOptimizer):
         return raw.ResourceScatterAdd(handle.handle, indices, -grad * self._learning_rate)
 
     def _apply_sparse_duplicate_indices(self, grad, var):
-        delta = IndexedSlices(grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype), grad.indices, grad.dense_shape)
+        delta = IndexedSlices(
+            grad.values * cast(self._learning_rate_tensor, var.dtype.base_dtype), grad.indices, grad.dense_shape
+        )
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
 

@@ -1,4 +1,6 @@
-"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding. Those that write files are in `saving_hooks`."""
+"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding. Those that write files
+are in `saving_hooks`.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ class LoggingTensorHook(SessionRunHook):
     def __init__(self, tensors, every_n_iter=None, every_n_secs=None, at_end=False, formatter=None):
         only_at_end = at_end and every_n_iter is None and every_n_secs is None
         if not only_at_end:
-            check_one_given("LoggingTensorHook, unless it only logs at_end,", every_n_iter=every_n_iter, every_n_secs=every_n_secs)
+            check_one_given(
+                "LoggingTensorHook, unless it only logs at_end,", every_n_iter=every_n_iter, every_n_secs=every_n_secs
+            )
         if every_n_iter is not None and every_n_iter <= 0:
             raise ValueError(f"invalid every_n_iter={every_n_iter}.")
         if isinstance(tensors, dict):
@@ -37,7 +41,9 @@ class LoggingTensorHook(SessionRunHook):
             tensors = {item: item for item in tensors}
         self._tensors = tensors
         self._formatter = formatter
-        self._timer = NeverTriggerTimer() if only_at_end else SecondOrStepTimer(every_secs=every_n_secs, every_steps=every_n_iter)
+        self._timer = (
+            NeverTriggerTimer() if only_at_end else SecondOrStepTimer(every_secs=every_n_secs, every_steps=every_n_iter)
+        )
         self._log_at_end = at_end
 
     def begin(self):
@@ -77,7 +83,9 @@ def _as_graph_element(obj, graph):
         return obj
     element = graph.as_graph_element(obj if ":" in obj else obj + ":0")
     if ":" not in obj and len(element.op.outputs) > 1:
-        raise ValueError(f"{obj!r} is an operation with {len(element.op.outputs)} outputs: name one of them, as in '{obj}:0'")
+        raise ValueError(
+            f"{obj!r} is an operation with {len(element.op.outputs)} outputs: name one of them, as in '{obj}:0'"
+        )
     return element
 
 

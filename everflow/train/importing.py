@@ -11,7 +11,8 @@ from everflow.train.saver import Saver
 
 
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where it has none.
+    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where
+    it has none.
 
     >>> saver = tf.train.import_meta_graph("model-1000.meta")
     >>> saver.restore(sess, "model-1000")
@@ -19,13 +20,19 @@ def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None
     return import_meta_graph_with_elements(meta_graph_or_file, clear_devices, import_scope, **kwargs)[0]
 
 
-def import_meta_graph_with_elements(meta_graph_or_file, clear_devices=False, import_scope=None, return_elements=None, **kwargs):
+def import_meta_graph_with_elements(
+    meta_graph_or_file, clear_devices=False, import_scope=None, return_elements=None, **kwargs
+):
     """As `import_meta_graph`; returns (Saver, the return elements)."""
     refuse_when_eager()
-    meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
+    meta = (
+        meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
+    )
     graph = get_default_graph()
     scope = graph.unique_name(import_scope, mark_as_used=False) if import_scope else graph.get_name_scope()
-    _, elements = import_with_elements(meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs)
+    _, elements = import_with_elements(
+        meta, clear_devices, import_scope=import_scope, return_elements=return_elements, **kwargs
+    )
     if meta.HasField("saver_def"):
         return Saver(saver_def=meta.saver_def, name=scope), elements
     if _all_saveable_objects(scope=import_scope):

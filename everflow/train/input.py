@@ -1,4 +1,6 @@
-"""Input by queues: producers that go through lists epoch by epoch, and batching, plain or shuffled, from one source or several."""
+"""Input by queues: producers that go through lists epoch by epoch, and batching, plain or shuffled, from one source or
+several.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor, `num_epochs` times; then OutOfRangeError. A local variable counts: run `tf.local_variables_initializer()`."""
+    """The tensor, `num_epochs` times; then OutOfRangeError. A local variable counts: run
+    `tf.local_variables_initializer()`.
+    """
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -55,11 +59,19 @@ def input_producer(
         input_tensor = convert_to_tensor(input_tensor, name="input_tensor")
         element_shape = input_tensor.shape[1:].merge_with(element_shape)
         if not element_shape.is_fully_defined():
-            raise ValueError(f"A queue needs the shape of its elements, and {input_tensor} leaves it open: pass `element_shape`")
+            raise ValueError(
+                f"A queue needs the shape of its elements, and {input_tensor} leaves it open: pass `element_shape`"
+            )
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
-        q = FIFOQueue(capacity=capacity, dtypes=[input_tensor.dtype.base_dtype], shapes=[element_shape], shared_name=shared_name, name=name)
+        q = FIFOQueue(
+            capacity=capacity,
+            dtypes=[input_tensor.dtype.base_dtype],
+            shapes=[element_shape],
+            shared_name=shared_name,
+            name=name,
+        )
         enq = q.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(q, [enq], cancel_op=cancel_op))
         if summary_name is not None:
@@ -100,10 +112,14 @@ def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capaci
     """A queue of the numbers from 0 to `limit` - 1."""
     with name_scope(name, "input_producer", [limit]) as name:
         numbers = math.range(limit)
-        return input_producer(numbers, [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", name)
+        return input_producer(
+            numbers, [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", name
+        )
 
 
-def slice_input_producer(tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
+def slice_input_producer(
+    tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
+):
     """One row of each tensor in a list, the next ones at each run."""
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
@@ -148,7 +164,14 @@ def _batching(name, make_queue, required, optional, doc):
     return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
 
 
-_SHUFFLED = {"seed": None, "enqueue_many": False, "shapes": None, "allow_smaller_final_batch": False, "shared_name": None, "name": None}
+_SHUFFLED = {
+    "seed": None,
+    "enqueue_many": False,
+    "shapes": None,
+    "allow_smaller_final_batch": False,
+    "shared_name": None,
+    "name": None,
+}
 _PLAIN = {
     "capacity": 32,
     "enqueue_many": False,

@@ -50,7 +50,9 @@ def exponential_decay(learning_rate, global_step, decay_steps, decay_rate, stair
 
 def natural_exp_decay(learning_rate, global_step, decay_steps, decay_rate, staircase=False, name=None):
     """`learning_rate * exp(-decay_rate * global_step / decay_steps)`."""
-    return exponential_decay(learning_rate, global_step, decay_steps, math.exp(math.negative(decay_rate)), staircase=staircase, name=name)
+    return exponential_decay(
+        learning_rate, global_step, decay_steps, math.exp(math.negative(decay_rate)), staircase=staircase, name=name
+    )
 
 
 @_schedule
@@ -63,9 +65,13 @@ def inverse_time_decay(learning_rate, global_step, decay_steps, decay_rate, stai
 
 
 @_schedule
-def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None):
+def polynomial_decay(
+    learning_rate, global_step, decay_steps, end_learning_rate=0.0001, power=1.0, cycle=False, name=None
+):
     """From `learning_rate` to `end_learning_rate` in `decay_steps`, along a power; with `cycle`, in ever longer rounds."""
-    with name_scope(name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]) as name:
+    with name_scope(
+        name, "PolynomialDecay", [learning_rate, global_step, decay_steps, end_learning_rate, power]
+    ) as name:
         initial = convert_to_tensor(learning_rate, name="initial_learning_rate")
         dtype = initial.dtype
         end_learning_rate, power = _cast(dtype, end_learning_rate, power)
@@ -77,7 +83,9 @@ def polynomial_decay(learning_rate, global_step, decay_steps, end_learning_rate=
         else:
             step = math.minimum(step, decay_steps)
         p = math.divide(step, steps)
-        return math.add(math.multiply(initial - end_learning_rate, math.pow(1 - p, power)), end_learning_rate, name=name)
+        return math.add(
+            math.multiply(initial - end_learning_rate, math.pow(1 - p, power)), end_learning_rate, name=name
+        )
 
 
 def piecewise_constant(x, boundaries, values, name=None):
@@ -88,7 +96,9 @@ def piecewise_constant(x, boundaries, values, name=None):
     boundaries = [convert_to_tensor(b) for b in nest.flatten(boundaries)]
     values = [convert_to_tensor(v) for v in nest.flatten(values)]
     if len(boundaries) != len(values) - 1:
-        raise ValueError(f"There must be 1 less of boundaries than of values; there are {len(boundaries)} and {len(values)}")
+        raise ValueError(
+            f"There must be 1 less of boundaries than of values; there are {len(boundaries)} and {len(values)}"
+        )
     x_converted = convert_to_tensor(x)
     for i, b in enumerate(boundaries):
         if b.dtype.base_dtype != x_converted.dtype.base_dtype:
@@ -96,10 +106,14 @@ def piecewise_constant(x, boundaries, values, name=None):
             if b.dtype.base_dtype == dtypes.int32 and x_converted.dtype.base_dtype == dtypes.int64:
                 boundaries[i] = math.cast(b, x_converted.dtype.base_dtype)
             else:
-                raise ValueError(f"Boundaries and x must have the same dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}")
+                raise ValueError(
+                    f"Boundaries and x must have the same dtype: {b.dtype.base_dtype!r}, {x_converted.dtype.base_dtype!r}"
+                )
     for v in values[1:]:
         if v.dtype.base_dtype != values[0].dtype.base_dtype:
-            raise ValueError(f"All values must have the same dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}")
+            raise ValueError(
+                f"All values must have the same dtype: {values[0].dtype.base_dtype!r} and {v.dtype.base_dtype!r}"
+            )
     with name_scope(name, "PiecewiseConstant", [x_converted, boundaries, values, name]):
         pairs = [(x_converted <= boundaries[0], lambda: values[0]), (x_converted > boundaries[-1], lambda: values[-1])]
         for low, high, v in zip(boundaries[:-1], boundaries[1:], values[1:-1], strict=True):

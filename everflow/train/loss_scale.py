@@ -1,4 +1,6 @@
-"""Loss scaling for half precision: the loss is multiplied so that small gradients don't vanish, and gradients divided again."""
+"""Loss scaling for half precision: the loss is multiplied so that small gradients don't vanish, and gradients divided
+again.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class FixedLossScale(LossScale):
 
 
 def _all_finite(grads):
-    finite = [math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None]
+    finite = [
+        math.reduce_all(math.is_finite(g.values if isinstance(g, IndexedSlices) else g)) for g in grads if g is not None
+    ]
     return math.reduce_all(finite)
 
 
@@ -97,7 +101,9 @@ class DynamicLossScale(LossScale):
             return grouping.group(assign, self._num_good_steps.assign(0))
 
         def after_finite():
-            return cond(self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op)
+            return cond(
+                self._num_good_steps + 1 >= self._increment_period, grow, lambda: self._num_good_steps.assign_add(1).op
+            )
 
         def after_overflow():
             smaller = math.maximum(self._current_loss_scale / self._multiplier, 1)
@@ -163,7 +169,9 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
     @staticmethod
     def _unscaled(grad, inverse):
         if isinstance(grad, IndexedSlices):
-            return IndexedSlices(grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape)
+            return IndexedSlices(
+                grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape
+            )
         return grad * math.cast(inverse, grad.dtype)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
@@ -189,7 +197,9 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is rewritten."""
+    """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is
+    rewritten.
+    """
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)

@@ -1,4 +1,6 @@
-"""`MonitoredSession` and its kin: sessions that initialize, restore, call hooks around each run, and start anew when workers are lost."""
+"""`MonitoredSession` and its kin: sessions that initialize, restore, call hooks around each run, and start anew when
+workers are lost.
+"""
 
 from __future__ import annotations
 
@@ -88,7 +90,9 @@ class WorkerSessionCreator(_ManagedSessionCreator):
 
     def create_session(self):
         self._scaffold.finalize()
-        return self._get_session_manager().wait_for_session(self._master, config=self._config, max_wait_secs=self._max_wait_secs)
+        return self._get_session_manager().wait_for_session(
+            self._master, config=self._config, max_wait_secs=self._max_wait_secs
+        )
 
 
 # --- layers of sessions, one in the other -----------------------------------------------------
@@ -146,7 +150,9 @@ class _HookedSession(_WrappedSession):
         if self.should_stop():
             raise RuntimeError("Run called even after should_stop requested.")
         actual_fetches = {"caller": fetches}
-        context = SessionRunContext(original_args=SessionRunArgs(fetches=fetches, feed_dict=feed_dict), session=self._sess)
+        context = SessionRunContext(
+            original_args=SessionRunArgs(fetches=fetches, feed_dict=feed_dict), session=self._sess
+        )
         all_options = RunOptions()
         if options is not None:
             all_options.CopyFrom(options)
@@ -156,7 +162,9 @@ class _HookedSession(_WrappedSession):
             # Nobody wants more than values: the quick way.
             outputs = self._sess.run(fetches=actual_fetches, feed_dict=feed_dict)
         else:
-            outputs = self._sess.run(fetches=actual_fetches, feed_dict=feed_dict, options=all_options, run_metadata=metadata)
+            outputs = self._sess.run(
+                fetches=actual_fetches, feed_dict=feed_dict, options=all_options, run_metadata=metadata
+            )
         for hook in self._hooks:
             values = SessionRunValues(results=outputs.get(hook), options=all_options, run_metadata=metadata)
             hook.after_run(context, values)
@@ -202,8 +210,12 @@ def _merge_options(options, more):
     options.inter_op_thread_pool = max(options.inter_op_thread_pool, more.inter_op_thread_pool)
     options.output_partition_graphs = options.output_partition_graphs or more.output_partition_graphs
     options.debug_options.debug_tensor_watch_opts.extend(more.debug_options.debug_tensor_watch_opts)
-    options.debug_options.reset_disk_byte_usage = options.debug_options.reset_disk_byte_usage or more.debug_options.reset_disk_byte_usage
-    options.report_tensor_allocations_upon_oom = options.report_tensor_allocations_upon_oom or more.report_tensor_allocations_upon_oom
+    options.debug_options.reset_disk_byte_usage = (
+        options.debug_options.reset_disk_byte_usage or more.debug_options.reset_disk_byte_usage
+    )
+    options.report_tensor_allocations_upon_oom = (
+        options.report_tensor_allocations_upon_oom or more.report_tensor_allocations_upon_oom
+    )
 
 
 class _CoordinatedSession(_WrappedSession):
@@ -264,7 +276,9 @@ class _RecoverableSession(_WrappedSession):
         self._sess = None
 
     def run(self, fetches, feed_dict=None, options=None, run_metadata=None):
-        return self._until_done(lambda sess: sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata))
+        return self._until_done(
+            lambda sess: sess.run(fetches, feed_dict=feed_dict, options=options, run_metadata=run_metadata)
+        )
 
     def run_step_fn(self, step_fn, raw_session, run_with_hooks):
         return self._until_done(lambda sess: sess.run_step_fn(step_fn, raw_session, sess.run))
@@ -323,14 +337,18 @@ class _MonitoredSession:
                 start_queue_runners(sess=self.tf_sess, coord=self.coord)
             for hook in self.hooks:
                 hook.after_create_session(self.tf_sess, self.coord)
-            return _CoordinatedSession(_HookedSession(self.tf_sess, self.hooks), self.coord, self.stop_grace_period_secs)
+            return _CoordinatedSession(
+                _HookedSession(self.tf_sess, self.hooks), self.coord, self.stop_grace_period_secs
+            )
 
     def __init__(self, session_creator, hooks, should_recover, stop_grace_period_secs=120):
         self._graph_was_finalized = get_default_graph().finalized
         self._hooks = hooks or []
         for hook in self._hooks:
             hook.begin()
-        creator = self._CoordinatedSessionCreator(session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs)
+        creator = self._CoordinatedSessionCreator(
+            session_creator or ChiefSessionCreator(), self._hooks, stop_grace_period_secs
+        )
         self._coordinated_creator = creator
         self._sess = _RecoverableSession(creator) if should_recover else creator.create_session()
 
@@ -453,7 +471,8 @@ def MonitoredTrainingSession(
     save_checkpoint_steps=USE_DEFAULT,
     summary_dir=None,
 ):
-    """A `MonitoredSession` for training: the chief saves checkpoints and summaries and counts steps, workers wait for it.
+    """A `MonitoredSession` for training: the chief saves checkpoints and summaries and counts steps, workers wait for
+    it.
 
     >>> with tf.train.MonitoredTrainingSession(checkpoint_dir="model") as sess:
     ...     while not sess.should_stop():

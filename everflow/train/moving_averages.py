@@ -118,7 +118,9 @@ class ExponentialMovingAverage:
             var_list = variables.trainable_variables()
         for var in var_list:
             if var.dtype.base_dtype not in (dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64):
-                raise TypeError(f"An average is of floating-point values; {var.name} has the type {var.dtype.base_dtype.name}")
+                raise TypeError(
+                    f"An average is of floating-point values; {var.name} has the type {var.dtype.base_dtype.name}"
+                )
             if var not in self._averages:
                 with init_scope():
                     self._averages[var] = self._shadow(var)

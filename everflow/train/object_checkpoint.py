@@ -1,4 +1,6 @@
-"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names in the graph."""
+"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names in the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,22 @@ from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import write_state
-from everflow.train.restore_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus, session_for
+from everflow.train.restore_status import (
+    CheckpointLoadStatus,
+    InitializationOnlyStatus,
+    NameBasedSaverStatus,
+    session_for,
+)
 from everflow.train.saver_graph import SaverGraph, by_device
-from everflow.train.tracking import OBJECT_GRAPH_KEY, AutoTrackable, ObjectTree, PythonState, children_of, is_trackable, read_object_graph
+from everflow.train.tracking import (
+    OBJECT_GRAPH_KEY,
+    AutoTrackable,
+    ObjectTree,
+    PythonState,
+    children_of,
+    is_trackable,
+    read_object_graph,
+)
 
 
 class _Text(SaveableObject):
@@ -29,7 +44,8 @@ class _Text(SaveableObject):
 class _SaveOps:
     """The nodes that save one state of the tree; made again only when the tree has changed.
 
-    What is no part of the graph (the tree, Python objects' state, the path) is fed; when executing eagerly it is there at once.
+    What is no part of the graph (the tree, Python objects' state, the path) is fed; when executing eagerly it is there
+    at once.
     """
 
     def __init__(self, tree, path=""):
@@ -78,10 +94,17 @@ class RestoreOps:
         return [self._made[key, id(thing)] for _, key, thing, _ in wanted]
 
     def _restore(self, entries):
-        specs = [(spec, key if len(saveable.specs) == 1 else spec.name) for _, key, _, saveable in entries for spec in saveable.specs]
+        specs = [
+            (spec, key if len(saveable.specs) == 1 else spec.name)
+            for _, key, _, saveable in entries
+            for spec in saveable.specs
+        ]
         with device("/cpu:0"):
             tensors = raw.RestoreV2(
-                self.prefix, [name for _, name in specs], [s.slice_spec for s, _ in specs], dtypes=[s.dtype.base_dtype for s, _ in specs]
+                self.prefix,
+                [name for _, name in specs],
+                [s.slice_spec for s, _ in specs],
+                dtypes=[s.dtype.base_dtype for s, _ in specs],
             )
         position = 0
         for _, key, thing, saveable in entries:
@@ -113,7 +136,9 @@ class ObjectSaver:
             return self.nodes.save_ops(tree).run(session, file_prefix)
 
     def read(self, save_path):
-        """Prepare restoring from a path: the status returned runs it. When executing eagerly restore, now and whenever an object comes."""
+        """Prepare restoring from a path: the status returned runs it. When executing eagerly restore, now and whenever
+        an object comes.
+        """
         reader = open_checkpoint(save_path)
         if not reader.has(OBJECT_GRAPH_KEY):
             status = NameBasedSaverStatus(self._root, save_path)
@@ -151,14 +176,19 @@ class Checkpoint(AutoTrackable):
         self._saver = ObjectSaver(self)
 
     def _checkpoint_children(self):
-        return [("save_counter" if name == "_save_counter" else name, value) for name, value in super()._checkpoint_children()]
+        return [
+            ("save_counter" if name == "_save_counter" else name, value)
+            for name, value in super()._checkpoint_children()
+        ]
 
     @property
     def save_counter(self):
         """A variable that counts calls of `save`; the number at the end of each path."""
         if not hasattr(self, "_save_counter"):
             with init_scope(), device("/cpu:0"):
-                self._save_counter = Variable(0, name="save_counter", dtype=dtypes.int64, trainable=False, use_resource=True)
+                self._save_counter = Variable(
+                    0, name="save_counter", dtype=dtypes.int64, trainable=False, use_resource=True
+                )
         return self._save_counter
 
     def write(self, file_prefix, session=None):

@@ -50,7 +50,9 @@ class _Target:
             raise NotImplementedError("Trying to update a Tensor ", variable)
         if isinstance(grad, IndexedSlices):
             if variable.constraint is not None:
-                raise RuntimeError(f"Cannot use a constraint function with sparse gradients, as {variable.name} has them")
+                raise RuntimeError(
+                    f"Cannot use a constraint function with sparse gradients, as {variable.name} has them"
+                )
             if is_resource_variable(variable):
                 return optimizer._resource_apply_sparse_duplicate_indices(grad.values, variable, grad.indices)
             return optimizer._apply_sparse_duplicate_indices(grad, variable)
@@ -146,13 +148,29 @@ class Optimizer:
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
     def compute_gradients(
-        self, loss, var_list=None, gate_gradients=GATE_OP, aggregation_method=None, colocate_gradients_with_ops=False, grad_loss=None
+        self,
+        loss,
+        var_list=None,
+        gate_gradients=GATE_OP,
+        aggregation_method=None,
+        colocate_gradients_with_ops=False,
+        grad_loss=None,
     ):
         """A list of (gradient, variable); a gradient may be None."""
-        return self._found_gradients(loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss)
+        return self._found_gradients(
+            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
+        )
 
     def _found_gradients(
-        self, loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss, stop_gradients=None, scaled=True
+        self,
+        loss,
+        var_list,
+        gate_gradients,
+        aggregation_method,
+        colocate_gradients_with_ops,
+        grad_loss,
+        stop_gradients=None,
+        scaled=True,
     ):
         if executing_eagerly() or callable(loss) and get_default_graph().building_function:
             return self._gradients_by_tape(loss, var_list, grad_loss)
@@ -172,8 +190,14 @@ class Optimizer:
         else:
             var_list = nest.flatten(var_list)
         var_list = var_list + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
-        if distribution.has_strategy() and distribution.in_cross_replica_context() and any(hasattr(v, "primary") for v in var_list):
-            raise ValueError("Gradients of a strategy's variables are computed in a replica function: see `experimental_run_v2`.")
+        if (
+            distribution.has_strategy()
+            and distribution.in_cross_replica_context()
+            and any(hasattr(v, "primary") for v in var_list)
+        ):
+            raise ValueError(
+                "Gradients of a strategy's variables are computed in a replica function: see `experimental_run_v2`."
+            )
         targets = [_Target(v) for v in var_list]
         if not var_list:
             raise ValueError("No variables to optimize.")
@@ -240,10 +264,14 @@ class Optimizer:
     def _apply_in_all_replicas(self, grads_and_vars, global_step, name):
         """Meet the other replicas, and apply the sum of all gradients to every copy of the variables."""
         if distribution.in_cross_replica_context():
-            raise RuntimeError("In cross-replica context, `_distributed_apply()` takes the place of `apply_gradients()`")
+            raise RuntimeError(
+                "In cross-replica context, `_distributed_apply()` takes the place of `apply_gradients()`"
+            )
         _check_any_gradient(grads_and_vars)
         present = [(g, v) for g, v in grads_and_vars if g is not None]
-        return distribution.current().replica_context.merge_call(self._distributed_apply, args=(present, global_step, name))
+        return distribution.current().replica_context.merge_call(
+            self._distributed_apply, args=(present, global_step, name)
+        )
 
     def _distributed_apply(self, strategy, grads_and_vars, global_step=None, name=None):
         """As `apply_gradients`, for gradients and variables that have a part for each replica."""
@@ -259,12 +287,18 @@ class Optimizer:
                 with name_scope("update_" + variable.op.name), colocate_with(variable.op):
                     return _Target(variable).update(self, self._converted(grad))
 
-            updates = [op for g, v in zip(grads, var_list, strict=True) for op in extended.update(v, update, args=(g,), group=False)]
+            updates = [
+                op
+                for g, v in zip(grads, var_list, strict=True)
+                for op in extended.update(v, update, args=(g,), group=False)
+            ]
 
             def finish():
                 return self._finish(updates, "update")
 
-            finished = grouping.group(*extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False))
+            finished = grouping.group(
+                *extended.update_non_slot(extended.non_slot_devices(var_list), finish, group=False)
+            )
             if global_step is not None:
                 with control_dependencies([finished]):
                     counted = extended.update(global_step, lambda v: v.assign_add(1, read_value=False))
@@ -274,7 +308,9 @@ class Optimizer:
     def _finish_and_count(self, update_ops, global_step, name):
         with control_dependencies([self._finish(update_ops, "update")]), colocate_with(global_step.op):
             if is_resource_variable(global_step):
-                return raw.AssignAddVariableOp(global_step.handle, convert_to_tensor(1, dtype=global_step.dtype), name=name)
+                return raw.AssignAddVariableOp(
+                    global_step.handle, convert_to_tensor(1, dtype=global_step.dtype), name=name
+                )
             return state.assign_add(global_step, 1, name=name)
 
     @staticmethod
@@ -328,7 +364,9 @@ class Optimizer:
         return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is one."""
+        """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is
+        one.
+        """
         key = (name, colocate_with.op.graph)
         if key not in self._non_slot_dict:
             with get_default_graph().colocate_with(colocate_with.op):
@@ -349,7 +387,9 @@ class Optimizer:
         valid = self._valid_dtypes()
         for tensor in tensors:
             if tensor.dtype.base_dtype not in valid:
-                raise ValueError(f"Invalid type {tensor.dtype.base_dtype!r} for {tensor.name}, expected: {list(valid)}.")
+                raise ValueError(
+                    f"Invalid type {tensor.dtype.base_dtype!r} for {tensor.name}, expected: {list(valid)}."
+                )
 
     def _valid_dtypes(self):
         return {dtypes.float16, dtypes.bfloat16, dtypes.float32, dtypes.float64}
@@ -381,7 +421,9 @@ class Optimizer:
     def _apply_sparse_duplicate_indices(self, grad, var):
         """Apply slices in which an index may come twice: by default after adding those up."""
         summed, unique_indices = _deduplicate_indexed_slices(values=grad.values, indices=grad.indices)
-        return self._apply_sparse(IndexedSlices(indices=unique_indices, values=summed, dense_shape=grad.dense_shape), var)
+        return self._apply_sparse(
+            IndexedSlices(indices=unique_indices, values=summed, dense_shape=grad.dense_shape), var
+        )
 
     def _apply_sparse(self, grad, var):
         raise NotImplementedError()
@@ -396,7 +438,8 @@ class KernelOptimizer(Optimizer):
 
     `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_rule_tensors` its scalar inputs to
     attributes that `_prepare` sets. `_hyperparameters` are the names they have in the graph; values are in attributes
-    called so (`_attributes` has exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
+    called so (`_attributes` has exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start
+    at zero.
     """
 
     _rule: str
@@ -418,7 +461,9 @@ class KernelOptimizer(Optimizer):
 
     def _prepare(self):
         held = {name: self._attribute(name) for name in self._hyperparameters}
-        self._prepare_tensors(**{name: (attribute + self._tensor_suffix, getattr(self, attribute)) for name, attribute in held.items()})
+        self._prepare_tensors(
+            **{name: (attribute + self._tensor_suffix, getattr(self, attribute)) for name, attribute in held.items()}
+        )
 
     def _create_slots(self, var_list):
         for v in var_list:

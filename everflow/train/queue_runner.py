@@ -60,7 +60,9 @@ class QueueRunner:
         if queue_closed_exception_types is None:
             queue_closed_exception_types = (errors.OutOfRangeError,)
         elif not isinstance(queue_closed_exception_types, tuple) or not queue_closed_exception_types:
-            raise TypeError(f"queue_closed_exception_types must be a tuple of tf.errors, not {queue_closed_exception_types!r}")
+            raise TypeError(
+                f"queue_closed_exception_types must be a tuple of tf.errors, not {queue_closed_exception_types!r}"
+            )
         self._queue_closed_exception_types = queue_closed_exception_types
 
     def _init_from_proto(self, proto, import_scope=None):
@@ -85,7 +87,9 @@ class QueueRunner:
     queue_closed_exception_types = property(
         lambda self: self._queue_closed_exception_types, doc="The errors that only mean the end of the input."
     )
-    exceptions_raised = property(lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell.")
+    exceptions_raised = property(
+        lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell."
+    )
 
     @property
     def name(self):
@@ -173,7 +177,9 @@ class QueueRunner:
         proto.enqueue_op_name.extend(inside(op.name) for op in self._enqueue_ops)
         proto.close_op_name = inside(self._close_op.name)
         proto.cancel_op_name = inside(self._cancel_op.name)
-        proto.queue_closed_exception_types.extend(errors.error_code_from_exception_type(t) for t in self._queue_closed_exception_types)
+        proto.queue_closed_exception_types.extend(
+            errors.error_code_from_exception_type(t) for t in self._queue_closed_exception_types
+        )
         return proto
 
     @staticmethod

@@ -18,7 +18,11 @@ def session_for(session):
 
 def _initializers(objects):
     found = [v.initializer for v in objects if isinstance(v, Variable)]
-    found += [thing.initializer for thing in objects if not isinstance(thing, Variable) and getattr(thing, "initializer", None) is not None]
+    found += [
+        thing.initializer
+        for thing in objects
+        if not isinstance(thing, Variable) and getattr(thing, "initializer", None) is not None
+    ]
     return found
 
 
@@ -126,7 +130,9 @@ class CheckpointLoadStatus:
             session.run(ops, {self._restore_ops.prefix: self._path})
 
     def initialize_or_restore(self, session=None):
-        """Initialize what the checkpoint does not have, and restore the rest; nothing is left to do when executing eagerly."""
+        """Initialize what the checkpoint does not have, and restore the rest; nothing is left to do when executing
+        eagerly.
+        """
         if executing_eagerly():
             return
         session = session_for(session)
@@ -175,7 +181,9 @@ class NameBasedSaverStatus:
         return [t for t in ObjectTree(self._root).objects if isinstance(t, Variable)]
 
     def assert_consumed(self):
-        raise AssertionError(f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}")
+        raise AssertionError(
+            f"{self._path} was written by names, so that it is not known which objects it should restore: {self._root}"
+        )
 
     def expect_partial(self):
         return self

@@ -38,7 +38,8 @@ def _renamed(saver_def, rename):
 
 
 class Saver:
-    """Saves and restores variables: all of the default graph's, or those in `var_list` (a list, or a dict from names in the file).
+    """Saves and restores variables: all of the default graph's, or those in `var_list` (a list, or a dict from names in
+    the file).
 
     >>> saver = tf.train.Saver()
     >>> path = saver.save(sess, "model", global_step=100)
@@ -79,7 +80,9 @@ class Saver:
             self._write_version = self.saver_def.version
         self._history = CheckpointHistory(
             self.saver_def.max_to_keep if self.saver_def is not None else max_to_keep or 0,
-            self.saver_def.keep_checkpoint_every_n_hours if self.saver_def is not None else keep_checkpoint_every_n_hours,
+            self.saver_def.keep_checkpoint_every_n_hours
+            if self.saver_def is not None
+            else keep_checkpoint_every_n_hours,
         )
 
     def build(self):
@@ -124,7 +127,10 @@ class Saver:
         """The SaverDef, with names relative to a scope."""
         if export_scope is None:
             return self.saver_def
-        if not (self.saver_def.filename_tensor_name.startswith(export_scope) and self.saver_def.save_tensor_name.startswith(export_scope)):
+        if not (
+            self.saver_def.filename_tensor_name.startswith(export_scope)
+            and self.saver_def.save_tensor_name.startswith(export_scope)
+        ):
             return None
         cut = len(export_scope.rstrip("/")) + 1
         return _renamed(self.saver_def, lambda name: name[cut:])
@@ -153,17 +159,22 @@ class Saver:
 
     def recover_last_checkpoints(self, checkpoint_paths):
         """Take over checkpoints that an earlier process wrote, those of them that are there."""
-        self.set_last_checkpoints_with_time([(path, when) for path in checkpoint_paths for when in get_checkpoint_mtimes([path])])
+        self.set_last_checkpoints_with_time(
+            [(path, when) for path in checkpoint_paths for when in get_checkpoint_mtimes([path])]
+        )
 
     def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
              write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
-        """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file; returns its path."""
+        """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file;
+        returns its path.
+        """
         if not self._is_built:
             raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        # A supervisor saves from a thread of its own; the state file must not end up naming the older of two checkpoints.
+        # A supervisor saves from a thread of its own; the state file must not end up naming the older of two
+        # checkpoints.
         with self._saving:
             return self._save(sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph, write_state,
                               strip_default_attrs, save_debug_info)  # fmt: skip
@@ -192,7 +203,9 @@ class Saver:
         if write_meta_graph:
             with sess.graph.as_default():
                 self.export_meta_graph(
-                    meta_graph_filename(path, meta_graph_suffix), strip_default_attrs=strip_default_attrs, save_debug_info=save_debug_info
+                    meta_graph_filename(path, meta_graph_suffix),
+                    strip_default_attrs=strip_default_attrs,
+                    save_debug_info=save_debug_info,
                 )
         return written
 
@@ -239,7 +252,9 @@ class Saver:
         if self._is_empty:
             return
         if save_path is None:
-            raise ValueError("Can't load save_path: it is None, which tf.train.latest_checkpoint gives where there is none")
+            raise ValueError(
+                "Can't load save_path: it is None, which tf.train.latest_checkpoint gives where there is none"
+            )
         if not checkpoint_exists(save_path):
             raise ValueError(f"save_path is not a valid checkpoint: {save_path}")
         logging.info("Restoring parameters from %s", save_path)
@@ -273,7 +288,9 @@ class Saver:
                         f"Names in the checkpoint without a variable: {', '.join(sorted(set(keys) - set(variables)))}\n\n"
                         f"{len(set(keys) & set(variables))} names are in both. Original error:\n\n{error.message}",
                     )
-                self._object_saver = Saver({keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape)
+                self._object_saver = Saver(
+                    {keys[name]: variable for name, variable in variables.items()}, reshape=self._reshape
+                )
         self._object_saver.restore(sess, save_path)
         return True
 

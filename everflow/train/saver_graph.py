@@ -37,7 +37,9 @@ class RefVariableSaveable(SaveableObject):
 
     def restore(self, restored_tensors, restored_shapes):
         tensor = _first(restored_tensors, restored_shapes)
-        return state.assign(self.op, tensor, validate_shape=restored_shapes is None and self.op.shape.is_fully_defined())
+        return state.assign(
+            self.op, tensor, validate_shape=restored_shapes is None and self.op.shape.is_fully_defined()
+        )
 
 
 class ResourceVariableSaveable(SaveableObject):
@@ -61,7 +63,9 @@ class ResourceVariableSaveable(SaveableObject):
 
 
 class ResourceSliceSaveable(ResourceVariableSaveable):
-    """A part of a partitioned resource variable. Each use reads it anew and brings it to the CPU, which gives it a shard apart."""
+    """A part of a partitioned resource variable. Each use reads it anew and brings it to the CPU, which gives it a
+    shard apart.
+    """
 
     def __init__(self, var, slice_spec, name):
         super().__init__(var, slice_spec, name)
@@ -81,7 +85,9 @@ class ResourceSliceSaveable(ResourceVariableSaveable):
 
 
 def _is_resource(var):
-    return hasattr(var, "handle") and isinstance(getattr(var, "handle", None), Tensor) and hasattr(var, "_graph_element")
+    return (
+        hasattr(var, "handle") and isinstance(getattr(var, "handle", None), Tensor) and hasattr(var, "_graph_element")
+    )
 
 
 def named(var_list):
@@ -122,7 +128,9 @@ def _comes_from_variable(tensor):
 
 
 def saveables_of(var_list) -> list[SaveableObject]:
-    """What a list or dict of variables comes to, in the order of names; TypeError or ValueError for what can't be saved."""
+    """What a list or dict of variables comes to, in the order of names; TypeError or ValueError for what can't be
+    saved.
+    """
     found, seen = [], {}
     things = named(var_list)
     for name in sorted(things):
@@ -154,7 +162,9 @@ def _saveables(name, thing):
             elif _is_resource(part):
                 yield ResourceVariableSaveable(part, info.spec, name)
             else:
-                yield RefVariableSaveable(part.value(), info.spec, name, op=internal_convert_to_tensor(part, as_ref=True))
+                yield RefVariableSaveable(
+                    part.value(), info.spec, name, op=internal_convert_to_tensor(part, as_ref=True)
+                )
     elif _is_resource(thing):
         yield ResourceVariableSaveable(thing, "", name)
     else:
@@ -219,7 +229,9 @@ class SaverGraph:
         names, slices, tensors = [s.name for s in specs], [s.slice_spec for s in specs], [s.tensor for s in specs]
         if self.write_version == SaverDef.V2:
             return raw.SaveV2(prefix=filename, tensor_names=names, shape_and_slices=slices, tensors=tensors)
-        return raw.SaveSlices(filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save")
+        return raw.SaveSlices(
+            filename=filename, tensor_names=names, shapes_and_slices=slices, data=tensors, name="save"
+        )
 
     def _save_shards(self, prefix, shards):
         merges = self.write_version == SaverDef.V2
@@ -235,7 +247,9 @@ class SaverGraph:
             if not merges:
                 return raw.ShardedFilespec(basename=prefix, num_shards=count)
             with device(_on_cpu(shards[-1][0] if shards else "")):
-                merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
+                merged = raw.MergeV2Checkpoints(
+                    checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True
+                )
                 with control_dependencies([merged]):
                     return array.identity(prefix)
 
@@ -260,7 +274,9 @@ class SaverGraph:
                 saves.append(self._save_op(prefixes[-1], held))
         with device(_on_cpu(shards[-1][0])):
             with control_dependencies(saves):
-                merged = raw.MergeV2Checkpoints(checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True)
+                merged = raw.MergeV2Checkpoints(
+                    checkpoint_prefixes=prefixes, destination_prefix=prefix, delete_old_dirs=True
+                )
             with control_dependencies([merged]):
                 return array.identity(prefix)
 
@@ -277,7 +293,10 @@ class SaverGraph:
         for saveable in saveables:
             shapes = None
             if self.reshape:
-                shapes = [s.tensor.shape if s.tensor.shape.is_fully_defined() else array.shape(s.tensor) for s in saveable.specs]
+                shapes = [
+                    s.tensor.shape if s.tensor.shape.is_fully_defined() else array.shape(s.tensor)
+                    for s in saveable.specs
+                ]
             mine = tensors[position : position + len(saveable.specs)]
             position += len(mine)
             assigns.append(saveable.restore(mine, shapes))

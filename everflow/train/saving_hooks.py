@@ -105,14 +105,18 @@ class CheckpointSaverHook(PeriodicHook):
             return self._scaffold.saver
         self._saver = only_of(GraphKeys.SAVERS, "CheckpointSaverHook(saver=...)")
         if self._saver is None:
-            raise RuntimeError(f"There is no saver in the collection {GraphKeys.SAVERS}: give the hook a `saver` or a `scaffold`")
+            raise RuntimeError(
+                f"There is no saver in the collection {GraphKeys.SAVERS}: give the hook a `saver` or a `scaffold`"
+            )
         return self._saver
 
 
 class SummarySaverHook(ForeseeingHook):
     """Writes summaries every so many steps or seconds, of an op or of a scaffold's `summary_op`."""
 
-    def __init__(self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None):
+    def __init__(
+        self, save_steps=None, save_secs=None, output_dir=None, summary_writer=None, scaffold=None, summary_op=None
+    ):
         check_one_given("SummarySaverHook", scaffold=scaffold, summary_op=summary_op)
         super().__init__(save_secs, save_steps, output_dir, summary_writer)
         self._scaffold, self._summary_op = scaffold, summary_op

@@ -8,7 +8,12 @@ from everflow.ops.array import concat
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.io.summaries import merge_all
 from everflow.ops.lookup.static import tables_initializer
-from everflow.ops.variables.resources import initialize_resources, local_resources, report_uninitialized_resources, shared_resources
+from everflow.ops.variables.resources import (
+    initialize_resources,
+    local_resources,
+    report_uninitialized_resources,
+    shared_resources,
+)
 from everflow.ops.variables.variable import (
     global_variables,
     global_variables_initializer,
@@ -20,7 +25,9 @@ from everflow.train.saver import Saver
 
 
 def only_of(collection, argument):
-    """The one thing in a collection of the graph, None where it is empty; where it has more, `argument` can say which one."""
+    """The one thing in a collection of the graph, None where it is empty; where it has more, `argument` can say which
+    one.
+    """
     found = get_collection(collection)
     if len(found) > 1:
         raise RuntimeError(f"More than one item in collection {collection!r}: say which one is meant by {argument}")
@@ -29,11 +36,19 @@ def only_of(collection, argument):
 
 # What `finalize` makes where neither the program nor a collection of the graph has it, in this order.
 _DEFAULTS = {
-    "init_op": (GraphKeys.INIT_OP, lambda: group(global_variables_initializer(), initialize_resources(shared_resources()))),
-    "ready_op": (GraphKeys.READY_OP, lambda: concat([report_uninitialized_variables(), report_uninitialized_resources()], 0)),
+    "init_op": (
+        GraphKeys.INIT_OP,
+        lambda: group(global_variables_initializer(), initialize_resources(shared_resources())),
+    ),
+    "ready_op": (
+        GraphKeys.READY_OP,
+        lambda: concat([report_uninitialized_variables(), report_uninitialized_resources()], 0),
+    ),
     "ready_for_local_init_op": (
         GraphKeys.READY_FOR_LOCAL_INIT_OP,
-        lambda: concat([report_uninitialized_variables(global_variables()), report_uninitialized_resources(shared_resources())], 0),
+        lambda: concat(
+            [report_uninitialized_variables(global_variables()), report_uninitialized_resources(shared_resources())], 0
+        ),
     ),
     "local_init_op": (GraphKeys.LOCAL_INIT_OP, lambda: Scaffold.default_local_init_op()),
     "summary_op": (GraphKeys.SUMMARY_OP, merge_all),
@@ -48,7 +63,8 @@ class ModelOps:
     init_feed_dict = property(lambda self: self._init_feed_dict, doc="What is fed to the init op.")
     ready_op = property(lambda self: self._ready_op, doc="A tensor of the names of what is not initialized yet.")
     ready_for_local_init_op = property(
-        lambda self: self._ready_for_local_init_op, doc="A tensor of the names of what is missing for the local init op."
+        lambda self: self._ready_for_local_init_op,
+        doc="A tensor of the names of what is missing for the local init op.",
     )
     summary_op = property(lambda self: self._summary_op, doc="All summaries, merged.")
     saver = property(lambda self: self._saver, doc="The saver.")
@@ -82,13 +98,17 @@ class Scaffold(ModelOps):
             if not isinstance(copy_from_scaffold, Scaffold):
                 raise TypeError(f"`copy_from_scaffold` must be a Scaffold, not {copy_from_scaffold!r}")
             init_fn = init_fn or copy_from_scaffold._user_init_fn
-            given = {name: getattr(copy_from_scaffold, name) if value is None else value for name, value in given.items()}
+            given = {
+                name: getattr(copy_from_scaffold, name) if value is None else value for name, value in given.items()
+            }
         for name, value in given.items():
             setattr(self, f"_{name}", value)
         self._user_init_fn = init_fn
         self._init_fn = (lambda sess: self._user_init_fn(self, sess)) if init_fn else None
 
-    local_init_op = property(lambda self: self._local_init_op, doc="The op that initializes local variables and tables.")
+    local_init_op = property(
+        lambda self: self._local_init_op, doc="The op that initializes local variables and tables."
+    )
     init_fn = property(lambda self: self._init_fn, doc="A function of the session, called after the init op.")
 
     def finalize(self):

@@ -1,4 +1,6 @@
-"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by running init ops."""
+"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by running init
+ops.
+"""
 
 from __future__ import annotations
 
@@ -33,9 +35,13 @@ class SessionManager:
         self._local_init_run_options = local_init_run_options
         self._target = None
         if ready_for_local_init_op is not None and local_init_op is None:
-            raise ValueError(f"ready_for_local_init_op ({ready_for_local_init_op}) says when the local_init_op may run: pass that one, too")
+            raise ValueError(
+                f"ready_for_local_init_op ({ready_for_local_init_op}) says when the local_init_op may run: pass that one, too"
+            )
 
-    def _restore_checkpoint(self, master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config):
+    def _restore_checkpoint(
+        self, master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
+    ):
         """(a new session, whether it was restored)"""
         self._target = master
         sess = Session(self._target, graph=self._graph, config=config)
@@ -81,7 +87,9 @@ class SessionManager:
         )
         if not restored:
             if init_op is None and not init_fn and self._local_init_op is None:
-                raise RuntimeError("Model is not initialized, and there is no init_op, init_fn or local_init_op that could do it")
+                raise RuntimeError(
+                    "Model is not initialized, and there is no init_op, init_fn or local_init_op that could do it"
+                )
             if init_op is not None:
                 sess.run(init_op, feed_dict=init_feed_dict)
             if init_fn:
@@ -138,7 +146,9 @@ class SessionManager:
             sess.close()
             remaining = end - time.monotonic()
             if remaining < self._recovery_wait_secs:
-                raise errors.DeadlineExceededError(None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs.")
+                raise errors.DeadlineExceededError(
+                    None, None, f"Session was not ready after waiting {int(max_wait_secs)} secs."
+                )
             logging.info("Waiting for model to be ready%s", missing)
             time.sleep(min(self._recovery_wait_secs, remaining))
 

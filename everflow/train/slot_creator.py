@@ -38,7 +38,9 @@ def _slot_variable(primary, value, validate_shape, shape, dtype):
     if info is not None:
         # In a checkpoint the slots of all parts are one tensor, like the parts themselves.
         own_name = slot.name[len(primary.op.name + "/") : -2]
-        slot._set_save_slice_info(SaveSliceInfo(f"{info.full_name}/{own_name}", info.full_shape[:], info.var_offset[:], info.var_shape[:]))
+        slot._set_save_slice_info(
+            SaveSliceInfo(f"{info.full_name}/{own_name}", info.full_shape[:], info.var_offset[:], info.var_shape[:])
+        )
     return slot
 
 
@@ -58,6 +60,8 @@ def create_zeros_slot(primary, name, dtype=None, colocate_with_primary=True):
         dtype = primary.dtype.base_dtype
     shape = primary.get_shape()
     if shape.is_fully_defined():
-        return create_slot_with_initializer(primary, initializers.zeros_initializer(), shape, dtype, name, colocate_with_primary)
+        return create_slot_with_initializer(
+            primary, initializers.zeros_initializer(), shape, dtype, name, colocate_with_primary
+        )
     dims = array.shape(primary.initialized_value() if isinstance(primary, Variable) else primary)
     return create_slot(primary, array.zeros(dims, dtype=dtype), name, colocate_with_primary)

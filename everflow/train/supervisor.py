@@ -16,7 +16,11 @@ from everflow.ops.io.summaries import merge_all
 from everflow.ops.lookup.static import tables_initializer
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.global_step import global_step as step_in
-from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.ops.variables.variable import (
+    global_variables_initializer,
+    local_variables_initializer,
+    report_uninitialized_variables,
+)
 from everflow.platform import logging
 from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary
@@ -104,7 +108,9 @@ class Supervisor(ModelOps):
         with self._graph.as_default():
             for name, (collection, make) in _DEFAULTS.items():
                 value = given[name]
-                setattr(self, f"_{name}", _found_or_made(collection, make) if value is Supervisor.USE_DEFAULT else value)
+                setattr(
+                    self, f"_{name}", _found_or_made(collection, make) if value is Supervisor.USE_DEFAULT else value
+                )
         self._init_chief(logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer)
         if session_manager is None:
             session_manager = SessionManager(
@@ -206,7 +212,9 @@ class Supervisor(ModelOps):
     def _prepared_session(self, master, **options):
         """A session that the chief made ready, with its graph written down."""
         made = {"init_op": self._init_op, "init_feed_dict": self._init_feed_dict, "init_fn": self._init_fn}
-        sess = self._session_manager.prepare_session(master, saver=self._saver, checkpoint_dir=self._logdir, **made, **options)
+        sess = self._session_manager.prepare_session(
+            master, saver=self._saver, checkpoint_dir=self._logdir, **made, **options
+        )
         self._write_graph()
         return sess
 
@@ -214,13 +222,17 @@ class Supervisor(ModelOps):
         """Start the threads of queue runners, those of the graph unless others are given."""
         if queue_runners is None:
             queue_runners = self._graph.get_collection(GraphKeys.QUEUE_RUNNERS)
-        threads = [t for qr in queue_runners for t in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)]
+        threads = [
+            t for qr in queue_runners for t in qr.create_threads(sess, coord=self._coord, daemon=True, start=True)
+        ]
         self._started_threads.extend(threads)
         return threads
 
     def loop(self, timer_interval_secs, target, args=None, kwargs=None):
         """Start a thread that calls a function every so many seconds (without pause for None)."""
-        return self._started([LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)])[0]
+        return self._started([LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)])[
+            0
+        ]
 
     def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
         """Stop all threads and wait for them; raises what went wrong in one."""
@@ -267,7 +279,9 @@ class Supervisor(ModelOps):
         """A session inside a context; at the end all threads are stopped and the session is closed."""
         sess = None
         try:
-            sess = self.prepare_or_wait_for_session(master=master, config=config, start_standard_services=start_standard_services)
+            sess = self.prepare_or_wait_for_session(
+                master=master, config=config, start_standard_services=start_standard_services
+            )
             yield sess
         except Exception as e:  # raised again by `stop`, unless it is a clean end
             self.request_stop(e)

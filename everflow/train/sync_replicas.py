@@ -1,7 +1,7 @@
 """`tf.train.SyncReplicasOptimizer`: gradients of several replicas are collected, averaged and applied once.
 
-Each replica puts its gradients into accumulators and waits for a token; the chief's queue runner takes the averages, updates the
-variables and puts a token with the new step for each replica into a queue.
+Each replica puts its gradients into accumulators and waits for a token; the chief's queue runner takes the averages,
+updates the variables and puts a token with the new step for each replica into a queue.
 """
 
 from __future__ import annotations

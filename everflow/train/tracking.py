@@ -1,7 +1,7 @@
 """Which objects hang on which: the tree of objects that object-based checkpoints follow, and the names of its branches.
 
-An object is trackable if it is a variable, an optimizer, a layer, a module, an `AutoTrackable`, or a list or dict held by one
-of those. Any class joins by a method `_checkpoint_children()` that lists (name, object) pairs, or by
+An object is trackable if it is a variable, an optimizer, a layer, a module, an `AutoTrackable`, or a list or dict held
+by one of those. Any class joins by a method `_checkpoint_children()` that lists (name, object) pairs, or by
 `_gather_saveables_for_checkpoint()`, a dict of what it saves itself.
 """
 
@@ -40,7 +40,9 @@ class AutoTrackable:
 
 
 class PythonState(abc.ABC):
-    """State of a Python object that goes into checkpoints as a string: subclasses say how in `serialize` and `deserialize`."""
+    """State of a Python object that goes into checkpoints as a string: subclasses say how in `serialize` and
+    `deserialize`.
+    """
 
     @abc.abstractmethod
     def serialize(self):
@@ -54,7 +56,8 @@ class PythonState(abc.ABC):
 def is_trackable(value):
     """Whether a value can be a branch of the tree by itself."""
     return isinstance(value, (Variable, Optimizer, Module, AutoTrackable, PythonState)) or (
-        not isinstance(value, type) and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
+        not isinstance(value, type)
+        and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
     )
 
 
@@ -196,4 +199,9 @@ def names_in_object_checkpoint(save_path):
     reader = open_checkpoint(save_path)
     if not reader.has(OBJECT_GRAPH_KEY):
         return None
-    return {a.full_name: a.checkpoint_key for node in read_object_graph(reader, save_path).nodes for a in node.attributes if a.full_name}
+    return {
+        a.full_name: a.checkpoint_key
+        for node in read_object_graph(reader, save_path).nodes
+        for a in node.attributes
+        if a.full_name
+    }

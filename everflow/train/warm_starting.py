@@ -1,4 +1,6 @@
-"""`tf.train.warm_start`: start a model from another one's checkpoint, by name, and with vocabularies put into a new order."""
+"""`tf.train.warm_start`: start a model from another one's checkpoint, by name, and with vocabularies put into a new
+order.
+"""
 
 from __future__ import annotations
 
@@ -22,19 +24,27 @@ class VocabInfo(
         ["new_vocab", "new_vocab_size", "num_oov_buckets", "old_vocab", "old_vocab_size", "backup_initializer", "axis"],
     )
 ):
-    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, and the one they stood for in the checkpoint."""
+    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, and the one they stood for in the
+    checkpoint.
+    """
 
-    def __new__(cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0):
+    def __new__(
+        cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0
+    ):
         if axis not in (0, 1):
             raise ValueError(f"`axis` says whether a vocabulary is of rows (0) or columns (1); it is {axis}")
-        return super().__new__(cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size, backup_initializer, axis)
+        return super().__new__(
+            cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size, backup_initializer, axis
+        )
 
 
-def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None):
+def warm_start(
+    ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None
+):
     """Let variables start with the values of a checkpoint.
 
-    `vars_to_warm_start`: a regular expression (trainable variables), a list of them (global ones) or of variables, or None for
-    only those with a vocabulary.
+    `vars_to_warm_start`: a regular expression (trainable variables), a list of them (global ones) or of variables, or
+    None for only those with a vocabulary.
     """
     vocabularies = var_name_to_vocab_info or {}
     previous_names = var_name_to_prev_var_name or {}
@@ -54,7 +64,9 @@ def warm_start(ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_voc
 def _check_used(names, found, argument):
     unused = sorted(set(names) - set(found))
     if unused:
-        raise ValueError(f"{argument} has names that were not used: {unused}. No variable that is warm-started is called so")
+        raise ValueError(
+            f"{argument} has names that were not used: {unused}. No variable that is warm-started is called so"
+        )
 
 
 def _variables_by_name(chosen):
@@ -66,7 +78,9 @@ def _variables_by_name(chosen):
     elif isinstance(chosen, list) and all(isinstance(v, (Variable, PartitionedVariable)) for v in chosen):
         variables = [part for v in chosen for part in (v if isinstance(v, PartitionedVariable) else [v])]
     else:
-        raise ValueError(f"`vars_to_warm_start` must be a string, a list of strings or of variables, or None, not {chosen!r}")
+        raise ValueError(
+            f"`vars_to_warm_start` must be a string, a list of strings or of variables, or None, not {chosen!r}"
+        )
     found: dict[str, list] = {}
     for variable in variables:
         info = variable._get_save_slice_info()

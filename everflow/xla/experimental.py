@@ -30,14 +30,17 @@ def next_scope(graph):
 
 def _check_graph_mode(name):
     if executing_eagerly():
-        raise RuntimeError(f"xla.experimental.{name} marks nodes of a graph, and eager execution has none: call it in a tf.function.")
+        raise RuntimeError(
+            f"xla.experimental.{name} marks nodes of a graph, and eager execution has none: call it in a tf.function."
+        )
 
 
 @contextlib.contextmanager
 def jit_scope(compile_ops=True, separate_compiled_gradients=False):
     """A context whose nodes are marked to be compiled (or not); `compile_ops` may be a function of a NodeDef.
 
-    Scopes inside others are one group with the outermost; gradients are a group of their own with `separate_compiled_gradients`.
+    Scopes inside others are one group with the outermost; gradients are a group of their own with
+    `separate_compiled_gradients`.
     """
     _check_graph_mode("jit_scope")
     graph = get_default_graph()
@@ -54,7 +57,8 @@ def jit_scope(compile_ops=True, separate_compiled_gradients=False):
 def compile(computation, inputs=None):
     """What `computation(*inputs)` returns, its nodes marked as one cluster to compile.
 
-    A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations as one operation.
+    A structure that is no list or tuple is kept; a list or single tensor comes back as a list, nothing but operations
+    as one operation.
     """
     _check_graph_mode("compile")
     if inputs is not None and (not isinstance(inputs, collections.abc.Sequence) or isinstance(inputs, str)):

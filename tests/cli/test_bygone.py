@@ -1,4 +1,6 @@
-"""What `everflow run` brings back of Python 3.7, numpy 1 and scipy.misc; in processes of their own, for it changes numpy."""
+"""What `everflow run` brings back of Python 3.7, numpy 1 and scipy.misc; in processes of their own, for it changes
+numpy.
+"""
 
 import subprocess
 import sys
@@ -8,7 +10,16 @@ import pytest
 
 
 def run(code, tmp_path):
-    command = [sys.executable, "-W", "error::DeprecationWarning:__main__", "-m", "everflow", "run", "-c", textwrap.dedent(code)]
+    command = [
+        sys.executable,
+        "-W",
+        "error::DeprecationWarning:__main__",
+        "-m",
+        "everflow",
+        "run",
+        "-c",
+        textwrap.dedent(code),
+    ]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
@@ -75,7 +86,12 @@ def test_numbers_of_arrays_with_one_element(tmp_path):
         """,
         tmp_path,
     )
-    assert out == ["2.5 2 2 2.50 2 3.0", "[4.  2.5]", "only size-1 arrays can be converted to Python scalars", "closed again"]
+    assert out == [
+        "2.5 2 2 2.50 2 3.0",
+        "[4.  2.5]",
+        "only size-1 arrays can be converted to Python scalars",
+        "closed again",
+    ]
 
 
 def test_everflow_sees_the_errors_it_expects(tmp_path):

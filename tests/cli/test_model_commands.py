@@ -20,7 +20,9 @@ def folder(tmp_path_factory):
         tf.exp(y, name="unused")
         sess.run(w.initializer)
         tf.train.Saver().save(sess, str(folder / "model"))
-        tf.train.Saver(write_version=tf.train.SaverDef.V1).save(sess, str(folder / "old"), write_meta_graph=False, write_state=False)
+        tf.train.Saver(write_version=tf.train.SaverDef.V1).save(
+            sess, str(folder / "old"), write_meta_graph=False, write_state=False
+        )
         tf.train.write_graph(graph, str(folder), "graph.pbtxt")
         tf.saved_model.simple_save(sess, str(folder / "export"), {"x": x}, {"y": y})
     with tf.python_io.TFRecordWriter(str(folder / "data.tfrecord")) as writer:

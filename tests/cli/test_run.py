@@ -11,7 +11,9 @@ import pytest
 @pytest.fixture
 def everflow(tmp_path):
     def run(*args, stdin=""):
-        done = subprocess.run([sys.executable, "-m", "everflow", *args], capture_output=True, text=True, cwd=tmp_path, input=stdin)
+        done = subprocess.run(
+            [sys.executable, "-m", "everflow", *args], capture_output=True, text=True, cwd=tmp_path, input=stdin
+        )
         return done.returncode, done.stdout, done.stderr
 
     run.dir = tmp_path
@@ -47,7 +49,10 @@ def test_exit_codes_and_tracebacks(everflow, script):
     assert everflow("run", script, "--exit")[0] == 5
     status, _, errors = everflow("run", script, "--fail")
     assert status == 1
-    assert errors.splitlines()[:2] == ["Traceback (most recent call last):", f'  File "{everflow.dir}/in/train.py", line 7, in <module>']
+    assert errors.splitlines()[:2] == [
+        "Traceback (most recent call last):",
+        f'  File "{everflow.dir}/in/train.py", line 7, in <module>',
+    ]
     assert errors.endswith("ValueError: on purpose\n")
     assert everflow("run", "no_such.py")[0] == 2
 
@@ -97,7 +102,10 @@ with tf.Session() as session:
 def test_an_interrupt_ends_the_program(tmp_path):
     (tmp_path / "train.py").write_text(INTERRUPTED)
     process = subprocess.Popen(
-        [sys.executable, "-m", "everflow", "run", str(tmp_path / "train.py")], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-m", "everflow", "run", str(tmp_path / "train.py")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     try:
         assert process.stdout.readline() == "running\n"

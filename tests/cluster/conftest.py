@@ -24,7 +24,9 @@ class Cluster:
     def __init__(self, **jobs):
         addresses = iter(free_addresses(sum(jobs.values())))
         self.spec = tf.train.ClusterSpec({job: [next(addresses) for _ in range(count)] for job, count in jobs.items()})
-        self.servers = {(job, i): tf.train.Server(self.spec, job, i) for job, count in jobs.items() for i in range(count)}
+        self.servers = {
+            (job, i): tf.train.Server(self.spec, job, i) for job, count in jobs.items() for i in range(count)
+        }
 
     def target(self, job, index=0):
         return self.servers[job, index].target

@@ -123,7 +123,9 @@ def loop_in_loop(on):
         return j + 1, y + v
 
     with on(WORKER):
-        return tf.while_loop(lambda i, x: i < n, lambda i, x: (i + 1, tf.while_loop(lambda j, y: j < i, inner, [0, x])[1]), [0, 1.0]), n
+        return tf.while_loop(
+            lambda i, x: i < n, lambda i, x: (i + 1, tf.while_loop(lambda j, y: j < i, inner, [0, x])[1]), [0, 1.0]
+        ), n
 
 
 CASES = {
@@ -199,7 +201,10 @@ def test_a_random_graph_over_tasks(cluster):
             x = tf.placeholder(tf.float32, [2])
             values, done = [x], []
             for i in range(25):
-                with on(devices[choose.randint(4)]), tf.control_dependencies([done[choose.randint(len(done))]] if done else []):
+                with (
+                    on(devices[choose.randint(4)]),
+                    tf.control_dependencies([done[choose.randint(len(done))]] if done else []),
+                ):
                     a, b = (values[choose.randint(len(values))] for _ in range(2))
                     values.append(tf.tanh(a + b * 0.5))
                     if i % 6 == 0:

@@ -115,7 +115,10 @@ def test_an_op_without_a_place_fails_every_run(server):
     with tf.device("/job:nowhere"):
         tf.constant(1.0, name="lost")
     fine = tf.constant(2.0)
-    with tf.Session(server.target) as sess, pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device .*lost"):
+    with (
+        tf.Session(server.target) as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device .*lost"),
+    ):
         sess.run(fine)
 
 

@@ -63,7 +63,9 @@ def test_asynchronous_training_on_two_parameter_servers(cluster, tmp_path):
     np.testing.assert_allclose(reader.get_tensor("w"), [[3.0]], atol=0.3)
 
 
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")  # the queue runner hears that its session has closed
+@pytest.mark.filterwarnings(
+    "ignore::pytest.PytestUnhandledThreadExceptionWarning"
+)  # the queue runner hears that its session has closed
 def test_synchronous_training_averages_the_gradients_of_all_workers(cluster):
     tasks = cluster(ps=1, worker=2)
     steps, seen = 5, {}
@@ -105,14 +107,18 @@ def test_a_worker_waits_for_the_chief(cluster):
         v = tf.get_variable("v", initializer=4.0)
         if task == 1:
             creator = tf.train.WorkerSessionCreator(master=tasks.target("worker"), max_wait_secs=60)
-            scaffold_waits = tf.train.SessionManager(ready_op=tf.report_uninitialized_variables(), recovery_wait_secs=0.1)
+            scaffold_waits = tf.train.SessionManager(
+                ready_op=tf.report_uninitialized_variables(), recovery_wait_secs=0.1
+            )
             with scaffold_waits.wait_for_session(tasks.target("worker"), max_wait_secs=60) as sess:
                 order.append(sess.run(v))
             with tf.train.MonitoredSession(session_creator=creator) as sess:
                 order.append(sess.run(v))
         else:
             order.append("chief")
-            with tf.train.MonitoredSession(session_creator=tf.train.ChiefSessionCreator(master=tasks.target("worker"))) as sess:
+            with tf.train.MonitoredSession(
+                session_creator=tf.train.ChiefSessionCreator(master=tasks.target("worker"))
+            ) as sess:
                 sess.run(v)
 
     in_threads(work, 2)

@@ -23,7 +23,9 @@ TIMEOUT = 90  # seconds
 
 def names(*patterns: str) -> list[str]:
     """The cases, as AREA/NAME, that contain one of the patterns; all without patterns."""
-    found = sorted(path.relative_to(HERE / "cases").with_suffix("").as_posix() for path in (HERE / "cases").glob("*/*.py"))
+    found = sorted(
+        path.relative_to(HERE / "cases").with_suffix("").as_posix() for path in (HERE / "cases").glob("*/*.py")
+    )
     return [name for name in found if not patterns or any(p in name for p in patterns)]
 
 
@@ -35,7 +37,9 @@ def golden(name: str) -> dict:
 
 def expected_failures() -> dict[str, set[str]]:
     """{case: the verdicts that are not good yet}, from the checked-in list."""
-    rows = (line.partition(":") for line in EXPECTED_FAILURES.read_text().splitlines() if line and not line.startswith("#"))
+    rows = (
+        line.partition(":") for line in EXPECTED_FAILURES.read_text().splitlines() if line and not line.startswith("#")
+    )
     return {name: set(kinds.split()) for name, _, kinds in rows}
 
 

@@ -1,7 +1,8 @@
 """Comparing what a case showed with what TensorFlow 1.15.5 showed: four verdicts for each case.
 
-`value`: every value, shape and exception type agrees. `graph`: the graphs have the same nodes in the same order (name, op, inputs, device).
-`attrs`: those nodes have the same attributes too. `seeded`: what depends on TensorFlow's random generator agrees.
+`value`: every value, shape and exception type agrees. `graph`: the graphs have the same nodes in the same order (name,
+op, inputs, device). `attrs`: those nodes have the same attributes too. `seeded`: what depends on TensorFlow's random
+generator agrees.
 """
 
 from __future__ import annotations

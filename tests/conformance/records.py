@@ -1,4 +1,6 @@
-"""What a case records: `run(out)` calls `out` to show values, shapes, exceptions and graphs, which are kept as plain JSON data."""
+"""What a case records: `run(out)` calls `out` to show values, shapes, exceptions and graphs, which are kept as plain
+JSON data.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,14 @@ def _encode_attr(attr):
     if kind == "list":
         values = attr.list
         return {
-            "list": [len(values.s), list(values.i), [round(f, 6) for f in values.f], list(values.b), list(values.type), len(values.shape)]
+            "list": [
+                len(values.s),
+                list(values.i),
+                [round(f, 6) for f in values.f],
+                list(values.b),
+                list(values.type),
+                len(values.shape),
+            ]
         }
     value = getattr(attr, kind)
     return {kind: round(value, 6) if kind == "f" else value}
@@ -102,7 +111,9 @@ class Out:
     def shape(self, name, tensor):
         """A tensor's static shape."""
         dims = tensor.shape.dims
-        self._put(name, "value", None if dims is None else encode([None if d.value is None else int(d.value) for d in dims]))
+        self._put(
+            name, "value", None if dims is None else encode([None if d.value is None else int(d.value) for d in dims])
+        )
 
     def raises(self, name, fn, *args, **kwargs):
         """The type of the exception that fn raises, not its words."""
@@ -117,7 +128,13 @@ class Out:
         """The graph's nodes: name, op, inputs, device, and attributes."""
         graph_def = (graph or self.tf.get_default_graph()).as_graph_def()
         nodes = [
-            [n.name, n.op, list(n.input), n.device, {k: _encode_attr(v) for k, v in sorted(n.attr.items()) if k != "_output_shapes"}]
+            [
+                n.name,
+                n.op,
+                list(n.input),
+                n.device,
+                {k: _encode_attr(v) for k, v in sorted(n.attr.items()) if k != "_output_shapes"},
+            ]
             for n in graph_def.node
         ]
         self._put(name, "graph", nodes)

@@ -1,7 +1,8 @@
 """Every case recorded from TensorFlow 1.15.5, against what is expected of it so far.
 
-`expected_failures.txt` lists what is not good yet. A case that falls short of it fails here, and so does one that is better than the list
-says: `python -m tests.conformance.update` writes the list anew. A verdict with a question mark is unsteady and not held to either.
+`expected_failures.txt` lists what is not good yet. A case that falls short of it fails here, and so does one that is
+better than the list says: `python -m tests.conformance.update` writes the list anew. A verdict with a question mark is
+unsteady and not held to either.
 """
 
 import pytest
@@ -28,7 +29,9 @@ def test_case(server, name):
     worse = {kind: words for kind, words in short.items() if kind not in expected | unsteady}
     better = {kind for kind in expected if not kind.startswith("?")} - set(short)
     assert not worse, "\n".join(f"{kind}: {line}" for kind, words in worse.items() for line in words)
-    assert not better, f"now good: {' '.join(sorted(better))}. Run `python -m tests.conformance.update {name}` to take it off the list."
+    assert not better, (
+        f"now good: {' '.join(sorted(better))}. Run `python -m tests.conformance.update {name}` to take it off the list."
+    )
 
 
 def test_the_list_names_only_cases():

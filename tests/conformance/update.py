@@ -1,4 +1,5 @@
-"""Run cases and write expected_failures.txt anew: `python -m tests.conformance.update [--jobs N] [--dry-run] [--verbose] [PATTERN ...]`.
+"""Run cases and write expected_failures.txt anew: `python -m tests.conformance.update [--jobs N] [--dry-run]
+[--verbose] [PATTERN ...]`.
 
 With patterns, only the lines of the cases whose AREA/NAME contains one are changed. Prints a table by area.
 """

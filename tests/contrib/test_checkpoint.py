@@ -33,10 +33,20 @@ def test_saving_and_restoring(tmp_path):
         assert session.run(model.named["x"]) == 3.0
     np.testing.assert_array_equal(model.state.seen, np.ones([2]))
     names = {name.partition("/.ATTRIBUTES")[0] for name, _ in tf.train.list_variables(path)}
-    assert names >= {"model/items/0", "model/items/1", "model/named/x", "model/state/seen", "model/tracker/base", "model/tracker/base_1"}
+    assert names >= {
+        "model/items/0",
+        "model/items/1",
+        "model/named/x",
+        "model/state/seen",
+        "model/tracker/base",
+        "model/tracker/base_1",
+    }
     assert not any("hidden" in name for name in names)
     assert 'label="tracker"' in checkpoint.dot_graph_from_checkpoint(path)
-    assert [child.local_name for child in checkpoint.object_metadata(path).nodes[0].children] == ["model", "save_counter"]
+    assert [child.local_name for child in checkpoint.object_metadata(path).nodes[0].children] == [
+        "model",
+        "save_counter",
+    ]
     assert model in checkpoint.list_objects(group)
 
 

@@ -29,7 +29,12 @@ def input_fn():
         ([TOKENS, FC.sequence_numeric_column("num")], {"num_units": [5]}, 0.5886),
         (
             [TOKENS],
-            {"context_feature_columns": [FC.numeric_column("ctx")], "num_units": [4, 3], "cell_type": "lstm", "n_classes": 3},
+            {
+                "context_feature_columns": [FC.numeric_column("ctx")],
+                "num_units": [4, 3],
+                "cell_type": "lstm",
+                "n_classes": 3,
+            },
             1.0457,
         ),
     ],
@@ -63,9 +68,15 @@ def test_a_cell_is_named_in_one_way():
 def test_batches_whose_size_nobody_knows(tmp_path):
     def batches():
         features, labels = input_fn()
-        return tf.data.Dataset.from_tensor_slices(({"tokens": features["tokens"], "num": features["num"]}, labels)).repeat().batch(2)
+        return (
+            tf.data.Dataset.from_tensor_slices(({"tokens": features["tokens"], "num": features["num"]}, labels))
+            .repeat()
+            .batch(2)
+        )
 
     config = tf.estimator.RunConfig(tf_random_seed=3, model_dir=str(tmp_path))
-    classifier = tf.contrib.estimator.RNNClassifier([TOKENS, FC.sequence_numeric_column("num")], num_units=[5], config=config)
+    classifier = tf.contrib.estimator.RNNClassifier(
+        [TOKENS, FC.sequence_numeric_column("num")], num_units=[5], config=config
+    )
     classifier.train(batches, steps=3)
     assert classifier.evaluate(batches, steps=2)["global_step"] == 3

@@ -49,7 +49,9 @@ def test_a_depth_without_recurrence():
 
 def test_several_inputs_and_outputs():
     def cell():
-        return grid_rnn.GridRNNCell(2, 3, input_dims=[0, 2], output_dims=[1, 2], priority_dims=[2], cell_fn=tf.nn.rnn_cell.BasicRNNCell)
+        return grid_rnn.GridRNNCell(
+            2, 3, input_dims=[0, 2], output_dims=[1, 2], priority_dims=[2], cell_fn=tf.nn.rnn_cell.BasicRNNCell
+        )
 
     _, outputs, states = stepped(cell, size=4)
     assert first(outputs) == [0.0719, 0.0387]
@@ -58,14 +60,18 @@ def test_several_inputs_and_outputs():
 
 def test_flat_states_hold_the_same_numbers():
     _, outputs, states = stepped(lambda: grid_rnn.Grid2LSTMCell(2))
-    _, flat_outputs, flat_states = stepped(lambda: grid_rnn.Grid2LSTMCell(2, state_is_tuple=False, output_is_tuple=False))
+    _, flat_outputs, flat_states = stepped(
+        lambda: grid_rnn.Grid2LSTMCell(2, state_is_tuple=False, output_is_tuple=False)
+    )
     np.testing.assert_array_equal(np.concatenate(outputs, 1), flat_outputs[0])
     np.testing.assert_array_equal(np.concatenate(states, 1), flat_states[0])
 
 
 def test_over_time():
     with tf.Graph().as_default():
-        (outputs,), states = tf.nn.dynamic_rnn(grid_rnn.Grid3LSTMCell(3, tied=True), tf.zeros([2, 4, 5]), dtype=tf.float32)
+        (outputs,), states = tf.nn.dynamic_rnn(
+            grid_rnn.Grid3LSTMCell(3, tied=True), tf.zeros([2, 4, 5]), dtype=tf.float32
+        )
         assert outputs.shape.as_list() == [2, 4, 3]
         assert len(states) == 3
         assert [v.op.name for v in tf.global_variables()][2:] == [

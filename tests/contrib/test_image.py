@@ -39,7 +39,9 @@ def test_transforms_compose_and_invert():
         found = sess.run(contrib_image.compose_transforms(first, back))
         np.testing.assert_allclose(found, [[1, 0, 0, 0, 1, 0, 0, 0]], atol=1e-5)
         matrix = sess.run(contrib_image.flat_transforms_to_matrices(first))
-        np.testing.assert_allclose(sess.run(contrib_image.matrices_to_flat_transforms(matrix)), sess.run(first), rtol=1e-5)
+        np.testing.assert_allclose(
+            sess.run(contrib_image.matrices_to_flat_transforms(matrix)), sess.run(first), rtol=1e-5
+        )
 
 
 @pytest.mark.parametrize("interpolation", ["NEAREST", "BILINEAR"])
@@ -69,7 +71,9 @@ def test_splines_go_through_their_points(order):
 
 def test_sparse_warp_takes_points_to_points():
     points = np.array([[[2.0, 2.0], [3.0, 5.0], [4.0, 1.0]]], np.float32)
-    warped, flow = evaluate(lambda i, p: contrib_image.sparse_image_warp(i, p, p + [[[1.0, 0.0]]], num_boundary_points=1), IMAGE, points)
+    warped, flow = evaluate(
+        lambda i, p: contrib_image.sparse_image_warp(i, p, p + [[[1.0, 0.0]]], num_boundary_points=1), IMAGE, points
+    )
     assert warped.shape == IMAGE.shape
     np.testing.assert_allclose([flow[0, int(y) + 1, int(x)] for y, x in points[0]], [[1, 0]] * 3, atol=1e-3)
 
@@ -103,7 +107,9 @@ def test_gradient_of_the_resampler():
         x, w = tf.constant(data), tf.constant(warp)
         y = contrib_resampler.resampler(x, w)
         for tensor, value in ((x, data), (w, warp)):
-            assert tf.test.compute_gradient_error(tensor, value.shape, y, [1, 2, 2], x_init_value=value, delta=1e-5) < 1e-6
+            assert (
+                tf.test.compute_gradient_error(tensor, value.shape, y, [1, 2, 2], x_init_value=value, delta=1e-5) < 1e-6
+            )
 
 
 def test_bad_shapes():

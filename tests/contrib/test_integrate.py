@@ -31,7 +31,9 @@ def test_adapted_steps():
 @pytest.mark.parametrize(("method", "error"), [("midpoint", 0.03), ("rk4", 1e-4)])
 def test_given_steps(method, error):
     with tf.Session() as session:
-        found = session.run(integrate.odeint_fixed(_turn, tf.constant([1.0, 0.0], tf.float64), TIMES, dt=0.3, method=method))
+        found = session.run(
+            integrate.odeint_fixed(_turn, tf.constant([1.0, 0.0], tf.float64), TIMES, dt=0.3, method=method)
+        )
     np.testing.assert_allclose(found, CIRCLE, atol=error)
 
 

@@ -31,7 +31,10 @@ def _value(metric):
         (lambda y, p: metrics.streaming_false_negative_rate_at_thresholds(p, y, [0.3, 0.5]), [0, 1 / 3]),
         (lambda y, p: metrics.streaming_false_positive_rate_at_thresholds(p, y, [0.3, 0.5]), [0.5, 0]),
         (lambda y, p: metrics.streaming_curve_points(y, p, num_thresholds=4), [[1, 1], [0.5, 1], [0, 2 / 3], [0, 0]]),
-        (lambda y, p: metrics.streaming_curve_points(y, p, num_thresholds=4, curve="PR"), [[1, 0.6], [1, 0.75], [2 / 3, 1], [0, 1]]),
+        (
+            lambda y, p: metrics.streaming_curve_points(y, p, num_thresholds=4, curve="PR"),
+            [[1, 0.6], [1, 0.75], [2 / 3, 1], [0, 1]],
+        ),
     ],
 )
 def test_at_thresholds(metric, wanted):
@@ -50,13 +53,18 @@ def test_at_k():
     assert _value(lambda y, p: metrics.streaming_recall_at_k(tf.constant(logits), tf.constant(labels), 2)) == 0.5
     top = tf.constant
     assert (
-        _value(lambda y, p: metrics.streaming_sparse_average_precision_at_top_k(top([[1, 2], [0, 1]], tf.int64), top([[1], [2]], tf.int64)))
+        _value(
+            lambda y, p: metrics.streaming_sparse_average_precision_at_top_k(
+                top([[1, 2], [0, 1]], tf.int64), top([[1], [2]], tf.int64)
+            )
+        )
         == 0.5
     )
 
 
 @pytest.mark.parametrize(
-    "metric", [lambda y, p: metrics.precision_at_recall(y, p, 1.7), lambda y, p: metrics.streaming_curve_points(y, p, curve="X")]
+    "metric",
+    [lambda y, p: metrics.precision_at_recall(y, p, 1.7), lambda y, p: metrics.streaming_curve_points(y, p, curve="X")],
 )
 def test_wrong_arguments(metric):
     with pytest.raises(ValueError):
@@ -65,7 +73,11 @@ def test_wrong_arguments(metric):
 
 def _streamed(metric, batches=2):
     """The metric's value after each batch of labels, scores (with ties after the first batch) and weights."""
-    labels, scores, weights = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.float32, [None]), tf.placeholder(tf.float32, [None])
+    labels, scores, weights = (
+        tf.placeholder(tf.int64, [None]),
+        tf.placeholder(tf.float32, [None]),
+        tf.placeholder(tf.float32, [None]),
+    )
     value, update = metric(labels, scores, weights)
     draws = np.random.RandomState(7)
     values = []
@@ -87,7 +99,9 @@ def test_auc_using_histogram():
 
 
 def test_auc_using_histogram_keeps_its_counts_in_the_collections_named():
-    metrics.auc_using_histogram(tf.constant([True, False]), tf.constant([0.7, 0.2]), [0.0, 1.0], 10, collections=["counts"])
+    metrics.auc_using_histogram(
+        tf.constant([True, False]), tf.constant([0.7, 0.2]), [0.0, 1.0], 10, collections=["counts"]
+    )
     assert [v.op.name for v in tf.get_collection("counts")] == [
         "auc_using_histogram/hist_accumulate/hist_true_acc",
         "auc_using_histogram/hist_accumulate/hist_false_acc",
@@ -98,7 +112,9 @@ def test_auc_using_histogram_keeps_its_counts_in_the_collections_named():
 def test_dynamic_auc_counts_ties_as_one_threshold():
     roc, pr = [], []
     for curve, values in (("ROC", roc), ("PR", pr)):
-        values += _streamed(lambda labels, scores, w, curve=curve: metrics.streaming_dynamic_auc(labels, scores, curve, weights=w))
+        values += _streamed(
+            lambda labels, scores, w, curve=curve: metrics.streaming_dynamic_auc(labels, scores, curve, weights=w)
+        )
     np.testing.assert_allclose(roc, [0.497690, 0.563839], rtol=1e-4)
     np.testing.assert_allclose(pr, [0.470958, 0.572731], rtol=1e-4)
     with pytest.raises(ValueError, match="either ROC or PR"):
@@ -121,7 +137,11 @@ def test_dynamic_auc_refuses_other_labels():
     ],
 )
 def test_auc_with_confidence_intervals(logit, wanted):
-    values = _streamed(lambda labels, scores, w: metrics.auc_with_confidence_intervals(labels, scores, w, 0.8, logit_transformation=logit))
+    values = _streamed(
+        lambda labels, scores, w: metrics.auc_with_confidence_intervals(
+            labels, scores, w, 0.8, logit_transformation=logit
+        )
+    )
     assert values[0]._fields == ("auc", "lower", "upper")
     np.testing.assert_allclose(values, wanted, rtol=1e-4)
     with pytest.raises(ValueError, match="between 0 and 1"):

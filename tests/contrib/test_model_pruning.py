@@ -19,7 +19,9 @@ def _hparams(**changes):
 def test_the_smallest_weights_are_masked():
     global_step = tf.train.get_or_create_global_step()
     pruning.masked_fully_connected(tf.zeros([2, 4]), 3, scope="fc")
-    made = pruning.Pruning(_hparams(initial_sparsity=0.25, target_sparsity=0.5, sparsity_function_exponent=1.0), global_step)
+    made = pruning.Pruning(
+        _hparams(initial_sparsity=0.25, target_sparsity=0.5, sparsity_function_exponent=1.0), global_step
+    )
     update = made.conditional_mask_update_op()
     made.add_pruning_summaries()
     (mask,), (threshold,), (weights,) = pruning.get_masks(), pruning.get_thresholds(), pruning.get_weights()
@@ -42,7 +44,9 @@ def test_blocks_and_targets_of_single_layers():
     global_step = tf.train.get_or_create_global_step()
     for scope in ("a", "b"):
         pruning.masked_fully_connected(tf.zeros([1, 4]), 4, scope=scope)
-    hparams = _hparams(weight_sparsity_map=["b/weights:0.75"], initial_sparsity=0.5, target_sparsity=0.5, block_height=2, block_width=2)
+    hparams = _hparams(
+        weight_sparsity_map=["b/weights:0.75"], initial_sparsity=0.5, target_sparsity=0.5, block_height=2, block_width=2
+    )
     update = pruning.Pruning(hparams, global_step).mask_update_op()
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
@@ -55,11 +59,17 @@ def test_blocks_and_targets_of_single_layers():
 
 def test_convolutions_and_cells():
     images = tf.zeros([2, 8, 8, 3])
-    assert pruning.masked_conv2d(images, 4, [3, 3], normalizer_fn=tf.contrib.layers.batch_norm, scope="c").shape.as_list() == [2, 8, 8, 4]
+    assert pruning.masked_conv2d(
+        images, 4, [3, 3], normalizer_fn=tf.contrib.layers.batch_norm, scope="c"
+    ).shape.as_list() == [2, 8, 8, 4]
     for cell in (pruning.MaskedBasicLSTMCell(3), pruning.MaskedLSTMCell(3, use_peepholes=True)):
         outputs, _ = cell(tf.zeros([2, 4]), cell.zero_state(2, tf.float32))
         assert outputs.shape.as_list() == [2, 3]
-    assert [m.op.name for m in pruning.get_masks()] == ["c/mask", "masked_basic_lstm_cell/mask", "masked_lstm_cell/mask"]
+    assert [m.op.name for m in pruning.get_masks()] == [
+        "c/mask",
+        "masked_basic_lstm_cell/mask",
+        "masked_lstm_cell/mask",
+    ]
     assert pruning.get_masked_weights()[0].op.name == "c/weights/masked_weight"
 
 
@@ -93,7 +103,9 @@ def test_training_updates_masks(tmp_path):
         step = tf.train.get_or_create_global_step()
         loss = tf.losses.mean_squared_error(tf.ones([8, 1]), y)
         train_op = tf.contrib.slim.learning.create_train_op(loss, tf.train.GradientDescentOptimizer(0.01))
-        settings = pruning.get_pruning_hparams().parse("pruning_frequency=1,target_sparsity=0.5,sparsity_function_end_step=2")
+        settings = pruning.get_pruning_hparams().parse(
+            "pruning_frequency=1,target_sparsity=0.5,sparsity_function_end_step=2"
+        )
         update = pruning.Pruning(settings, step).conditional_mask_update_op()
         assert pruning.train(train_op, str(tmp_path), update, number_of_steps=4) >= 0
     reader = tf.train.load_checkpoint(str(tmp_path))

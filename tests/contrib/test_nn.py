@@ -1,4 +1,6 @@
-"""tf.contrib.nn: dropout that keeps mean and variance, the scaled softplus and its gradients, losses over sampled classes."""
+"""tf.contrib.nn: dropout that keeps mean and variance, the scaled softplus and its gradients, losses over sampled
+classes.
+"""
 
 import numpy as np
 import pytest
@@ -30,7 +32,9 @@ def test_scaled_softplus(clip):
     np.testing.assert_allclose(found, value(x, alpha))
     step = 1e-6
     np.testing.assert_allclose(grads[0], (value(x + step, alpha) - value(x - step, alpha)) / (2 * step), atol=1e-5)
-    np.testing.assert_allclose(grads[1], ((value(x, alpha + step) - value(x, alpha - step)) / (2 * step)).sum(0), atol=1e-5)
+    np.testing.assert_allclose(
+        grads[1], ((value(x, alpha + step) - value(x, alpha - step)) / (2 * step)).sum(0), atol=1e-5
+    )
 
 
 def test_sampled_losses():

@@ -31,13 +31,25 @@ def test_a_dense_layer():
     assert _inputs("fc/MatMul") == ["x:0", "fc/weights_quant/FakeQuantWithMinMaxVars:0"]
     assert _inputs("after") == ["fc/act_quant/FakeQuantWithMinMaxVars:0"]
     assert _op("fc/weights_quant/FakeQuantWithMinMaxVars").get_attr("narrow_range")
-    assert _inputs("fc/act_quant/FakeQuantWithMinMaxVars") == ["fc/Relu:0", "fc/act_quant/AssignMinEma:0", "fc/act_quant/AssignMaxEma:0"]
+    assert _inputs("fc/act_quant/FakeQuantWithMinMaxVars") == [
+        "fc/Relu:0",
+        "fc/act_quant/AssignMinEma:0",
+        "fc/act_quant/AssignMaxEma:0",
+    ]
     assert [v.op.name for v in tf.trainable_variables()] == ["fc/weights", "fc/biases"]
 
 
 def _convolution(is_training):
     params = {"is_training": is_training, "scale": True}
-    return slim.conv2d(tf.constant(X), 4, 3, scope="c", normalizer_fn=slim.batch_norm, normalizer_params=params, activation_fn=tf.nn.relu6)
+    return slim.conv2d(
+        tf.constant(X),
+        4,
+        3,
+        scope="c",
+        normalizer_fn=slim.batch_norm,
+        normalizer_params=params,
+        activation_fn=tf.nn.relu6,
+    )
 
 
 @pytest.mark.parametrize("is_training", [True, False])
@@ -48,7 +60,9 @@ def test_folding_keeps_the_values(is_training):
         session.run(tf.global_variables_initializer())
         wanted = session.run(plain)
         weights = session.run("c/weights:0")
-        rewrite = quantize.experimental_create_training_graph if is_training else quantize.experimental_create_eval_graph
+        rewrite = (
+            quantize.experimental_create_training_graph if is_training else quantize.experimental_create_eval_graph
+        )
         rewrite(weight_bits=16, activation_bits=16)
         session.run(tf.global_variables_initializer())
         session.run(tf.trainable_variables()[0].assign(weights))
@@ -89,7 +103,9 @@ def test_gradients_go_through_the_statistics_of_a_folded_batch():
     rs = np.random.RandomState(0)
     x = tf.constant(rs.rand(2, 6, 6, 3).astype(np.float32))
     weights = tf.constant_initializer(rs.randn(3, 3, 3, 4) * 0.3)
-    with slim.arg_scope([slim.conv2d], normalizer_fn=slim.batch_norm, normalizer_params={"decay": 0.9}, weights_initializer=weights):
+    with slim.arg_scope(
+        [slim.conv2d], normalizer_fn=slim.batch_norm, normalizer_params={"decay": 0.9}, weights_initializer=weights
+    ):
         y = slim.conv2d(x, 4, 3, scope="c")
     before = tf.gradients(tf.reduce_sum(y * y), [x, *tf.trainable_variables()])
     tf.contrib.quantize.create_training_graph(quant_delay=1000)
@@ -121,6 +137,10 @@ def test_both_halves_of_a_separable_convolution_are_rounded():
     y = tf.nn.relu(tf.layers.separable_conv2d(x, 4, 3, name="s"))
     tf.layers.dense(tf.layers.flatten(y), 2, name="d")
     tf.contrib.quantize.create_eval_graph()
-    rounded = [op.name.rpartition("/")[0] for op in tf.get_default_graph().get_operations() if op.type == "FakeQuantWithMinMaxVars"]
+    rounded = [
+        op.name.rpartition("/")[0]
+        for op in tf.get_default_graph().get_operations()
+        if op.type == "FakeQuantWithMinMaxVars"
+    ]
     halves = ["s/separable_conv2d/weights_quant", "s/separable_conv2d/act_quant"]
     assert rounded == ["s/weights_quant", "s/act_quant", "d/weights_quant", "d/act_quant", *halves]

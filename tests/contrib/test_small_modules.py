@@ -1,4 +1,6 @@
-"""tf.contrib.deprecated, tf.contrib.util, tf.contrib.input_pipeline, tf.contrib.autograph, tf.contrib.memory_stats: a call of each."""
+"""tf.contrib.deprecated, tf.contrib.util, tf.contrib.input_pipeline, tf.contrib.autograph, tf.contrib.memory_stats: a
+call of each.
+"""
 
 import pytest
 
@@ -50,6 +52,10 @@ def test_converted_functions():
 def test_memory():
     with tf.Session() as session:
         used, most, limit = session.run(
-            [tf.contrib.memory_stats.BytesInUse(), tf.contrib.memory_stats.MaxBytesInUse(), tf.contrib.memory_stats.BytesLimit()]
+            [
+                tf.contrib.memory_stats.BytesInUse(),
+                tf.contrib.memory_stats.MaxBytesInUse(),
+                tf.contrib.memory_stats.BytesLimit(),
+            ]
         )
     assert 0 < used <= limit and 0 < most <= limit

@@ -1,4 +1,6 @@
-"""Random-dot stereograms: dots repeat at the distance that the depth asks for, and are those of a fresh process under TensorFlow."""
+"""Random-dot stereograms: dots repeat at the distance that the depth asks for, and are those of a fresh process under
+TensorFlow.
+"""
 
 import subprocess
 import sys
@@ -16,7 +18,10 @@ def _stereogram(depths, **options):
 
 
 def test_pixels_that_show_one_point_are_equal():
-    far, near = _stereogram(np.zeros((6, 8)), normalize=False)[5, :, 0], _stereogram(np.ones((6, 8), np.int32), normalize=False)[5, :, 0]
+    far, near = (
+        _stereogram(np.zeros((6, 8)), normalize=False)[5, :, 0],
+        _stereogram(np.ones((6, 8), np.int32), normalize=False)[5, :, 0],
+    )
     assert (far[20:] == far[:-20]).all() and (far[16:] != far[:-16]).any()  # (1 - mu z) E / (2 - mu z) with E = 40
     assert (near[16:] == near[:-16]).all()
 

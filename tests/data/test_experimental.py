@@ -25,7 +25,23 @@ def test_map_and_batch_and_unbatch():
 
 
 def test_shuffle_and_repeat_in_tensorflows_order():
-    assert lists(D.range(5).apply(E.shuffle_and_repeat(5, count=3, seed=9))) == [3, 2, 4, 0, 1, 3, 2, 1, 0, 4, 1, 0, 4, 3, 2]
+    assert lists(D.range(5).apply(E.shuffle_and_repeat(5, count=3, seed=9))) == [
+        3,
+        2,
+        4,
+        0,
+        1,
+        3,
+        2,
+        1,
+        0,
+        4,
+        1,
+        0,
+        4,
+        3,
+        2,
+    ]
 
 
 def test_groups():
@@ -54,7 +70,10 @@ def test_sequences_with_a_state():
 def test_single_elements_and_sizes():
     with tf.Session() as sess:
         assert sess.run(E.get_single_element(D.range(3).batch(5))).tolist() == [0, 1, 2]
-        assert sess.run([E.cardinality(D.range(5).batch(2)), E.cardinality(D.range(2).repeat())]) == [3, E.INFINITE_CARDINALITY]
+        assert sess.run([E.cardinality(D.range(5).batch(2)), E.cardinality(D.range(2).repeat())]) == [
+            3,
+            E.INFINITE_CARDINALITY,
+        ]
         with pytest.raises(tf.errors.InvalidArgumentError, match="more than one element"):
             sess.run(E.get_single_element(D.range(2)))
 

@@ -52,10 +52,14 @@ def test_files_by_patterns(tmp_path):
 def test_devices_take_elements_in_turn():
     one = {"output_types": [tf.int64], "output_shapes": [tf.TensorShape([])]}
     iterator = R.MultiDeviceIterator(devices=["/cpu:0", "/cpu:0"], shared_name="", container="", **one)
-    begin = R.MultiDeviceIteratorInit(dataset=variant(tf.data.Dataset.range(5)), multi_device_iterator=iterator, max_buffer_size=1)
+    begin = R.MultiDeviceIteratorInit(
+        dataset=variant(tf.data.Dataset.range(5)), multi_device_iterator=iterator, max_buffer_size=1
+    )
     incarnation = tf.placeholder(tf.int64, [])
     first, second = (
-        R.MultiDeviceIteratorGetNextFromShard(multi_device_iterator=iterator, shard_num=i, incarnation_id=incarnation, **one)[0]
+        R.MultiDeviceIteratorGetNextFromShard(
+            multi_device_iterator=iterator, shard_num=i, incarnation_id=incarnation, **one
+        )[0]
         for i in range(2)
     )
     with tf.Session() as session:

@@ -67,7 +67,11 @@ def test_a_hook_puts_an_estimators_input_back(tmp_path):
 
     estimator = tf.estimator.Estimator(model_fn, str(tmp_path), tf.estimator.RunConfig(save_checkpoints_steps=2))
     for _ in range(2):
-        estimator.train(lambda: tf.data.Dataset.range(10), steps=3, hooks=[tf.data.experimental.CheckpointInputPipelineHook(estimator)])
+        estimator.train(
+            lambda: tf.data.Dataset.range(10),
+            steps=3,
+            hooks=[tf.data.experimental.CheckpointInputPipelineHook(estimator)],
+        )
     assert seen == [0, 1, 2, 3, 4, 5]
     saved = sorted(int(path.suffixes[-2].split("-")[1]) for path in tmp_path.glob("input.ckpt-*.index"))
     assert saved == [0, 2, 3, 4, 6]

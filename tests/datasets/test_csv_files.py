@@ -23,7 +23,10 @@ def test_with_and_without_header(tmp_path):
 
 
 def test_module_paths():
-    assert tf.contrib.learn.datasets.mnist.read_data_sets is importlib.import_module("everflow.datasets.mnist").read_data_sets
+    assert (
+        tf.contrib.learn.datasets.mnist.read_data_sets
+        is importlib.import_module("everflow.datasets.mnist").read_data_sets
+    )
     served = importlib.import_module("tensorflow.contrib.learn.python.learn.datasets.mnist")
     assert served.DataSet is tf.contrib.learn.datasets.mnist.DataSet
     assert importlib.import_module("tensorflow.contrib.learn.python.learn.datasets").base.Dataset

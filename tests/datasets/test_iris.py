@@ -21,7 +21,10 @@ def test_three_layers_tell_them_apart(tmp_path):
     iris = learn.datasets.load_iris()
     columns = learn.infer_real_valued_columns_from_input(iris.data)
     classifier = learn.DNNClassifier(
-        feature_columns=columns, hidden_units=[10, 20, 10], n_classes=3, config=learn.RunConfig(tf_random_seed=1, model_dir=str(tmp_path))
+        feature_columns=columns,
+        hidden_units=[10, 20, 10],
+        n_classes=3,
+        config=learn.RunConfig(tf_random_seed=1, model_dir=str(tmp_path)),
     )
     classifier.fit(iris.data, iris.target, steps=150)
     assert classifier.evaluate(iris.data, iris.target)["accuracy"] > 0.9

@@ -40,7 +40,11 @@ def test_batches_in_the_order_of_tensorflow():
 
 def test_without_shuffling():
     data = small()
-    assert [data.next_batch(4, shuffle=False)[1].tolist() for _ in range(3)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9, 0, 1]]
+    assert [data.next_batch(4, shuffle=False)[1].tolist() for _ in range(3)] == [
+        [0, 1, 2, 3],
+        [4, 5, 6, 7],
+        [8, 9, 0, 1],
+    ]
 
 
 def test_images_and_labels_stay_together():
@@ -83,7 +87,11 @@ def test_a_file_of_another_kind(folder, tmp_path):
 def test_digits_stand_in_without_a_network(tmp_path, caplog):
     data = mnist.read_data_sets(str(tmp_path / "new"), source_url="file:///no/such/place/")
     assert len(caplog.records) == 1 and "digits that come with Everflow" in caplog.text
-    assert data.train.images.shape == (1437 - 119, 784) and data.validation.num_examples == 119 and data.test.num_examples == 360
+    assert (
+        data.train.images.shape == (1437 - 119, 784)
+        and data.validation.num_examples == 119
+        and data.test.num_examples == 360
+    )
     assert 0.9 < data.train.images.max() <= 1
 
 

@@ -57,7 +57,9 @@ def test_watches_choose(graph, tmp_path):
     summary = dump.get_tensors("log", 0, "DebugNumericSummary")[0]
     np.testing.assert_array_equal(summary, [1, 3, 1, 1, 0, 1, 0, 0, 0, 0, 0, 0, 1, 1, 3])
     watched = tf.RunOptions()
-    tf_debug.watch_graph_with_blacklists(watched, graph, debug_urls="file:///tmp", op_type_regex_blacklist="Variable|Const|Assign|NoOp")
+    tf_debug.watch_graph_with_blacklists(
+        watched, graph, debug_urls="file:///tmp", op_type_regex_blacklist="Variable|Const|Assign|NoOp"
+    )
     assert "v" not in {watch.node_name for watch in watched.debug_options.debug_tensor_watch_opts}
 
 
@@ -65,7 +67,9 @@ def test_a_failing_run_leaves_what_came_before(tmp_path):
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [3], name="x")
         tf.check_numerics(tf.log(x, name="log"), "oh no", name="total")
-        wrapped = tf_debug.DumpingDebugWrapperSession(session(graph), str(tmp_path / "d"), pass_through_operrors=True, log_usage=False)
+        wrapped = tf_debug.DumpingDebugWrapperSession(
+            session(graph), str(tmp_path / "d"), pass_through_operrors=True, log_usage=False
+        )
         with pytest.raises(tf.errors.InvalidArgumentError, match="oh no"):
             wrapped.run("total:0", {"x:0": [0.0, 1.0, 1.0]})
         dump = tf_debug.DebugDumpDir(glob.glob(str(tmp_path / "d" / "run_*"))[0])
@@ -81,14 +85,18 @@ def test_hook(graph, tmp_path):
 
 
 def test_terminal(graph, tmp_path, monkeypatch, capsys):
-    typed = iter(["help", "run -f has_inf_or_nan", "lt -f has_inf_or_nan", "pt log:0", "ni log", "pt nowhere:0", "run", "exit"])
+    typed = iter(
+        ["help", "run -f has_inf_or_nan", "lt -f has_inf_or_nan", "pt log:0", "ni log", "pt nowhere:0", "run", "exit"]
+    )
     monkeypatch.setattr("builtins.input", lambda prompt: next(typed))
     sess = tf_debug.LocalCLIDebugWrapperSession(session(graph), dump_root=str(tmp_path / "made"), log_usage=False)
     assert sess.run("total:0", {"x:0": [1.0, 2.0, 4.0]}) == 0.0
     assert sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]}) == -np.inf
     text = capsys.readouterr().out
     assert "-inf" in text and "Op: Log" in text and "ERROR" in text
-    assert sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]}) == -np.inf  # `run` went for this one, and `exit` is for the next
+    assert (
+        sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]}) == -np.inf
+    )  # `run` went for this one, and `exit` is for the next
     with pytest.raises(SystemExit):
         sess.run("total:0", {"x:0": [0.0, 2.0, 4.0]})
     assert not list((tmp_path / "made").iterdir())
@@ -103,7 +111,10 @@ def test_terminal(graph, tmp_path, monkeypatch, capsys):
             "lt -n lo.* -s tensor_name",
             r"1 dumped tensor\(s\):\nNode name regex filter: \"lo.\*\"\n\nt \(ms\) .*\n\[\d+\.\d{3}\] .*Log .*log:0",
         ),
-        ("pt log:0 -s", r"Numeric summary:\n\| -inf +- +0 \| total \|\n\| +1 +1 +1 \| +3 \|\n\| +min +max +mean +std \|"),
+        (
+            "pt log:0 -s",
+            r"Numeric summary:\n\| -inf +- +0 \| total \|\n\| +1 +1 +1 \| +3 \|\n\| +min +max +mean +std \|",
+        ),
         ("pt log:0[1]", r'Tensor "log:0:DebugIdentity\[1\]":\n\n-0.693'),
         ("pt log:0 -r [0,1]", r"Highlighted\(\[0,1\]\): 1 of 3 element"),
         ("pt log:0[__import__('os')]", "ERROR: Invalid tensor-slicing"),

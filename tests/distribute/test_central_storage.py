@@ -66,7 +66,9 @@ def test_an_estimator_trains_with_it(tmp_path):
     x = np.arange(8, dtype=np.float32).reshape(8, 1)
 
     def model_fn(features, labels, mode):
-        loss = tf.losses.mean_squared_error(labels, tf.layers.dense(features, 1, kernel_initializer=tf.zeros_initializer()))
+        loss = tf.losses.mean_squared_error(
+            labels, tf.layers.dense(features, 1, kernel_initializer=tf.zeros_initializer())
+        )
         train = tf.train.GradientDescentOptimizer(0.01).minimize(loss, tf.train.get_global_step())
         return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
 

@@ -11,7 +11,9 @@ CLUSTER = {"ps": ["p:1"], "worker": ["w0:1", "w1:1"]}
 
 
 def test_simple():
-    simple = resolvers.SimpleClusterResolver(tf.train.ClusterSpec(CLUSTER), master="m:1", task_type="worker", task_id=1, rpc_layer="grpc")
+    simple = resolvers.SimpleClusterResolver(
+        tf.train.ClusterSpec(CLUSTER), master="m:1", task_type="worker", task_id=1, rpc_layer="grpc"
+    )
     assert simple.master() == "grpc://m:1" and simple.master("worker", 0) == "grpc://w0:1"
     assert simple.cluster_spec().as_dict() == CLUSTER and (simple.task_type, simple.task_id) == ("worker", 1)
     with pytest.raises(TypeError):
@@ -21,13 +23,17 @@ def test_simple():
 def test_from_the_environment(monkeypatch):
     monkeypatch.delenv("TF_CONFIG", raising=False)
     assert resolvers.TFConfigClusterResolver().master() == "" and not resolvers.TFConfigClusterResolver().cluster_spec()
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 1}, "rpc_layer": "grpc"}))
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": CLUSTER, "task": {"type": "worker", "index": 1}, "rpc_layer": "grpc"})
+    )
     found = resolvers.TFConfigClusterResolver()
     assert (found.task_type, found.task_id, found.rpc_layer) == ("worker", 1, "grpc")
     assert found.master() == "grpc://w1:1" and found.master("ps", 0) == "grpc://p:1"
     found.task_id = 0
     assert found.master() == "grpc://w0:1"
-    monkeypatch.setenv("TF_CONFIG", json.dumps({"cluster": {"worker": ["w:1"]}, "task": {"type": "worker", "index": 0}}))
+    monkeypatch.setenv(
+        "TF_CONFIG", json.dumps({"cluster": {"worker": ["w:1"]}, "task": {"type": "worker", "index": 0}})
+    )
     assert resolvers.TFConfigClusterResolver().master() == ""
 
 

@@ -44,11 +44,15 @@ def test_arguments_and_results_have_a_part_for_each_replica(strategy):
 
 def test_reductions(strategy):
     with strategy.scope():
-        values = strategy.experimental_run_v2(lambda: tf.range(tf.distribute.get_replica_context().replica_id_in_sync_group + 2))
+        values = strategy.experimental_run_v2(
+            lambda: tf.range(tf.distribute.get_replica_context().replica_id_in_sync_group + 2)
+        )
         floats = strategy.experimental_run_v2(lambda v: tf.cast(v, tf.float32), args=(values,))
         reduced = [strategy.reduce(op, floats, axis=0) for op in (SUM, MEAN)]
         shared = strategy.experimental_run_v2(
-            lambda: tf.distribute.get_replica_context().all_reduce("mean", {"id": tf.to_float(tf.distribute.get_replica_context()._id)})
+            lambda: tf.distribute.get_replica_context().all_reduce(
+                "mean", {"id": tf.to_float(tf.distribute.get_replica_context()._id)}
+            )
         )
     assert run(*reduced) == [4.0, 0.8]  # 0 + 1, and 0 + 1 + 2
     assert run(list(strategy.experimental_local_results(shared["id"]))) == [[0.5, 0.5]]
@@ -59,7 +63,9 @@ def test_a_mirrored_variable_in_and_out_of_replicas(strategy):
         v = tf.get_variable("v", initializer=1.0, aggregation=tf.VariableAggregation.MEAN)
         w = tf.get_variable("w", initializer=1.0)
         assigned = v.assign(5.0)
-        added = strategy.experimental_run_v2(lambda: v.assign_add(tf.to_float(tf.distribute.get_replica_context()._id) * 4.0))
+        added = strategy.experimental_run_v2(
+            lambda: v.assign_add(tf.to_float(tf.distribute.get_replica_context()._id) * 4.0)
+        )
         with pytest.raises(ValueError, match="aggregation"):
             strategy.experimental_run_v2(lambda: w.assign_add(1.0))
     assert [c.name for c in v.values] == ["v:0", "v/replica_1:0"]
@@ -107,7 +113,11 @@ def test_saving_and_restoring_all_copies(strategy, tmp_path):
     with strategy.scope():
         v = tf.get_variable("v", initializer=[1.0, 2.0])
         seen = tf.Variable(
-            0.0, trainable=False, synchronization=tf.VariableSynchronization.ON_READ, aggregation=tf.VariableAggregation.SUM, name="seen"
+            0.0,
+            trainable=False,
+            synchronization=tf.VariableSynchronization.ON_READ,
+            aggregation=tf.VariableAggregation.SUM,
+            name="seen",
         )
         count = strategy.experimental_run_v2(lambda: seen.assign_add(3.0))
         saver = tf.train.Saver()
@@ -146,7 +156,9 @@ def test_one_device():
     strategy = tf.distribute.OneDeviceStrategy("/cpu:1")
     with strategy.scope():
         v = tf.get_variable("v", initializer=2.0)
-        trained, loss = strategy.experimental_run_v2(lambda: (tf.train.MomentumOptimizer(0.1, 0.9).minimize(v * v), v * v))
+        trained, loss = strategy.experimental_run_v2(
+            lambda: (tf.train.MomentumOptimizer(0.1, 0.9).minimize(v * v), v * v)
+        )
     assert v.device == "/replica:0/task:0/device:CPU:1"
     assert run(strategy.reduce(MEAN, loss)) == [4.0]
     with pytest.raises(RuntimeError), strategy.scope():

@@ -1,4 +1,6 @@
-"""tf.distributions: seeded draws, densities and statistics as TensorFlow 1.15.5 gives them, shapes, checks and divergences of one's own."""
+"""tf.distributions: seeded draws, densities and statistics as TensorFlow 1.15.5 gives them, shapes, checks and
+divergences of one's own.
+"""
 
 import numpy as np
 import pytest
@@ -86,7 +88,9 @@ def test_shapes_of_samples():
         assert sess.run(d.sample(shape), {shape: 4}).shape == (4, 2, 3)
         assert sess.run(d.sample(shape), {shape: [4, 1]}).shape == (4, 1, 2, 3)
         scalar = tf.distributions.Normal(0.0, 1.0)
-        assert sess.run([scalar.is_scalar_batch(), scalar.is_scalar_event(), d.is_scalar_batch(), d.is_scalar_event()]) == [
+        assert sess.run(
+            [scalar.is_scalar_batch(), scalar.is_scalar_event(), d.is_scalar_batch(), d.is_scalar_event()]
+        ) == [
             True,
             True,
             False,
@@ -99,7 +103,9 @@ def test_shapes_known_only_when_run():
         loc = tf.placeholder(tf.float32)
         d = tf.distributions.Normal(loc, 1.0)
         assert d.batch_shape.ndims is None
-        batch, scalar, samples = sess.run([d.batch_shape_tensor(), d.is_scalar_batch(), d.sample(2)], {loc: np.zeros([3, 4])})
+        batch, scalar, samples = sess.run(
+            [d.batch_shape_tensor(), d.is_scalar_batch(), d.sample(2)], {loc: np.zeros([3, 4])}
+        )
         assert batch.tolist() == [3, 4] and not scalar and samples.shape == (2, 3, 4)
 
 
@@ -146,7 +152,9 @@ def test_a_distribution_of_ones_own():
     class Point(tf.distributions.Distribution):
         def __init__(self, at, name="Point"):
             self._at = tf.convert_to_tensor(at)
-            super().__init__(tf.float32, tf.distributions.FULLY_REPARAMETERIZED, False, True, {"at": at}, [self._at], name)
+            super().__init__(
+                tf.float32, tf.distributions.FULLY_REPARAMETERIZED, False, True, {"at": at}, [self._at], name
+            )
 
         def _batch_shape(self):
             return tf.TensorShape([])

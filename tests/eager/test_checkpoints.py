@@ -35,7 +35,9 @@ def test_restored_at_once(tmp_path):
 
 
 def test_restored_when_an_object_comes(tmp_path):
-    path = tf.train.Checkpoint(v=tf.Variable(3.0), inner=tf.train.Checkpoint(w=tf.Variable(4.0))).save(str(tmp_path / "ck"))
+    path = tf.train.Checkpoint(v=tf.Variable(3.0), inner=tf.train.Checkpoint(w=tf.Variable(4.0))).save(
+        str(tmp_path / "ck")
+    )
     late = tf.train.Checkpoint()
     status = late.restore(path)
     with pytest.raises(AssertionError):
@@ -51,7 +53,9 @@ def test_restored_when_an_object_comes(tmp_path):
     status.assert_consumed()
 
 
-@pytest.mark.parametrize("make", [lambda: tf.train.AdamOptimizer(0.1), lambda: tf.keras.optimizers.Adam(0.1)], ids=["train", "keras"])
+@pytest.mark.parametrize(
+    "make", [lambda: tf.train.AdamOptimizer(0.1), lambda: tf.keras.optimizers.Adam(0.1)], ids=["train", "keras"]
+)
 def test_models_and_optimizers_go_on(make, tmp_path):
     net, optimizer = Net(), make()
     _step(net, optimizer)

@@ -55,7 +55,9 @@ def test_metrics_in_a_graph():
 
 def test_callbacks_see_operations():
     seen = []
-    tfe.add_execution_callback(lambda op_type, inputs, attrs, outputs, name: seen.append((op_type, len(inputs), len(outputs))))
+    tfe.add_execution_callback(
+        lambda op_type, inputs, attrs, outputs, name: seen.append((op_type, len(inputs), len(outputs)))
+    )
     try:
         tf.matmul([[1.0]], [[2.0]])
     finally:
@@ -105,7 +107,9 @@ def test_networks_name_their_variables(tmp_path):
         net.name  # noqa: B018
     y = net(x)
     layers = ["dense", "mine", "dense_1"]
-    assert [v.name for v in net.variables] == [f"tower/{layer}/{part}:0" for layer in layers for part in ("kernel", "bias")]
+    assert [v.name for v in net.variables] == [
+        f"tower/{layer}/{part}:0" for layer in layers for part in ("kernel", "bias")
+    ]
     assert [layer.name for layer in net.layers] == layers
     assert net.get_layer("mine") is net.get_layer(index=1)
     path = tfe.save_network_checkpoint(net, str(tmp_path))

@@ -94,7 +94,11 @@ def test_gradients_of_arguments_and_of_variables():
 
 @pytest.mark.parametrize(
     ("raised", "seen"),
-    [(ValueError, tf.errors.InvalidArgumentError), (KeyError, tf.errors.UnknownError), (StopIteration, tf.errors.OutOfRangeError)],
+    [
+        (ValueError, tf.errors.InvalidArgumentError),
+        (KeyError, tf.errors.UnknownError),
+        (StopIteration, tf.errors.OutOfRangeError),
+    ],
 )
 def test_errors_of_python_functions(raised, seen):
     def fail(x):

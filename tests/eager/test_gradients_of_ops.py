@@ -1,4 +1,6 @@
-"""Every gradient that the tables of tests/ops have, by a tape on values and through a traced function: the same as in a graph."""
+"""Every gradient that the tables of tests/ops have, by a tape on values and through a traced function: the same as in a
+graph.
+"""
 
 import numpy as np
 import pytest
@@ -24,7 +26,9 @@ FUNCTIONS = {
 
 
 def _loss(y):
-    return tf.reduce_sum(tf.reshape(y, [-1]) * tf.cos(tf.range(1.0, 1.0 + tf.cast(tf.size(y), tf.float64), dtype=tf.float64)))
+    return tf.reduce_sum(
+        tf.reshape(y, [-1]) * tf.cos(tf.range(1.0, 1.0 + tf.cast(tf.size(y), tf.float64), dtype=tf.float64))
+    )
 
 
 def _by_tape(function, values):

@@ -18,7 +18,9 @@ def test_variables_and_the_learning_phase():
 
 
 def test_functions_of_models():
-    model = keras.Sequential([keras.layers.Dense(4, input_shape=(3,), kernel_initializer="ones"), keras.layers.Dense(2)])
+    model = keras.Sequential(
+        [keras.layers.Dense(4, input_shape=(3,), kernel_initializer="ones"), keras.layers.Dense(2)]
+    )
     hidden = K.function([model.input], [model.layers[0].output])
     assert hidden([np.ones((2, 3))])[0].tolist() == [[3.0] * 4] * 2
     model.layers[0].set_weights([np.zeros((3, 4)), np.ones(4)])

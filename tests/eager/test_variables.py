@@ -89,7 +89,9 @@ def test_what_only_graphs_do(error, function):
 
 
 def test_sparse_and_ragged_tensors_show_their_values():
-    assert str(tf.SparseTensor([[0]], [1], [2])).startswith("SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), dtype=int64)")
+    assert str(tf.SparseTensor([[0]], [1], [2])).startswith(
+        "SparseTensor(indices=tf.Tensor([[0]], shape=(1, 1), dtype=int64)"
+    )
     ragged = tf.ragged.constant([[1], [2, 3]])
     assert repr(ragged) == "<tf.RaggedTensor [[1], [2, 3]]>"
     assert [row.numpy().tolist() for row in ragged] == [[1], [2, 3]]

@@ -1,4 +1,6 @@
-"""Estimator: training goes through checkpoints, evaluation and prediction read them, functions are called with what they name."""
+"""Estimator: training goes through checkpoints, evaluation and prediction read them, functions are called with what
+they name.
+"""
 
 import functools
 import os
@@ -74,7 +76,9 @@ def test_predictions_by_example_and_by_batch(tmp_path):
 
 
 def test_summaries_carry_the_step(tmp_path):
-    config = tf.estimator.RunConfig(str(tmp_path), save_summary_steps=2, save_checkpoints_steps=4, log_step_count_steps=3)
+    config = tf.estimator.RunConfig(
+        str(tmp_path), save_summary_steps=2, save_checkpoints_steps=4, log_step_count_steps=3
+    )
     tf.estimator.Estimator(model_fn, config=config, params={}).train(data(), steps=5)
     tags = [(e.step, v.tag) for e in events(tmp_path) for v in e.summary.value]
     assert [step for step, tag in tags if tag == "loss"] == [1, 3, 5]
@@ -88,7 +92,9 @@ def test_warm_start(tmp_path):
     new = estimator(tmp_path / "new", params={"start": 9.0}, warm_start_from=str(tmp_path / "old"))
     assert new.evaluate(data(1))["loss"] == pytest.approx(old.evaluate(data(1))["loss"])
     new.train(data(), steps=1)
-    np.testing.assert_allclose(tf.train.load_variable(str(tmp_path / "new/model.ckpt-0"), "w"), old.get_variable_value("w"))
+    np.testing.assert_allclose(
+        tf.train.load_variable(str(tmp_path / "new/model.ckpt-0"), "w"), old.get_variable_value("w")
+    )
 
 
 def test_functions_get_the_arguments_they_name(tmp_path):
@@ -156,10 +162,16 @@ def test_tpu_estimators_run_without_a_tpu(tmp_path):
         return tf.contrib.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=train_op, eval_metrics=metrics)
 
     def input_fn(params):
-        return tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat(4).batch(params["batch_size"], drop_remainder=True)
+        return (
+            tf.data.Dataset.from_tensor_slices(({"x": X}, Y)).repeat(4).batch(params["batch_size"], drop_remainder=True)
+        )
 
-    config = tf.contrib.tpu.RunConfig(model_dir=str(tmp_path), tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=10))
-    made = tf.contrib.tpu.TPUEstimator(tpu_model_fn, config=config, use_tpu=False, train_batch_size=4, eval_batch_size=2)
+    config = tf.contrib.tpu.RunConfig(
+        model_dir=str(tmp_path), tpu_config=tf.contrib.tpu.TPUConfig(iterations_per_loop=10)
+    )
+    made = tf.contrib.tpu.TPUEstimator(
+        tpu_model_fn, config=config, use_tpu=False, train_batch_size=4, eval_batch_size=2
+    )
     made.train(input_fn, max_steps=2)
     assert "mean" in made.evaluate(input_fn, steps=1)
     assert seen == [("train", 4, False), ("eval", 2, False)]

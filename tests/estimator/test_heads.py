@@ -21,7 +21,11 @@ def spec_of(head, mode, logits, labels=None, features=None):
 def evaluated(head, logits, labels, features=None):
     with tf.Graph().as_default():
         spec = spec_of(
-            head() if callable(head) else head, "eval", logits, labels() if callable(labels) else labels, features and features()
+            head() if callable(head) else head,
+            "eval",
+            logits,
+            labels() if callable(labels) else labels,
+            features and features(),
         )
         updates = {key: update for key, (_, update) in spec.eval_metric_ops.items()}
         values = {key: value for key, (value, _) in spec.eval_metric_ops.items()}
@@ -43,7 +47,9 @@ def test_binary_head():
 
 def test_label_vocabulary_and_weights():
     def head():
-        return heads.multi_class_head(3, label_vocabulary=["a", "b", "c"], weight_column="w", loss_reduction=tf.losses.Reduction.SUM)
+        return heads.multi_class_head(
+            3, label_vocabulary=["a", "b", "c"], weight_column="w", loss_reduction=tf.losses.Reduction.SUM
+        )
 
     logits = np.eye(3, dtype=np.float32) * 4
     labels = np.array([b"a", b"b", b"a"])
@@ -79,9 +85,13 @@ def tf_labels(values):
 
 def test_multi_head_adds_losses_up():
     def head():
-        return heads.multi_head([heads.regression_head(name="a"), heads.regression_head(name="b")], head_weights=[1.0, 10.0])
+        return heads.multi_head(
+            [heads.regression_head(name="a"), heads.regression_head(name="b")], head_weights=[1.0, 10.0]
+        )
 
-    got = evaluated(head, np.array([[1.0, 2.0]], np.float32), lambda: {"a": tf.constant([[3.0]]), "b": tf.constant([[3.0]])})
+    got = evaluated(
+        head, np.array([[1.0, 2.0]], np.float32), lambda: {"a": tf.constant([[3.0]]), "b": tf.constant([[3.0]])}
+    )
     assert got["loss"] == pytest.approx(4 + 10 * 1)
     assert got["loss/a"] == pytest.approx(4) and got["average_loss/b"] == pytest.approx(1)
 
@@ -92,7 +102,11 @@ def test_update_ops_belong_to_the_step():
         w = tf.get_variable("w", [1, 1])
         tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, tf.no_op(name="update"))
         spec = heads.regression_head().create_estimator_spec(
-            {}, "train", tf.matmul([[1.0]], w), labels=tf.constant([[1.0]]), optimizer=tf.train.GradientDescentOptimizer(0.1)
+            {},
+            "train",
+            tf.matmul([[1.0]], w),
+            labels=tf.constant([[1.0]]),
+            optimizer=tf.train.GradientDescentOptimizer(0.1),
         )
         assert "update" in [op.name for op in spec.train_op.control_inputs]
 
@@ -127,7 +141,11 @@ def test_public_heads(tmp_path, by_keras):
         head = tf.estimator.BinaryClassHead(thresholds=[0.3])
         w = tf.get_variable("w", [2, 1], initializer=tf.constant_initializer(0.25), use_resource=by_keras)
         logits = tf.matmul(features["x"], w)
-        options = {"train_op_fn": lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(loss, tf.train.get_global_step())}
+        options = {
+            "train_op_fn": lambda loss: tf.train.GradientDescentOptimizer(0.1).minimize(
+                loss, tf.train.get_global_step()
+            )
+        }
         if by_keras and mode == "train":
             optimizer = tf.keras.optimizers.SGD(0.1)
             optimizer.iterations = tf.train.get_global_step()
@@ -141,7 +159,11 @@ def test_public_heads(tmp_path, by_keras):
     estimator.train(data(2))
     np.testing.assert_allclose(estimator.get_variable_value("w"), [[0.2292], [0.3124]], atol=1e-4)
     result = estimator.evaluate(data())
-    assert result["accuracy"] == 0.75 and result["accuracy_baseline"] == 0.75 and result["accuracy/positive_threshold_0.3"] == 0.75
+    assert (
+        result["accuracy"] == 0.75
+        and result["accuracy_baseline"] == 0.75
+        and result["accuracy/positive_threshold_0.3"] == 0.75
+    )
 
 
 def test_multi_label_head_checks_sparse_classes():

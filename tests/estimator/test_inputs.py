@@ -17,7 +17,9 @@ def batches(input_fn):
 
 
 def test_epochs_run_into_each_other():
-    got = list(batches(tf.estimator.inputs.numpy_input_fn(X, np.arange(5) * 2, batch_size=3, num_epochs=2, shuffle=False)))
+    got = list(
+        batches(tf.estimator.inputs.numpy_input_fn(X, np.arange(5) * 2, batch_size=3, num_epochs=2, shuffle=False))
+    )
     assert [labels.tolist() for _, labels in got] == [[0, 2, 4], [6, 8, 0], [2, 4, 6], [8]]
     assert list(got[0][0]) == ["a", "b"]
     np.testing.assert_array_equal(got[0][0]["a"], X["a"][:3])
@@ -29,7 +31,11 @@ def test_one_array_and_labels_by_name():
 
 
 def test_shuffling_gives_each_row_once_an_epoch():
-    got = [x for batch in batches(tf.estimator.inputs.numpy_input_fn(np.arange(50), batch_size=8, shuffle=True)) for x in batch]
+    got = [
+        x
+        for batch in batches(tf.estimator.inputs.numpy_input_fn(np.arange(50), batch_size=8, shuffle=True))
+        for x in batch
+    ]
     assert sorted(got) == list(range(50)) and got != sorted(got)
 
 
@@ -55,7 +61,9 @@ def test_a_model_that_is_fed_from_memory_can_be_trained_and_saved(tmp_path):
 
     labels = np.arange(5, dtype=np.float32) * 3
     estimator = tf.estimator.Estimator(model_fn, str(tmp_path))
-    estimator.train(tf.estimator.inputs.numpy_input_fn(X, labels, batch_size=5, num_epochs=None, shuffle=True), steps=30)
+    estimator.train(
+        tf.estimator.inputs.numpy_input_fn(X, labels, batch_size=5, num_epochs=None, shuffle=True), steps=30
+    )
     assert estimator.get_variable_value("w") == pytest.approx(3, abs=0.2)
 
 

@@ -20,7 +20,9 @@ def model():
 
 
 def batches(epochs=None, labels=True):
-    return tf.estimator.inputs.numpy_input_fn({"out_input": X}, Y if labels else None, batch_size=8, num_epochs=epochs, shuffle=False)
+    return tf.estimator.inputs.numpy_input_fn(
+        {"out_input": X}, Y if labels else None, batch_size=8, num_epochs=epochs, shuffle=False
+    )
 
 
 def test_it_goes_on_from_the_weights_of_the_model(model, tmp_path):
@@ -39,7 +41,9 @@ def test_train_predict_export(model, tmp_path):
     predictions = [p["out"] for p in estimator.predict(batches(1, labels=False))]
     np.testing.assert_allclose(predictions, Y, atol=0.2)
     with tf.Graph().as_default():
-        receiver = tf.estimator.export.build_raw_serving_input_receiver_fn({"out_input": tf.placeholder(tf.float32, [None, 3])})
+        receiver = tf.estimator.export.build_raw_serving_input_receiver_fn(
+            {"out_input": tf.placeholder(tf.float32, [None, 3])}
+        )
     path = estimator.export_savedmodel(str(tmp_path / "export"), receiver)
     with tf.Session(graph=tf.Graph()) as session:
         signature = tf.saved_model.loader.load(session, ["serve"], path).signature_def["serving_default"]

@@ -16,7 +16,9 @@ def test_the_step_and_the_reports_of_speed(tmp_path):
         loss = tf.reduce_sum(tf.get_variable("w", [2]) * features)
         return tf.estimator.tpu.TPUEstimatorSpec(mode, loss=loss, train_op=tf.assign_add(step, 1))
 
-    config = tf.estimator.tpu.RunConfig(model_dir=str(tmp_path), tpu_config=tf.estimator.tpu.TPUConfig(iterations_per_loop=1000))
+    config = tf.estimator.tpu.RunConfig(
+        model_dir=str(tmp_path), tpu_config=tf.estimator.tpu.TPUConfig(iterations_per_loop=1000)
+    )
     estimator = tf.estimator.tpu.TPUEstimator(model_fn, config=config, use_tpu=False, train_batch_size=4)
     assert estimator.config.log_step_count_steps is None and config.log_step_count_steps == 100
     estimator.train(lambda params: tf.data.Dataset.from_tensors(float(params["batch_size"])).repeat(), max_steps=3)
@@ -32,9 +34,14 @@ def test_the_step_and_the_reports_of_speed(tmp_path):
 
 def test_the_address_of_a_tpu():
     resolver = tf.contrib.cluster_resolver.TPUClusterResolver("grpc://10.0.0.1:8470")
-    assert resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470"]} and resolver.get_master() == "grpc://10.0.0.1:8470"
+    assert (
+        resolver.cluster_spec().as_dict() == {"worker": ["10.0.0.1:8470"]}
+        and resolver.get_master() == "grpc://10.0.0.1:8470"
+    )
     config = tf.contrib.tpu.RunConfig(cluster=resolver)
-    assert config.master == config.evaluation_master == "grpc://10.0.0.1:8470" and config.cluster_spec.jobs == ["worker"]
+    assert config.master == config.evaluation_master == "grpc://10.0.0.1:8470" and config.cluster_spec.jobs == [
+        "worker"
+    ]
     here = tf.contrib.cluster_resolver.TPUClusterResolver("")
     assert here.master() == "" and here.cluster_spec() is None and tf.contrib.tpu.RunConfig(cluster=here).master == ""
     with pytest.raises(ValueError, match="TPU Name"):

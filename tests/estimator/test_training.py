@@ -57,7 +57,9 @@ def test_best_and_latest_exporters_keep_so_many(tmp_path):
     best = tf.estimator.BestExporter(serving_input_receiver_fn=serving, exports_to_keep=1)
     run(tmp_path, 7, exporters=[best, tf.estimator.LatestExporter("latest", serving, exports_to_keep=2)])
     (kept,) = os.listdir(tmp_path / "export/best_exporter")
-    assert tf.contrib.predictor.from_saved_model(str(tmp_path / "export/best_exporter" / kept))({"x": [1.0]})["y"] == [0.0]
+    assert tf.contrib.predictor.from_saved_model(str(tmp_path / "export/best_exporter" / kept))({"x": [1.0]})["y"] == [
+        0.0
+    ]
     assert len(os.listdir(tmp_path / "export/latest")) == 2
 
 

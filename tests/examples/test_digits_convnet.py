@@ -11,7 +11,15 @@ ROOT = pathlib.Path(everflow.__file__).parent.parent
 
 
 def test_it_learns_and_saves(tmp_path):
-    command = [sys.executable, "-m", "everflow", "run", "examples/digits_convnet.py", "--steps=100", f"--train_dir={tmp_path}/model"]
+    command = [
+        sys.executable,
+        "-m",
+        "everflow",
+        "run",
+        "examples/digits_convnet.py",
+        "--steps=100",
+        f"--train_dir={tmp_path}/model",
+    ]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     # What TensorFlow 1.15.5 shows for the same program and seed.

@@ -12,8 +12,9 @@ import everflow
 
 ROOT = pathlib.Path(everflow.__file__).parent.parent
 
-# Program, flags of its short form, the line with its result, what TensorFlow 1.15.5 prints there for the same data and seeds, and
-# how far from it we may be: little where the same sums in another order make little difference, more where training magnifies it.
+# Program, flags of its short form, the line with its result, what TensorFlow 1.15.5 prints there for the same data and
+# seeds, and how far from it we may be: little where the same sums in another order make little difference, more where
+# training magnifies it.
 PROGRAMS = [
     ("mnist_softmax", "--steps=200", r"test accuracy ([\d.]+)", 0.9722, 0.003),
     ("lenet", "--steps=60 --model_dir={tmp}/model", r"averaged weights ([\d.]+)", 0.9083, 0.06),
@@ -25,8 +26,20 @@ PROGRAMS = [
     ("ptb_word_lm", "--max_max_epoch=6", r"final train perplexity ([\d.]+)", 82.6, 0.5),
     ("char_rnn", "--steps=80 --length=60", r"final loss ([\d.]+)", 2.443, 0.01),
     ("seq2seq_attention", "--steps=200 --max_length=6", r"without a mistake ([\d.]+)", 0.998, 0.02),
-    ("fine_tuning", "--pretrain_steps=80 --steps=200 --graph={tmp}/frozen.pb", r"test accuracy on 5-9 ([\d.]+)", 0.8989, 0.03),
-    ("mobile_digits", "--steps=150 --export_dir={tmp}/models", r"integers: \d+ bytes, test accuracy ([\d.]+)", 0.9733, 0.02),
+    (
+        "fine_tuning",
+        "--pretrain_steps=80 --steps=200 --graph={tmp}/frozen.pb",
+        r"test accuracy on 5-9 ([\d.]+)",
+        0.8989,
+        0.03,
+    ),
+    (
+        "mobile_digits",
+        "--steps=150 --export_dir={tmp}/models",
+        r"integers: \d+ bytes, test accuracy ([\d.]+)",
+        0.9733,
+        0.02,
+    ),
     ("dqn", "--episodes=500", r"greedy play catches ([\d.]+)", 0.94, 0.15),
     ("multi_tower", "--max_steps=200", r"with 2 towers ([\d.]+)", 0.9278, 0.02),
     ("parameter_server", "--train_steps=100", r"accuracy ([\d.]+)", 0.968, 0.01),

@@ -1,6 +1,8 @@
-"""Programs that draw seeded numbers, as data: the same source runs here and in TensorFlow 1.15.5 (so it is Python of that time).
+"""Programs that draw seeded numbers, as data: the same source runs here and in TensorFlow 1.15.5 (so it is Python of
+that time).
 
-`recorded(tf)` runs all of them. `draws.json` is what TensorFlow gave: `python draws.py` under its Python writes it anew.
+`recorded(tf)` runs all of them. `draws.json` is what TensorFlow gave: `python draws.py` under its Python writes it
+anew.
 """
 
 import hashlib
@@ -24,35 +26,73 @@ def _basic(found):
     for dtype in FLOATS:
         for size, shape in SHAPES.items():
             for name in ("random_uniform", "random_normal", "truncated_normal"):
-                found[f"{name} {dtype} {size}"] = lambda tf, n=name, s=shape, d=dtype: getattr(tf, n)(s, dtype=d, seed=5)
-            for name in ("uniform", "normal", "truncated_normal"):
-                found[f"stateless_{name} {dtype} {size}"] = lambda tf, n=name, s=shape, d=dtype: getattr(tf.random, "stateless_" + n)(
-                    s, [3, -4], dtype=d
+                found[f"{name} {dtype} {size}"] = lambda tf, n=name, s=shape, d=dtype: getattr(tf, n)(
+                    s, dtype=d, seed=5
                 )
-    for low, high in ((-10, 10), (-1, 1), (0.1, 0.7), (-3.5, 1e-3), (-1e30, 2e30), (1e-30, 3e-30), (5, 5), (1e6, 1e6 + 1), (2, -2)):
+            for name in ("uniform", "normal", "truncated_normal"):
+                found[f"stateless_{name} {dtype} {size}"] = lambda tf, n=name, s=shape, d=dtype: getattr(
+                    tf.random, "stateless_" + n
+                )(s, [3, -4], dtype=d)
+    for low, high in (
+        (-10, 10),
+        (-1, 1),
+        (0.1, 0.7),
+        (-3.5, 1e-3),
+        (-1e30, 2e30),
+        (1e-30, 3e-30),
+        (5, 5),
+        (1e6, 1e6 + 1),
+        (2, -2),
+    ):
         for dtype in ("float32", "float64"):
             label = f"{dtype} [{low:g}, {high:g})"
-            found["random_uniform " + label] = lambda tf, a=low, b=high, d=dtype: tf.random_uniform([41], a, b, dtype=d, seed=2)
-            found["random_normal " + label] = lambda tf, a=low, b=high, d=dtype: tf.random_normal([41], a, b, dtype=d, seed=2)
-            found["truncated_normal " + label] = lambda tf, a=low, b=high, d=dtype: tf.truncated_normal([41], a, b, dtype=d, seed=2)
+            found["random_uniform " + label] = lambda tf, a=low, b=high, d=dtype: tf.random_uniform(
+                [41], a, b, dtype=d, seed=2
+            )
+            found["random_normal " + label] = lambda tf, a=low, b=high, d=dtype: tf.random_normal(
+                [41], a, b, dtype=d, seed=2
+            )
+            found["truncated_normal " + label] = lambda tf, a=low, b=high, d=dtype: tf.truncated_normal(
+                [41], a, b, dtype=d, seed=2
+            )
             found["stateless_uniform " + label] = lambda tf, a=low, b=high, d=dtype: tf.random.stateless_uniform(
                 [41], [7, 8], a, b, dtype=d
             )
-    spans = ((0, 10), (-5, 1000), (0, 2**31 - 1), (-(2**31), 2**31 - 1), (-7, -6), (0, 2**16), (-3, 0), (-(2**30), 2**30))
+    spans = (
+        (0, 10),
+        (-5, 1000),
+        (0, 2**31 - 1),
+        (-(2**31), 2**31 - 1),
+        (-7, -6),
+        (0, 2**16),
+        (-3, 0),
+        (-(2**30), 2**30),
+    )
     wide = ((0, 1 << 40), (-(1 << 62), 1 << 62), (-(2**63), 2**63 - 1), (0, 2**63 - 1), (-1, 1))
     for dtype, ranges in (("int32", spans), ("int64", spans + wide)):
         for low, high in ranges:
             for size in ("scalar", "odd", "many") if (low, high) == (-5, 1000) else ("odd",):
                 label = f"{dtype} [{low}, {high}) {size}"
-                found["uniform_int " + label] = lambda tf, s=SHAPES[size], a=low, b=high, d=dtype: tf.random_uniform(s, a, b, d, seed=3)
-                found["stateless_uniform_int " + label] = lambda tf, s=SHAPES[size], a=low, b=high, d=dtype: tf.random.stateless_uniform(
-                    s, [1, 2], a, b, d
+                found["uniform_int " + label] = lambda tf, s=SHAPES[size], a=low, b=high, d=dtype: tf.random_uniform(
+                    s, a, b, d, seed=3
+                )
+                found["stateless_uniform_int " + label] = lambda tf, s=SHAPES[size], a=low, b=high, d=dtype: (
+                    tf.random.stateless_uniform(s, [1, 2], a, b, d)
                 )
 
 
 def _seeds(found):
     """Where seeds come from: the graph, the op, both; large and negative ones. (graph seed, op seed)"""
-    for graph_seed, op_seed in ((1, None), (None, 1), (1, 1), (0, None), (None, 0), (0, 0), (87654321, 2**31 - 1), (2**31 - 1, 3)):
+    for graph_seed, op_seed in (
+        (1, None),
+        (None, 1),
+        (1, 1),
+        (0, None),
+        (None, 0),
+        (0, 0),
+        (87654321, 2**31 - 1),
+        (2**31 - 1, 3),
+    ):
 
         def build(tf, graph_seed=graph_seed, op_seed=op_seed):
             if graph_seed is not None:
@@ -62,7 +102,9 @@ def _seeds(found):
 
         found[f"seeds graph {graph_seed} op {op_seed}"] = build
     for a, b in ((0, 0), (1, 0), (0, 1), (-1, -1), (2**62, -(2**62))):
-        found[f"stateless seeds {a} {b}"] = lambda tf, a=a, b=b: tf.random.stateless_uniform([9], tf.constant([a, b], tf.int64))
+        found[f"stateless seeds {a} {b}"] = lambda tf, a=a, b=b: tf.random.stateless_uniform(
+            [9], tf.constant([a, b], tf.int64)
+        )
 
 
 def _others(found):
@@ -86,9 +128,13 @@ def _others(found):
     logits = np.array([[0.0, 1.0, 2.0], [-1.5, 0.5, -np.inf]], np.float32)
     for dtype in ("float32", "float64", "float16"):
         found[f"multinomial {dtype}"] = lambda tf, d=dtype: tf.multinomial(tf.constant(logits, d), 77, seed=5)
-        found[f"stateless_multinomial {dtype}"] = lambda tf, d=dtype: tf.random.stateless_categorical(tf.constant(logits, d), 77, [1, 2])
+        found[f"stateless_multinomial {dtype}"] = lambda tf, d=dtype: tf.random.stateless_categorical(
+            tf.constant(logits, d), 77, [1, 2]
+        )
     found["categorical int32"] = lambda tf: tf.random.categorical(tf.constant(logits), 31, dtype=tf.int32, seed=5)
-    found["categorical of many classes"] = lambda tf: tf.random.categorical(tf.reshape(tf.linspace(-3.0, 3.0, 2000), [2, 1000]), 50, seed=5)
+    found["categorical of many classes"] = lambda tf: tf.random.categorical(
+        tf.reshape(tf.linspace(-3.0, 3.0, 2000), [2, 1000]), 50, seed=5
+    )
     found["random_crop"] = lambda tf: tf.random_crop(tf.reshape(tf.range(60), [5, 4, 3]), [2, 3, 3], seed=5)
     for mean, deviation, low, high in ((0, 1, -1, 1), (0, 1, 2, 9), (5, 2, 4, 4.5), (-1, 3, -9, 20), (0, 1, 0.5, 0.6)):
         for dtype in ("float32", "float64"):
@@ -111,7 +157,9 @@ def _initializers(found):
     def add(name, make, shapes=shapes, dtypes=("float32", "float64")):
         for shape in shapes:
             for dtype in dtypes:
-                found[f"initializer {name} {shape} {dtype}"] = lambda tf, s=shape, d=dtype: make(tf)(s, dtype=getattr(tf, d))
+                found[f"initializer {name} {shape} {dtype}"] = lambda tf, s=shape, d=dtype: make(tf)(
+                    s, dtype=getattr(tf, d)
+                )
 
     for name in ("glorot_uniform", "glorot_normal"):
         add(name, lambda tf, n=name: getattr(tf, n + "_initializer")(seed=3))
@@ -142,14 +190,24 @@ def _initializers(found):
             )
     for rank in (1, 2, 3):
         name = f"convolutional_orthogonal_{rank}d"
-        add(name, lambda tf, n=name: getattr(tf.contrib.framework, n)(0.9, seed=3), ([3] * rank + [3, 4],), ("float32",))
+        add(
+            name, lambda tf, n=name: getattr(tf.contrib.framework, n)(0.9, seed=3), ([3] * rank + [3, 4],), ("float32",)
+        )
         name = "convolutional_delta_orthogonal"
-        add(f"{name} {rank}d", lambda tf, n=name: getattr(tf.contrib.framework, n)(0.9, seed=3), ([3] * rank + [3, 4],), ("float32",))
+        add(
+            f"{name} {rank}d",
+            lambda tf, n=name: getattr(tf.contrib.framework, n)(0.9, seed=3),
+            ([3] * rank + [3, 4],),
+            ("float32",),
+        )
 
     def graph_seeded(tf):
         tf.set_random_seed(11)
         with tf.variable_scope("layer"):
-            made = [tf.get_variable("kernel", [6, 4]), tf.get_variable("he", [6, 4], initializer=tf.initializers.he_normal())]
+            made = [
+                tf.get_variable("kernel", [6, 4]),
+                tf.get_variable("he", [6, 4], initializer=tf.initializers.he_normal()),
+            ]
         return [v.initial_value for v in made]
 
     found["initializers by the graph's seed"] = graph_seeded
@@ -163,9 +221,13 @@ def _layers(found):
 
     for rate in (0.1, 0.5, 0.73):
         for dtype in ("float32", "float64", "float16"):
-            found[f"dropout {rate:g} {dtype}"] = lambda tf, r=rate, d=dtype: tf.nn.dropout(ramp(tf, [13, 7], d), rate=r, seed=5)
+            found[f"dropout {rate:g} {dtype}"] = lambda tf, r=rate, d=dtype: tf.nn.dropout(
+                ramp(tf, [13, 7], d), rate=r, seed=5
+            )
     found["dropout keep_prob"] = lambda tf: tf.nn.dropout(ramp(tf, [13, 7]), keep_prob=0.7, seed=5)
-    found["dropout noise_shape"] = lambda tf: tf.nn.dropout(ramp(tf, [13, 7]), keep_prob=0.7, noise_shape=[13, 1], seed=5)
+    found["dropout noise_shape"] = lambda tf: tf.nn.dropout(
+        ramp(tf, [13, 7]), keep_prob=0.7, noise_shape=[13, 1], seed=5
+    )
     found["dropout many"] = lambda tf: tf.nn.dropout(ramp(tf, [257, 401]), rate=0.3, seed=5)
     found["layers.dropout"] = lambda tf: tf.layers.dropout(ramp(tf, [13, 7]), 0.4, training=True, seed=5)
     found["alpha_dropout"] = lambda tf: tf.contrib.nn.alpha_dropout(ramp(tf, [13, 7]), 0.6, seed=5)
@@ -187,13 +249,21 @@ def _layers(found):
                 getattr(tf.nn, n + "_candidate_sampler")(true, 2, 9, u, 50, seed=5)
             )
     found["fixed_unigram candidates"] = lambda tf: list(
-        tf.nn.fixed_unigram_candidate_sampler(true, 2, 9, True, 50, distortion=0.75, unigrams=list(range(1, 51)), seed=5)
+        tf.nn.fixed_unigram_candidate_sampler(
+            true, 2, 9, True, 50, distortion=0.75, unigrams=list(range(1, 51)), seed=5
+        )
     )
     found["all candidates"] = lambda tf: list(tf.nn.all_candidate_sampler(true, 2, 30, True, seed=5))
 
     def distributions(tf):
         d = tf.distributions
-        made = [d.Uniform(-2.0, 3.0), d.Normal(1.5, 0.3), d.Exponential(2.0), d.Laplace(0.5, 2.0), d.Bernoulli(probs=0.3)]
+        made = [
+            d.Uniform(-2.0, 3.0),
+            d.Normal(1.5, 0.3),
+            d.Exponential(2.0),
+            d.Laplace(0.5, 2.0),
+            d.Bernoulli(probs=0.3),
+        ]
         made += [
             d.Gamma(2.0, 3.0),
             d.Beta(2.0, 3.0),
@@ -229,7 +299,12 @@ def summary(array):
     """[type, shape, start of the digest of its bytes, the bytes of its first values]."""
     flat = np.ascontiguousarray(array).reshape(-1)
     raw = flat.view(np.uint8) if flat.size else np.empty(0, np.uint8)
-    return [str(array.dtype), list(array.shape), hashlib.sha256(raw.tobytes()).hexdigest()[:16], flat[:KEPT].tobytes().hex()]
+    return [
+        str(array.dtype),
+        list(array.shape),
+        hashlib.sha256(raw.tobytes()).hexdigest()[:16],
+        flat[:KEPT].tobytes().hex(),
+    ]
 
 
 def recorded(tf):
@@ -241,4 +316,6 @@ if __name__ == "__main__":
 
     with open(sys.argv[1] if len(sys.argv) > 1 else GOLDEN, "w") as out:
         found = recorded(tensorflow)
-        out.write("{\n" + ",\n".join(json.dumps(name) + ": " + json.dumps(found[name]) for name in sorted(found)) + "\n}\n")
+        out.write(
+            "{\n" + ",\n".join(json.dumps(name) + ": " + json.dumps(found[name]) for name in sorted(found)) + "\n}\n"
+        )

@@ -1,4 +1,6 @@
-"""Seeded numbers and what is made of them, bit for bit those of TensorFlow 1.15.5 (`draws.py` has the programs, `draws.json` its bits)."""
+"""Seeded numbers and what is made of them, bit for bit those of TensorFlow 1.15.5 (`draws.py` has the programs,
+`draws.json` its bits).
+"""
 
 import json
 import pathlib
@@ -39,7 +41,9 @@ def _check(name, ours, theirs):
             assert mine[2] == other[2]
         else:
             tolerance = 1e-12 if mine[0] == "float64" else 2e-6
-            np.testing.assert_allclose(_values(mine[0], mine[3]), _values(other[0], other[3]), rtol=tolerance, atol=tolerance)
+            np.testing.assert_allclose(
+                _values(mine[0], mine[3]), _values(other[0], other[3]), rtol=tolerance, atol=tolerance
+            )
 
 
 def test_every_program_is_recorded():

@@ -1,4 +1,6 @@
-"""TensorFlow Lite models that go from here to TensorFlow 1.15.5 and back: both interpreters give the same from both converters' files."""
+"""TensorFlow Lite models that go from here to TensorFlow 1.15.5 and back: both interpreters give the same from both
+converters' files.
+"""
 
 import pathlib
 import pickle
@@ -69,7 +71,9 @@ def test_our_models_run_in_tensorflow(oracle, tmp_path):
         for name in models.keys() - OURS_ALONE:
             made[name, quantized] = converted(models[name], tf, quantized)
     # Arrays as their parts: pickles of arrays don't go from a newer numpy to an older one.
-    plain = {key: (model, [(v.tobytes(), v.dtype.str, v.shape) for v in values]) for key, (model, values) in made.items()}
+    plain = {
+        key: (model, [(v.tobytes(), v.dtype.str, v.shape) for v in values]) for key, (model, values) in made.items()
+    }
     (tmp_path / "made.pkl").write_bytes(pickle.dumps(plain, protocol=2))
     oracle(
         RUN

@@ -1,4 +1,6 @@
-"""Optimizers change variables and slots as TensorFlow 1.15.5 does, bit for bit where no square root of single precision is taken."""
+"""Optimizers change variables and slots as TensorFlow 1.15.5 does, bit for bit where no square root of single precision
+is taken.
+"""
 
 import json
 import pathlib
@@ -9,7 +11,9 @@ import pytest
 
 import everflow as tf
 
-sys.path.insert(0, str(pathlib.Path(__file__).parent))  # the files with programs also run by themselves, under another Python
+sys.path.insert(
+    0, str(pathlib.Path(__file__).parent)
+)  # the files with programs also run by themselves, under another Python
 import updates
 
 GOLDEN = json.loads(pathlib.Path(updates.GOLDEN).read_text())

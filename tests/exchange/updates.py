@@ -65,4 +65,6 @@ if __name__ == "__main__":
 
     with open(GOLDEN, "w") as out:
         found = recorded(tensorflow)
-        out.write("{\n" + ",\n".join(json.dumps(name) + ": " + json.dumps(found[name]) for name in sorted(found)) + "\n}\n")
+        out.write(
+            "{\n" + ",\n".join(json.dumps(name) + ": " + json.dumps(found[name]) for name in sorted(found)) + "\n}\n"
+        )

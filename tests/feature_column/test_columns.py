@@ -11,7 +11,9 @@ fc = tf.feature_column
 def sparse(rows, dtype=tf.int64):
     indices = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
     values = [value for row in rows for value in row]
-    return tf.SparseTensor(np.array(indices, "int64").reshape(-1, 2), tf.constant(values, dtype), [len(rows), max(map(len, rows))])
+    return tf.SparseTensor(
+        np.array(indices, "int64").reshape(-1, 2), tf.constant(values, dtype), [len(rows), max(map(len, rows))]
+    )
 
 
 def layer(features, column):
@@ -68,7 +70,9 @@ def test_ids_out_of_range_are_errors_or_the_default():
     ],
 )
 def test_embeddings_of_a_row_are_combined(combiner, expected):
-    np.testing.assert_allclose(layer(lambda: {"i": ids()}, fc.embedding_column(IDS, 2, combiner=combiner)), expected, atol=2e-4)
+    np.testing.assert_allclose(
+        layer(lambda: {"i": ids()}, fc.embedding_column(IDS, 2, combiner=combiner)), expected, atol=2e-4
+    )
 
 
 def test_weights_of_ids():
@@ -116,7 +120,14 @@ def test_crosses():
     hits = np.argmax(layer(features, fc.indicator_column(fc.crossed_column(["a", "b"], 7))), 1)
     assert hits.tolist() == [1, 1, 3]
     nested = fc.crossed_column(["a", IDS, fc.bucketized_column(fc.numeric_column("x"), [0.5, 2.0])], 11, hash_key=5)
-    features = lambda: {"a": sparse([["x", "y"], ["z"], []], tf.string), "i": ids(), "x": tf.constant([[0.0], [1.0], [9.0]])}  # noqa: E731
+
+    def features():
+        return {
+            "a": sparse([["x", "y"], ["z"], []], tf.string),
+            "i": ids(),
+            "x": tf.constant([[0.0], [1.0], [9.0]]),
+        }
+
     assert layer(features, fc.indicator_column(nested)) == [[1, 1, 0, 0, 1, 0, 0, 0, 1, 0, 0], [0] * 11, [0] * 11]
 
 
@@ -153,7 +164,9 @@ def test_default_values_fill_the_shape():
 
 def test_parse_specs():
     x, kind = fc.numeric_column("x"), fc.categorical_column_with_vocabulary_list("kind", ["a"])
-    spec = fc.make_parse_example_spec([x, fc.indicator_column(fc.crossed_column(["kind", "other"], 3)), fc.embedding_column(kind, 2)])
+    spec = fc.make_parse_example_spec(
+        [x, fc.indicator_column(fc.crossed_column(["kind", "other"], 3)), fc.embedding_column(kind, 2)]
+    )
     assert spec == {
         "x": tf.io.FixedLenFeature((1,), tf.float32, None),
         "kind": tf.io.VarLenFeature(tf.string),

@@ -65,7 +65,9 @@ def test_shared_tables_of_version_two():
 
 
 def test_sequences():
-    column = fc.embedding_column(fc.sequence_categorical_column_with_identity("i", 4), 2, initializer=tf.ones_initializer())
+    column = fc.embedding_column(
+        fc.sequence_categorical_column_with_identity("i", 4), 2, initializer=tf.ones_initializer()
+    )
     ids = tf.SparseTensor([[0, 0], [0, 1]], tf.constant([1, 2], tf.int64), [2, 2])
     layer = SequenceFeatures([column])
     tensor, lengths = layer({"i": ids})

@@ -22,7 +22,9 @@ def names(variables):
 def test_columns_are_joined_in_the_order_of_their_names():
     a, b = fc.numeric_column("a"), fc.numeric_column("b", 2)
     outputs = {}
-    joined = fc.input_layer({"b": tf.constant([[1.0, 2.0]]), "a": tf.constant([3])}, [b, a], cols_to_output_tensors=outputs)
+    joined = fc.input_layer(
+        {"b": tf.constant([[1.0, 2.0]]), "a": tf.constant([3])}, [b, a], cols_to_output_tensors=outputs
+    )
     assert outputs[b].name == "input_layer/b/Reshape:0"
     with tf.Session() as session:
         assert session.run(joined).tolist() == [[3, 1, 2]]
@@ -43,7 +45,12 @@ def test_variables_of_an_embedding():
     made = {}
     fc.input_layer({"i": tf.constant([[1]])}, [column], weight_collections=["mine"], cols_to_vars=made)
     assert names(made[column]) == ["input_layer/i_embedding/embedding_weights:0"]
-    for collection in ("mine", tf.GraphKeys.GLOBAL_VARIABLES, tf.GraphKeys.MODEL_VARIABLES, tf.GraphKeys.TRAINABLE_VARIABLES):
+    for collection in (
+        "mine",
+        tf.GraphKeys.GLOBAL_VARIABLES,
+        tf.GraphKeys.MODEL_VARIABLES,
+        tf.GraphKeys.TRAINABLE_VARIABLES,
+    ):
         assert names(tf.get_collection(collection)) == names(made[column])
     with tf.variable_scope("cut", partitioner=tf.fixed_size_partitioner(2)):
         fc.input_layer({"i": tf.constant([[1]])}, [column], cols_to_vars=made, trainable=False)
@@ -139,7 +146,9 @@ def test_layers_that_are_objects_share_their_variables():
     assert [first.name, second.name] == ["feature_column_input_layer/concat:0", "feature_column_input_layer_1/concat:0"]
     assert [v.name for v in layer.weights] == ["outer/feature_column_input_layer/i_embedding/embedding_weights:0"]
     assert layer.trainable_variables == layer.variables and not layer.non_trainable_variables
-    frozen = slim.InputLayer([embedded], weight_collections=["mine"], trainable=False, name="frozen", create_scope_now=False)
+    frozen = slim.InputLayer(
+        [embedded], weight_collections=["mine"], trainable=False, name="frozen", create_scope_now=False
+    )
     frozen(features)
     assert frozen.non_trainable_weights == tf.get_collection("mine") and not frozen.trainable_weights
     with tf.Session() as session:

@@ -11,7 +11,9 @@ STEPS = fc.sequence_categorical_column_with_identity("i", 4)
 
 def sparse(rows, dtype):
     indices = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
-    return tf.SparseTensor(np.array(indices, "int64").reshape(-1, 2), tf.constant(sum(rows, []), dtype), [len(rows), max(map(len, rows))])
+    return tf.SparseTensor(
+        np.array(indices, "int64").reshape(-1, 2), tf.constant(sum(rows, []), dtype), [len(rows), max(map(len, rows))]
+    )
 
 
 def run(features, columns):

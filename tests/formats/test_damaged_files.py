@@ -1,4 +1,6 @@
-"""Damaged checkpoints and models: a flipped bit, a cut or a missing file is an error that names the file, never wrong values."""
+"""Damaged checkpoints and models: a flipped bit, a cut or a missing file is an error that names the file, never wrong
+values.
+"""
 
 from __future__ import annotations
 
@@ -146,7 +148,9 @@ def _export(folder):
 
 @pytest.mark.parametrize("name", ["saved_model.pb", "plain.meta"])
 def test_damaged_graphs_are_errors(tmp_path, name):
-    """Graph files have no checksums: what still parses is taken as it is, but nothing may fail in a way that can't be caught."""
+    """Graph files have no checksums: what still parses is taken as it is, but nothing may fail in a way that can't be
+    caught.
+    """
     good = str(tmp_path / "good")
     _export(good)
     with open(os.path.join(good, name), "rb") as f:
@@ -164,7 +168,15 @@ def test_damaged_graphs_are_errors(tmp_path, name):
                     tf.saved_model.load(sess, ["serve"], good)
                 else:
                     tf.train.import_meta_graph(path)
-            except (OSError, ValueError, KeyError, TypeError, RuntimeError, NotImplementedError, tf.errors.OpError) as e:
+            except (
+                OSError,
+                ValueError,
+                KeyError,
+                TypeError,
+                RuntimeError,
+                NotImplementedError,
+                tf.errors.OpError,
+            ) as e:
                 assert str(e), what
                 errors += 1
     assert errors > 5

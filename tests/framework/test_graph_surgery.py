@@ -35,7 +35,12 @@ def test_extract(graph):
 def test_remove_training_nodes(graph):
     found = {name: edges for name, _, edges in nodes(tf.graph_util.remove_training_nodes(graph.as_graph_def()))}
     assert found == {"x": [], "y/y": [], "y": ["x", "y/y"], "z/y": [], "z": ["z/y"]}
-    found = {name: edges for name, _, edges in nodes(tf.graph_util.remove_training_nodes(graph.as_graph_def(), protected_nodes=["check"]))}
+    found = {
+        name: edges
+        for name, _, edges in nodes(
+            tf.graph_util.remove_training_nodes(graph.as_graph_def(), protected_nodes=["check"])
+        )
+    }
     assert found["guarded"] == ["x", "^check"] and found["z"] == ["check", "z/y"]
 
 
@@ -48,7 +53,9 @@ def test_freeze():
         tf.gather(r, [1], name="g")
         sess.run(tf.global_variables_initializer())
         frozen = tf.graph_util.convert_variables_to_constants(sess, graph.as_graph_def(), ["o", "g"])
-        kept = tf.graph_util.convert_variables_to_constants(sess, graph.as_graph_def(), ["o"], variable_names_blacklist=["v"])
+        kept = tf.graph_util.convert_variables_to_constants(
+            sess, graph.as_graph_def(), ["o"], variable_names_blacklist=["v"]
+        )
     ops = {name: (op, edges) for name, op, edges in nodes(frozen)}
     assert ops["v"] == ("Const", []) and ops["r"] == ("Const", [])
     assert ops["o/ReadVariableOp"] == ("Identity", ["r"])

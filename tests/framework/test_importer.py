@@ -47,7 +47,9 @@ BROKEN = {
     "no name": PLACEHOLDER.replace('"p"', '""'),
     "a name that climbs": PLACEHOLDER.replace('"p"', '"../../etc/passwd"').replace("..", "_.."),
     "a control input before data": PLACEHOLDER + NEG.replace('input: "p"', 'input: "^p" input: "p"'),
-    "colocation with nobody": PLACEHOLDER.replace("attr {", 'attr { key: "_class" value { list { s: "loc:@zz" } } } attr {'),
+    "colocation with nobody": PLACEHOLDER.replace(
+        "attr {", 'attr { key: "_class" value { list { s: "loc:@zz" } } } attr {'
+    ),
 }
 
 

@@ -11,7 +11,11 @@ from everflow.framework import lazy_names
 from everflow.framework.lazy_names import add_names, imported_names
 
 ROOT = pathlib.Path(tf.__file__).parent
-LAZY = [path for path in ROOT.rglob("*.py") if "lazy_names(__name__, __file__)" in path.read_text() and path.name == "__init__.py"]
+LAZY = [
+    path
+    for path in ROOT.rglob("*.py")
+    if "lazy_names(__name__, __file__)" in path.read_text() and path.name == "__init__.py"
+]
 
 
 @pytest.fixture
@@ -61,7 +65,9 @@ def test_a_name_that_is_not_there(package):
 
 @pytest.mark.parametrize("path", LAZY, ids=lambda path: path.parent.name)
 def test_no_module_hides_a_name(path):
-    """A module that was imported is an attribute of its package: a name that it has in common with a function would be lost."""
+    """A module that was imported is an attribute of its package: a name that it has in common with a function would be
+    lost.
+    """
     here = "everflow." + ".".join(path.parent.relative_to(ROOT).parts)
     modules = {p.stem for p in path.parent.glob("*.py")} | {p.name for p in path.parent.iterdir() if p.is_dir()}
     assert not {name for name, (module, _) in imported_names(str(path)).items() if name in modules and module != here}

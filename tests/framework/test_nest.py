@@ -40,7 +40,10 @@ def test_arrays_are_leaves():
 
 
 def test_pack_keeps_the_kinds():
-    assert list(nest.pack_sequence_as(collections.OrderedDict([("b", 1), ("a", 2)]), [10, 20]).items()) == [("b", 20), ("a", 10)]
+    assert list(nest.pack_sequence_as(collections.OrderedDict([("b", 1), ("a", 2)]), [10, 20]).items()) == [
+        ("b", 20),
+        ("a", 10),
+    ]
     assert nest.pack_sequence_as(Point(0, [0]), [1, 2]) == Point(1, [2])
     packed = nest.pack_sequence_as(Attrs(1, [2, 3]), [4, 5, 6])
     assert (packed.a, packed.b) == (4, [5, 6])
@@ -49,7 +52,9 @@ def test_pack_keeps_the_kinds():
     assert nest.pack_sequence_as(3, [5]) == 5
 
 
-@pytest.mark.parametrize("structure, flat, error", [(3, [5, 6], ValueError), ([1, 2], [5], ValueError), ([1, 2], 5, TypeError)])
+@pytest.mark.parametrize(
+    "structure, flat, error", [(3, [5, 6], ValueError), ([1, 2], [5], ValueError), ([1, 2], 5, TypeError)]
+)
 def test_pack_errors(structure, flat, error):
     with pytest.raises(error):
         nest.pack_sequence_as(structure, flat)
@@ -80,7 +85,11 @@ def test_same_structure(a, b, check_types, error):
 def test_map_structure():
     assert nest.map_structure(lambda a, b: a + b, [1, (2,)], [3, (4,)]) == [4, (6,)]
     assert nest.map_structure(lambda a, b: a + b, [1], (2,), check_types=False) == [3]
-    for args, kwargs, error in [((3, [1]), {}, TypeError), ((len,), {}, ValueError), ((len, [1]), {"foo": 2}, ValueError)]:
+    for args, kwargs, error in [
+        ((3, [1]), {}, TypeError),
+        ((len,), {}, ValueError),
+        ((len, [1]), {"foo": 2}, ValueError),
+    ]:
         with pytest.raises(error):
             nest.map_structure(*args, **kwargs)
 
@@ -105,11 +114,16 @@ def test_paths():
     assert nest.flatten_with_tuple_paths(structure)[2] == (("b", "x"), 3)
     assert list(nest.yield_flat_paths(1)) == [()]
     assert nest.map_structure_with_paths(lambda path, a: (path, a), {"a": [1]}) == {"a": [("a/0", 1)]}
-    assert nest.map_structure_with_tuple_paths_up_to({"a": 0}, lambda path, a: (path, a), {"a": [1]}) == {"a": (("a",), [1])}
+    assert nest.map_structure_with_tuple_paths_up_to({"a": 0}, lambda path, a: (path, a), {"a": [1]}) == {
+        "a": (("a",), [1])
+    }
 
 
 def test_traverse_and_dict_items():
-    assert nest.get_traverse_shallow_structure(lambda s: isinstance(s, list), [1, [2, {"a": 3}]]) == [False, [False, False]]
+    assert nest.get_traverse_shallow_structure(lambda s: isinstance(s, list), [1, [2, {"a": 3}]]) == [
+        False,
+        [False, False],
+    ]
     assert nest.flatten_dict_items({(4, 5, (6, 8)): ("a", "b", ("c", "d"))}) == {4: "a", 5: "b", 6: "c", 8: "d"}
     for wrong, error in [({(4, 5): ("a",)}, ValueError), ([1], TypeError), ({("a", "b"): (1, 2), "a": 3}, ValueError)]:
         with pytest.raises(error):
@@ -118,7 +132,9 @@ def test_traverse_and_dict_items():
 
 _structures = st.recursive(
     st.integers(),
-    lambda inner: st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.tuples(inner, inner) | st.dictionaries(st.text(max_size=3), inner, max_size=3)
+    ),
     max_leaves=12,
 )
 

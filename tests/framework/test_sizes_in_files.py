@@ -58,7 +58,9 @@ def test_the_last_value_is_repeated_up_to_a_size_that_is_reasonable():
 
 def test_truth_values_are_true_or_false():
     with tf.Graph().as_default(), tf.Session() as session:
-        (constant,) = tf.import_graph_def(graph_of([3], dtype=BOOL, tensor_content=b"\x00\x02\xff"), return_elements=["c:0"])
+        (constant,) = tf.import_graph_def(
+            graph_of([3], dtype=BOOL, tensor_content=b"\x00\x02\xff"), return_elements=["c:0"]
+        )
         assert session.run(tf.cast(constant, tf.int32)).tolist() == [0, 1, 1]
 
 
@@ -87,7 +89,9 @@ def _resize(entry, size):
     entry.shape.dim[0].size = size
 
 
-@pytest.mark.parametrize("values", [np.arange(4.0), np.array([b"a", b"b", b"c", b"d"], object)], ids=["numbers", "strings"])
+@pytest.mark.parametrize(
+    "values", [np.arange(4.0), np.array([b"a", b"b", b"c", b"d"], object)], ids=["numbers", "strings"]
+)
 @pytest.mark.parametrize("size", [1 << 36, -4])
 def test_a_checkpoint_that_claims_other_shapes_is_damaged(tmp_path, monkeypatch, values, size):
     writer = BundleWriter(str(tmp_path / "model"))

@@ -100,7 +100,12 @@ def test_rnn_skips_masked_steps(unroll, backwards):
         return now + states[0], [now + states[0]]
 
     last, outputs, states = K.rnn(
-        step, K.constant(x), [K.zeros((2, 1))], go_backwards=backwards, mask=K.constant(mask, dtype="bool"), unroll=unroll
+        step,
+        K.constant(x),
+        [K.zeros((2, 1))],
+        go_backwards=backwards,
+        mask=K.constant(mask, dtype="bool"),
+        unroll=unroll,
     )
     total = (x[..., 0] * mask).sum(axis=1)
     assert K.eval(states[0])[:, 0].tolist() == total.tolist()
@@ -130,7 +135,9 @@ def test_products():
 def test_channels_first_is_channels_last_turned():
     x, kernel = np.random.RandomState(0).rand(1, 5, 6, 2), np.random.RandomState(1).rand(3, 3, 2, 4)
     last = K.eval(K.conv2d(K.constant(x), K.constant(kernel), padding="same"))
-    first = K.eval(K.conv2d(K.constant(x.transpose(0, 3, 1, 2)), K.constant(kernel), padding="same", data_format="channels_first"))
+    first = K.eval(
+        K.conv2d(K.constant(x.transpose(0, 3, 1, 2)), K.constant(kernel), padding="same", data_format="channels_first")
+    )
     np.testing.assert_allclose(last, first.transpose(0, 2, 3, 1), rtol=1e-5)
 
 

@@ -30,7 +30,11 @@ def test_a_layer_called_twice_shares_its_weights_under_new_names():
 
 def test_nodes_of_dense_are_those_of_tensorflow():
     L.Dense(2)(tf.placeholder(tf.float32, [None, 3]))
-    names = [op.name for op in tf.get_default_graph().get_operations() if "/Initializer/" not in op.name and "phase" not in op.name]
+    names = [
+        op.name
+        for op in tf.get_default_graph().get_operations()
+        if "/Initializer/" not in op.name and "phase" not in op.name
+    ]
     assert names == [
         "Placeholder",
         "dense/kernel",
@@ -199,7 +203,10 @@ def test_a_stateful_layer_goes_on_where_it_stopped():
 def test_cudnn_layers_exchange_weights_with_the_plain_ones(tmp_path):
     x = np.random.RandomState(0).normal(size=(2, 4, 3)).astype("float32")
     pairs = [
-        (L.CuDNNLSTM(2, input_shape=(4, 3), name="a"), L.LSTM(2, recurrent_activation="sigmoid", input_shape=(4, 3), name="a")),
+        (
+            L.CuDNNLSTM(2, input_shape=(4, 3), name="a"),
+            L.LSTM(2, recurrent_activation="sigmoid", input_shape=(4, 3), name="a"),
+        ),
         (
             L.CuDNNGRU(2, input_shape=(4, 3), name="a"),
             L.GRU(2, recurrent_activation="sigmoid", reset_after=True, input_shape=(4, 3), name="a"),

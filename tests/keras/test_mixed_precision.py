@@ -27,7 +27,11 @@ def fresh():
 )
 def test_policies_by_name(name, compute, variable):
     policy = mp.Policy(name)
-    assert (policy.compute_dtype, policy.variable_dtype, policy.should_cast_variables) == (compute, variable, compute != variable)
+    assert (policy.compute_dtype, policy.variable_dtype, policy.should_cast_variables) == (
+        compute,
+        variable,
+        compute != variable,
+    )
     assert (policy.loss_scale is not None) == (name == "mixed_float16")
 
 

@@ -62,7 +62,12 @@ def test_a_model_in_a_model_keeps_its_place_in_the_config():
 def test_plain_ops_become_layers():
     x = tf.keras.Input((4,))
     model = tf.keras.Model(x, tf.nn.relu(L.Dense(2)(x)) * 2.0)
-    assert [type(layer).__name__ for layer in model.layers] == ["InputLayer", "Dense", "TensorFlowOpLayer", "TensorFlowOpLayer"]
+    assert [type(layer).__name__ for layer in model.layers] == [
+        "InputLayer",
+        "Dense",
+        "TensorFlowOpLayer",
+        "TensorFlowOpLayer",
+    ]
     again = tf.keras.models.model_from_json(model.to_json())
     again.set_weights(model.get_weights())
     np.testing.assert_allclose(again.predict(X), model.predict(X))
@@ -178,7 +183,9 @@ def test_weights_of_samples_and_classes():
     model = compiled()
     weights = np.arange(20.0)
     error = (model.predict(X) - Y)[:, 0] ** 2
-    np.testing.assert_allclose(model.evaluate(X, Y, sample_weight=weights, verbose=0, batch_size=20), (error * weights).mean(), rtol=1e-4)
+    np.testing.assert_allclose(
+        model.evaluate(X, Y, sample_weight=weights, verbose=0, batch_size=20), (error * weights).mean(), rtol=1e-4
+    )
     np.testing.assert_allclose(model.evaluate(X, Y, verbose=0, batch_size=20), error.mean(), rtol=1e-4)
     classes = perceptron(3, "softmax")
     classes.compile("sgd", "sparse_categorical_crossentropy")

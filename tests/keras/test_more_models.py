@@ -34,7 +34,9 @@ def test_wide_and_deep_with_two_optimizers():
 
 
 def build(units=4):
-    model = keras.Sequential([keras.layers.Dense(units, activation="tanh", input_shape=(3,)), keras.layers.Dense(2, activation="softmax")])
+    model = keras.Sequential(
+        [keras.layers.Dense(units, activation="tanh", input_shape=(3,)), keras.layers.Dense(2, activation="softmax")]
+    )
     model.compile(keras.optimizers.Adam(0.05), "categorical_crossentropy", metrics=["accuracy"])
     return model
 

@@ -34,7 +34,10 @@ def steps(optimizer, count=1, start=(1.0, 2.0)):
         (lambda: optimizers.Adamax(0.1), [0.9, 1.9]),
         (lambda: optimizers.Adagrad(0.1), [1 - 0.2 / np.sqrt(4.1), 2 - 0.4 / np.sqrt(16.1)]),
         (lambda: optimizers.RMSprop(0.1), [1 - 0.1 / np.sqrt(0.1), 2 - 0.1 / np.sqrt(0.1)]),
-        (lambda: optimizers.Adadelta(1.0, epsilon=1e-2), [1 - 2 * np.sqrt(1e-2 / (0.2 + 1e-2)), 2 - 4 * np.sqrt(1e-2 / (0.8 + 1e-2))]),
+        (
+            lambda: optimizers.Adadelta(1.0, epsilon=1e-2),
+            [1 - 2 * np.sqrt(1e-2 / (0.2 + 1e-2)), 2 - 4 * np.sqrt(1e-2 / (0.8 + 1e-2))],
+        ),
     ],
 )
 def test_first_step(optimizer, expected):

@@ -37,7 +37,9 @@ def test_images_there_and_back(tmp_path):
 
 def test_flow_repeats_with_a_seed():
     x = np.random.RandomState(0).rand(6, 8, 8, 3)
-    generator = P.image.ImageDataGenerator(rotation_range=20, horizontal_flip=True, width_shift_range=0.2, zoom_range=0.1, rescale=2.0)
+    generator = P.image.ImageDataGenerator(
+        rotation_range=20, horizontal_flip=True, width_shift_range=0.2, zoom_range=0.1, rescale=2.0
+    )
     flows = [generator.flow(x, np.arange(6), batch_size=4, seed=7) for _ in range(2)]
     for _ in range(3):
         (a, labels), (b, others) = next(flows[0]), next(flows[1])
@@ -60,13 +62,17 @@ def test_folders_of_images(tmp_path):
         for i in range(4):
             P.image.save_img(str(tmp_path / label / f"{i}.png"), np.full((6, 6, 3), colour), scale=False)
     generator = P.image.ImageDataGenerator(rescale=1 / 200, validation_split=0.25)
-    batches = generator.flow_from_directory(str(tmp_path), target_size=(4, 4), batch_size=6, shuffle=False, subset="training")
+    batches = generator.flow_from_directory(
+        str(tmp_path), target_size=(4, 4), batch_size=6, shuffle=False, subset="training"
+    )
     images, labels = next(batches)
     assert (images.shape, labels.shape, batches.class_indices) == ((6, 4, 4, 3), (6, 2), {"dark": 0, "light": 1})
     np.testing.assert_allclose(images[:, 0, 0, 0], labels[:, 1])
     table = {"filename": np.array(["dark/0.png", "light/1.png", "nowhere.png"]), "class": np.array(["a", "b", "a"])}
     with pytest.warns(UserWarning, match="1 invalid image"):
-        batches = generator.flow_from_dataframe(table, str(tmp_path), class_mode="binary", shuffle=False, target_size=(6, 6))
+        batches = generator.flow_from_dataframe(
+            table, str(tmp_path), class_mode="binary", shuffle=False, target_size=(6, 6)
+        )
     images, labels = next(batches)
     assert labels.tolist() == [0, 1]
 
@@ -128,7 +134,12 @@ def test_progress_bar(capsys):
 def test_get_file(tmp_path):
     source = tmp_path / "source.txt"
     source.write_text("hello")
-    path = U.get_file("copy.txt", origin=source.as_uri(), cache_dir=str(tmp_path / "cache"), md5_hash="5d41402abc4b2a76b9719d911017c592")
+    path = U.get_file(
+        "copy.txt",
+        origin=source.as_uri(),
+        cache_dir=str(tmp_path / "cache"),
+        md5_hash="5d41402abc4b2a76b9719d911017c592",
+    )
     assert pathlib.Path(path).read_text() == "hello"
     source.unlink()
     assert U.get_file("copy.txt", origin=source.as_uri(), cache_dir=str(tmp_path / "cache")) == path

@@ -27,7 +27,9 @@ def test_validation_between_epochs_leaves_the_dropout_of_training_alone():
         tf.set_random_seed(1)
         model = keras.Sequential([L.Dense(8, input_dim=5), L.Dropout(0.5), L.Dense(1)])
         model.compile("sgd", "mse")
-        return model.fit(x, y, epochs=4, batch_size=8, shuffle=False, verbose=0, validation_data=validation).history["loss"]
+        return model.fit(x, y, epochs=4, batch_size=8, shuffle=False, verbose=0, validation_data=validation).history[
+            "loss"
+        ]
 
     assert losses(None) == losses((x, y))
 
@@ -125,5 +127,7 @@ def test_an_estimator_of_a_model_with_an_optimizer_of_tf_train(tmp_path):
     model = keras.Sequential([L.Dense(1, input_shape=(2,), name="inp")])
     model.compile(tf.train.GradientDescentOptimizer(0.1), "mse")
     estimator = keras.estimator.model_to_estimator(model, model_dir=str(tmp_path))
-    estimator.train(lambda: tf.data.Dataset.from_tensors((np.ones((4, 2), "float32"), np.ones((4, 1), "float32"))).repeat(3))
+    estimator.train(
+        lambda: tf.data.Dataset.from_tensors((np.ones((4, 2), "float32"), np.ones((4, 1), "float32"))).repeat(3)
+    )
     assert sorted(estimator.get_variable_names()) == ["global_step", "inp/bias", "inp/kernel"]

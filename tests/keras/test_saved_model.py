@@ -110,7 +110,9 @@ def test_servers_find_the_model_by_its_names(tmp_path):
     model = sequential()
     model.save(str(tmp_path / "model"), save_format="tf")
     with tf.Graph().as_default(), tf.Session() as sess:
-        signature = tf.saved_model.loader.load(sess, ["serve"], str(tmp_path / "model")).signature_def["serving_default"]
+        signature = tf.saved_model.loader.load(sess, ["serve"], str(tmp_path / "model")).signature_def[
+            "serving_default"
+        ]
         (given,), (result,) = signature.inputs.values(), signature.outputs.values()
         served = sess.run(result.name, {given.name: x})
     np.testing.assert_allclose(served, model.predict(x), rtol=1e-5)
@@ -130,12 +132,17 @@ def test_graphs_for_training_evaluating_and_serving(tmp_path):
     with tf.Graph().as_default(), tf.Session() as sess:
         signature = tf.saved_model.loader.load(sess, ["eval"], path).signature_def["eval"]
         feeds = {signature.inputs["dense_input"].name: x, signature.inputs["dense_1_target"].name: y}
-        found = sess.run([signature.outputs["loss"].name, signature.outputs["metrics/mean_absolute_error/update_op"].name], feeds)
+        found = sess.run(
+            [signature.outputs["loss"].name, signature.outputs["metrics/mean_absolute_error/update_op"].name], feeds
+        )
         assert found[0] == pytest.approx(loss, rel=1e-5)
         assert sess.run(signature.outputs["metrics/mean_absolute_error/value"].name) == pytest.approx(error, rel=1e-5)
     with tf.Graph().as_default(), tf.Session() as sess:
         signatures = tf.saved_model.loader.load(sess, ["train"], path).signature_def
-        feeds = {signatures["train"].inputs["dense_input"].name: x, signatures["train"].inputs["dense_1_target"].name: y}
+        feeds = {
+            signatures["train"].inputs["dense_input"].name: x,
+            signatures["train"].inputs["dense_1_target"].name: y,
+        }
         before = sess.run("global_step:0")
         sess.run(signatures["__saved_model_train_op"].outputs["__saved_model_train_op"].name, feeds)
         assert sess.run("global_step:0") == before + 1 == 2

@@ -41,13 +41,28 @@ def test_another_constructor_with_changes():
 @pytest.mark.parametrize(
     "function, start",
     [
-        (L.Conv1D, "(filters, kernel_size, strides=1, padding='valid', data_format='channels_last', dilation_rate=1, activation=None"),
-        (L.Conv2DTranspose, "(filters, kernel_size, strides=(1, 1), padding='valid', output_padding=None, data_format=None"),
-        (L.SeparableConv2D, "(filters, kernel_size, strides=(1, 1), padding='valid', data_format=None, dilation_rate=(1, 1)"),
+        (
+            L.Conv1D,
+            "(filters, kernel_size, strides=1, padding='valid', data_format='channels_last', dilation_rate=1, activation=None",
+        ),
+        (
+            L.Conv2DTranspose,
+            "(filters, kernel_size, strides=(1, 1), padding='valid', output_padding=None, data_format=None",
+        ),
+        (
+            L.SeparableConv2D,
+            "(filters, kernel_size, strides=(1, 1), padding='valid', data_format=None, dilation_rate=(1, 1)",
+        ),
         (L.GRU, "(units, activation='tanh', recurrent_activation='hard_sigmoid', use_bias=True"),
-        (tf.layers.conv3d_transpose, "(inputs, filters, kernel_size, strides=(1, 1, 1), padding='valid', data_format='channels_last'"),
+        (
+            tf.layers.conv3d_transpose,
+            "(inputs, filters, kernel_size, strides=(1, 1, 1), padding='valid', data_format='channels_last'",
+        ),
         (tf.layers.dense, "(inputs, units, activation=None, use_bias=True, kernel_initializer=None"),
-        (tf.keras.preprocessing.image.ImageDataGenerator().flow, "(x, y=None, batch_size=32, shuffle=True, sample_weight=None, seed=None"),
+        (
+            tf.keras.preprocessing.image.ImageDataGenerator().flow,
+            "(x, y=None, batch_size=32, shuffle=True, sample_weight=None, seed=None",
+        ),
     ],
 )
 def test_what_public_functions_take(function, start):

@@ -55,7 +55,9 @@ def test_constraints():
     w = np.array([[3.0, 0.1], [4.0, -0.2]], dtype="f")
     long = K.eval(keras.constraints.max_norm(1.0)(K.constant(w)))
     np.testing.assert_allclose(np.linalg.norm(long, axis=0), [1.0, np.linalg.norm(w[:, 1])], rtol=1e-5)
-    np.testing.assert_allclose(np.linalg.norm(K.eval(keras.constraints.unit_norm(1)(K.constant(w))), axis=1), 1, rtol=1e-5)
+    np.testing.assert_allclose(
+        np.linalg.norm(K.eval(keras.constraints.unit_norm(1)(K.constant(w))), axis=1), 1, rtol=1e-5
+    )
     assert K.eval(keras.constraints.non_neg()(K.constant(w))).min() == 0
     between = K.eval(keras.constraints.min_max_norm(1.0, 2.0)(K.constant(w)))
     np.testing.assert_allclose(np.linalg.norm(between, axis=0), [2.0, 1.0], rtol=1e-4)

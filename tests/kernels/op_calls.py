@@ -1,4 +1,5 @@
-"""Where the sweep over all kernels gets its inputs from: fed arrays, ref variables or resource variables, and calls of op types whose
+"""Where the sweep over all kernels gets its inputs from: fed arrays, ref variables or resource variables, and calls of
+op types whose
 inputs can be made up from the definition alone."""
 
 from __future__ import annotations
@@ -25,7 +26,15 @@ _NAMED = {
     "fft_length": lambda rank: np.array([2], np.int32),
 }
 _VALUES = {name: value for names, value in _NAMED.items() for name in names.split()}
-_GUESSES = {"int": 2, "float": 0.5, "bool": False, "type": dtypes.float32, "list(int)": [1, 1, 1, 1], "string": b"SAME", "shape": [2, 3]}
+_GUESSES = {
+    "int": 2,
+    "float": 0.5,
+    "bool": False,
+    "type": dtypes.float32,
+    "list(int)": [1, 1, 1, 1],
+    "string": b"SAME",
+    "shape": [2, 3],
+}
 
 
 class Sources:
@@ -78,13 +87,18 @@ def _types(definition) -> list[dict]:
     """Some choices of the types that inputs decide."""
     inferred = definition.inferred_attrs()
     attrs = [a for a in definition.attrs if a.name in inferred and a.type == "type"]
-    allowed = [[t for t in map(dtypes.as_dtype, _PREFERRED) if not a.allowed or t in a.allowed] or list(a.allowed) for a in attrs]
+    allowed = [
+        [t for t in map(dtypes.as_dtype, _PREFERRED) if not a.allowed or t in a.allowed] or list(a.allowed)
+        for a in attrs
+    ]
     most = max(map(len, allowed), default=1)
     return [{a.name: choice[min(i, len(choice) - 1)] for a, choice in zip(attrs, allowed)} for i in range(min(most, 3))]
 
 
 def calls(op_type: str):
-    """Lists of calls `make(sources)` that build a node of an op type and return its outputs, one list for each choice of types."""
+    """Lists of calls `make(sources)` that build a node of an op type and return its outputs, one list for each choice
+    of types.
+    """
     definition = op_defs.get(op_type)
     needed = [a for a in definition.attrs if not a.has_default and a.name not in definition.inferred_attrs()]
     attributes = {a.name: a.allowed[0] if a.allowed else _GUESSES.get(a.type) for a in needed}

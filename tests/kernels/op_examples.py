@@ -1,4 +1,5 @@
-"""Small graphs, a family of ops each, for op types whose inputs must fit each other: `family(x)` takes the sources of its inputs and
+"""Small graphs, a family of ops each, for op types whose inputs must fit each other: `family(x)` takes the sources of
+its inputs and
 returns tensors to fetch."""
 
 from __future__ import annotations
@@ -174,7 +175,11 @@ def cudnn(x):
         inputs = [x.f(2, 2, 2), x.f(1, 2, 3), x.f(1, 2, 3), x.f(count)]
         lengths, how = [2, 1], {"rnn_mode": mode}
         for version, (forward, backward) in enumerate(
-            ((raw.CudnnRNN, raw.CudnnRNNBackprop), (raw.CudnnRNNV2, raw.CudnnRNNBackpropV2), (raw.CudnnRNNV3, raw.CudnnRNNBackpropV3))
+            (
+                (raw.CudnnRNN, raw.CudnnRNNBackprop),
+                (raw.CudnnRNNV2, raw.CudnnRNNBackpropV2),
+                (raw.CudnnRNNV3, raw.CudnnRNNBackpropV3),
+            )
         ):
             more = [lengths] if version == 2 else []
             made = forward(*inputs, *more, **how)
@@ -327,8 +332,12 @@ def ragged(x):
         raw.RaggedTensorToVariant([splits], values, batched_input=False),
         raw.RaggedTensorToVariant([splits], values, batched_input=True),
     )
-    opened = raw.RaggedTensorFromVariant(boxed, input_ragged_rank=1, output_ragged_rank=1, Tvalues=tf.float32, Tsplits=tf.int64)
-    joined = raw.RaggedTensorFromVariant(rows, input_ragged_rank=0, output_ragged_rank=1, Tvalues=tf.float32, Tsplits=tf.int64)
+    opened = raw.RaggedTensorFromVariant(
+        boxed, input_ragged_rank=1, output_ragged_rank=1, Tvalues=tf.float32, Tsplits=tf.int64
+    )
+    joined = raw.RaggedTensorFromVariant(
+        rows, input_ragged_rank=0, output_ragged_rank=1, Tvalues=tf.float32, Tsplits=tf.int64
+    )
     ranges = raw.RaggedRange([0, 1], [2, 3], [1, 1])
     return [
         *gathered[0], gathered[1], *opened[0], opened[1], *joined[0], joined[1], *ranges, *raw.RaggedTensorToSparse([splits], values),
@@ -353,9 +362,23 @@ def strings(x):
     )
     decoded = raw.DecodeProtoV2(written, **message)
     features = {"a": tf.FixedLenFeature([2], tf.float32, default_value=[5.0, 6.0]), "s": tf.VarLenFeature(tf.float32)}
-    grams = {"separator": " ", "ngram_widths": [1, 2], "left_pad": "", "right_pad": "", "pad_width": 0, "preserve_short_sequences": False}
-    parsed = [tf.parse_example(written, features), tf.parse_example(missing, features), tf.parse_single_example(missing[0], features)]
-    parsed += [tf.io.parse_sequence_example(listed, context, lists), tf.parse_single_sequence_example(listed[0], context, lists)]
+    grams = {
+        "separator": " ",
+        "ngram_widths": [1, 2],
+        "left_pad": "",
+        "right_pad": "",
+        "pad_width": 0,
+        "preserve_short_sequences": False,
+    }
+    parsed = [
+        tf.parse_example(written, features),
+        tf.parse_example(missing, features),
+        tf.parse_single_example(missing[0], features),
+    ]
+    parsed += [
+        tf.io.parse_sequence_example(listed, context, lists),
+        tf.parse_single_sequence_example(listed[0], context, lists),
+    ]
     return [
         *raw.StringSplit(words, " "), *raw.StringSplitV2(words, " "), raw.StringFormat([floats], template="%s"),
         raw.StringToHashBucketStrong(words, num_buckets=5, key=[1, 2]),
@@ -377,7 +400,11 @@ def quantized(x):
     low, high = x(np.float32(0)), x(np.float32(1))
     small = x(np.arange(16, dtype=np.uint8).reshape(1, 4, 4, 1), tf.quint8)
     row, big = x(np.uint8([[1, 2], [3, 4]]), tf.quint8), x(np.int32([[1, 20], [300, 4000]]), tf.qint32)
-    filters, range_, vector = x(np.uint8([1, 2, 3, 4]).reshape(2, 2, 1, 1), tf.quint8), (low, high, low, high), x(np.uint8([1]), tf.quint8)
+    filters, range_, vector = (
+        x(np.uint8([1, 2, 3, 4]).reshape(2, 2, 1, 1), tf.quint8),
+        (low, high, low, high),
+        x(np.uint8([1]), tf.quint8),
+    )
     norm = {"variance_epsilon": 0.1, "scale_after_normalization": True}
     batch = [part for _ in range(4) for part in (vector, low, high)]
     return [

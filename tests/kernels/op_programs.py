@@ -33,7 +33,11 @@ def optimizers():
         definition = op_defs.find(name)
         if definition is None or "Apply" not in name or "Accumulator" in name:
             continue
-        types = {a.type_attr: dtypes.int64 if a.name == "global_step" else dtypes.float32 for a in definition.inputs if a.type_attr}
+        types = {
+            a.type_attr: dtypes.int64 if a.name == "global_step" else dtypes.float32
+            for a in definition.inputs
+            if a.type_attr
+        }
         arguments = []
         for arg in definition.inputs:
             if arg.is_ref or arg.type is dtypes.resource:
@@ -57,7 +61,11 @@ def joint_updates():
     many = tf.add_n([tf.reduce_sum(v * v) for v in [tf.Variable(_ROWS) for _ in range(4)]])
     slow = tf.train.ExponentialMovingAverage(0.9)
     resource, moment = tf.Variable(_ROWS, use_resource=True), tf.placeholder(tf.float32, [3, 2])
-    steps = [tf.train.GradientDescentOptimizer(0.1).minimize(many), tf.train.AdamOptimizer().minimize(loss), slow.apply([first])]
+    steps = [
+        tf.train.GradientDescentOptimizer(0.1).minimize(many),
+        tf.train.AdamOptimizer().minimize(loss),
+        slow.apply([first]),
+    ]
     scaled = [first.assign(first * 0.5), resource.assign(resource * 0.5)]
     quotients = [v.assign_sub(0.1 * moment / tf.sqrt(moment + 1.0)) for v in (second, resource)]
     with tf.Session() as session:
@@ -74,13 +82,32 @@ def variables():
         for name in ("Add", "Sub", "Update"):
             steps.append(getattr(raw, f"{prefix}ScatterNd{name}")(_variable(resource), [[0], [2]], _ROWS[:2]))
         steps.append(getattr(raw, f"{prefix}StridedSliceAssign")(_variable(resource), [0], [1], [1], _ROWS[:1]))
-        steps.append(getattr(raw, f"{prefix}CountUpTo")(_variable(resource, np.int64(0)), limit=5, **({"T": tf.int64} if resource else {})))
+        steps.append(
+            getattr(raw, f"{prefix}CountUpTo")(
+                _variable(resource, np.int64(0)), limit=5, **({"T": tf.int64} if resource else {})
+            )
+        )
     handle, ref, words = _variable(True), _variable(False), _variable(True, text(b"a", b"b"))
-    steps += [raw.Assign(ref, _ROWS), raw.AssignAdd(ref, _ROWS), raw.AssignSub(ref, _ROWS), raw.IsVariableInitialized(ref)]
-    steps += [raw.AssignVariableOp(handle, _ROWS), raw.AssignAddVariableOp(handle, _ROWS), raw.AssignSubVariableOp(handle, _ROWS)]
+    steps += [
+        raw.Assign(ref, _ROWS),
+        raw.AssignAdd(ref, _ROWS),
+        raw.AssignSub(ref, _ROWS),
+        raw.IsVariableInitialized(ref),
+    ]
+    steps += [
+        raw.AssignVariableOp(handle, _ROWS),
+        raw.AssignAddVariableOp(handle, _ROWS),
+        raw.AssignSubVariableOp(handle, _ROWS),
+    ]
     steps += [raw.ReadVariableOp(handle, dtype=tf.float32), raw.VariableShape(handle), raw.VarIsInitializedOp(handle)]
-    steps += [raw.ResourceGather(v, i, dtype=t) for v, t in ((handle, tf.float32), (words, tf.string)) for i in (1, [0, 1])]
-    steps += [raw.ResourceGatherNd(v, i, dtype=t) for v, t in ((handle, tf.float32), (words, tf.string)) for i in ([1], [[0], [1]])]
+    steps += [
+        raw.ResourceGather(v, i, dtype=t) for v, t in ((handle, tf.float32), (words, tf.string)) for i in (1, [0, 1])
+    ]
+    steps += [
+        raw.ResourceGatherNd(v, i, dtype=t)
+        for v, t in ((handle, tf.float32), (words, tf.string))
+        for i in ([1], [[0], [1]])
+    ]
     made = raw.TemporaryVariable(shape=[2], dtype=tf.float32, var_name="t")
     steps.append(raw.DestroyTemporaryVariable(tf.assign(made, [1.0, 2.0]), var_name="t"))
     steps += [
@@ -127,7 +154,10 @@ def queues():
                 of("QueueDequeueUpTo")(queue, 1, component_types=types), [of("QueueSize")(queue)], of("QueueClose")(queue),
             )  # fmt: skip
         queue = of("PriorityQueue")(component_types=[tf.float32], shapes=[[]])
-        _run(of("QueueEnqueue")(queue, [np.int64(1), np.float32(2)]), of("QueueDequeue")(queue, component_types=[tf.int64, tf.float32]))
+        _run(
+            of("QueueEnqueue")(queue, [np.int64(1), np.float32(2)]),
+            of("QueueDequeue")(queue, component_types=[tf.int64, tf.float32]),
+        )
     queue = raw.FIFOQueueV2(component_types=[tf.float32])
     _run([raw.QueueIsClosedV2(queue), raw.QueueIsClosed(raw.FIFOQueue(component_types=[tf.float32]))])
 
@@ -135,7 +165,11 @@ def queues():
 def stores():
     area = {"dtypes": [tf.float32], "shared_name": "area"}
     _run(
-        raw.Stage([_ROWS], shared_name="area"), raw.StagePeek(0, **area), raw.StageSize(**area), raw.Unstage(**area), raw.StageClear(**area)
+        raw.Stage([_ROWS], shared_name="area"),
+        raw.StagePeek(0, **area),
+        raw.StageSize(**area),
+        raw.Unstage(**area),
+        raw.StageClear(**area),
     )
     barrier = raw.Barrier(component_types=[tf.float32], shapes=[[2]])
     _run(
@@ -145,13 +179,18 @@ def stores():
     )  # fmt: skip
     for prefix in ("", "Resource"):
         sum_ = getattr(raw, f"{prefix}ConditionalAccumulator")(dtype=tf.float32, shape=[3, 2])
-        of = {n: getattr(raw, f"{prefix}Accumulator{n}") for n in ("ApplyGradient", "TakeGradient", "NumAccumulated", "SetGlobalStep")}
+        of = {
+            n: getattr(raw, f"{prefix}Accumulator{n}")
+            for n in ("ApplyGradient", "TakeGradient", "NumAccumulated", "SetGlobalStep")
+        }
         _run(
             of["ApplyGradient"](sum_, np.int64(0), _ROWS), of["NumAccumulated"](sum_), of["TakeGradient"](sum_, 1, dtype=tf.float32),
             of["SetGlobalStep"](sum_, np.int64(3)),
         )  # fmt: skip
     rows = raw.SparseConditionalAccumulator(dtype=tf.float32, shape=[3, 2])
-    put = raw.SparseAccumulatorApplyGradient(rows, np.int64(0), np.int64([1]), _ROWS[:1], np.int64([3, 2]), has_known_shape=True)
+    put = raw.SparseAccumulatorApplyGradient(
+        rows, np.int64(0), np.int64([1]), _ROWS[:1], np.int64([3, 2]), has_known_shape=True
+    )
     _run(put, list(raw.SparseAccumulatorTakeGradient(rows, 1, dtype=tf.float32)))
     with tf.Session() as session:
         handle = session.run(tf.get_session_handle(tf.constant(_ROWS)))
@@ -169,10 +208,18 @@ def tables():
         kinds = {"key_dtype": tf.int64, "value_dtype": tf.float32}
         keys, values = np.int64([1, 2]), np.float32([0.5, 1.5])
         static = getattr(raw, "HashTable" + form)(**kinds)
-        _run(getattr(raw, "InitializeTable" + form)(static, keys, values), [of["Find"](static, keys, 0.0), of["Size"](static)])
+        _run(
+            getattr(raw, "InitializeTable" + form)(static, keys, values),
+            [of["Find"](static, keys, 0.0), of["Size"](static)],
+        )
         mutable = getattr(raw, "MutableHashTable" + form)(**kinds)
         exported = of["Export"](mutable, Tkeys=tf.int64, Tvalues=tf.float32)
-        _run(of["Insert"](mutable, keys, values), list(exported), of["Import"](mutable, keys, values), of["Find"](mutable, keys, 0.0))
+        _run(
+            of["Insert"](mutable, keys, values),
+            list(exported),
+            of["Import"](mutable, keys, values),
+            of["Find"](mutable, keys, 0.0),
+        )
         vectors = getattr(raw, "MutableHashTableOfTensors" + form)(value_shape=[2], **kinds)
         _run(of["Insert"](vectors, keys, _ROWS[:2]), of["Find"](vectors, keys, _ROWS[0]))
         dense = (
@@ -225,7 +272,10 @@ def lists():
         raw.TensorListScatterIntoExistingList(made, _ROWS[:1], [1]), raw.TensorListResize(made, 4), rest,
         raw.TensorListConcatLists(made, made, element_dtype=tf.float32), raw.AddN([made, made]), raw.ZerosLike(made),
     ]  # fmt: skip
-    empty, parts = raw.EmptyTensorList([2], 5, element_dtype=tf.float32), raw.TensorListSplit(_ROWS, [-1, 2], np.int64([1, 2]))
+    empty, parts = (
+        raw.EmptyTensorList([2], 5, element_dtype=tf.float32),
+        raw.TensorListSplit(_ROWS, [-1, 2], np.int64([1, 2])),
+    )
     shown = [raw.TensorListStack(v, [2], element_dtype=tf.float32) for v in scattered if v is not scattered[4]]
     _run(
         [last, *shown, raw.TensorListLength(empty), raw.TensorListElementShape(made, shape_type=tf.int32)],
@@ -241,9 +291,14 @@ def lists():
 
 def sums_of_loops():
     """The gradient of a recurrence adds up products round by round."""
-    weights, bias = tf.Variable(np.full((2, 2), 0.1, np.float32), use_resource=False), tf.Variable(np.float32([0.1, 0.2]))
+    weights, bias = (
+        tf.Variable(np.full((2, 2), 0.1, np.float32), use_resource=False),
+        tf.Variable(np.float32([0.1, 0.2])),
+    )
     _, result = tf.while_loop(
-        lambda i, s: i < 4, lambda i, s: (i + 1, tf.tanh(tf.nn.bias_add(tf.matmul(s, weights), bias))), [0, tf.constant(_ROWS)]
+        lambda i, s: i < 4,
+        lambda i, s: (i + 1, tf.tanh(tf.nn.bias_add(tf.matmul(s, weights), bias))),
+        [0, tf.constant(_ROWS)],
     )
     slices = tf.gradients([weights[:, :1] * 2.0, weights[:, 1:] * 3.0], weights)
     _run(tf.gradients(result, [weights, bias]), slices)
@@ -369,7 +424,9 @@ def iterators():
     numbers = tf.data.Dataset.range(6)
     kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
     anonymous, (second, deleter) = raw.AnonymousIterator(**kinds), raw.AnonymousIteratorV2(**kinds)
-    with tf.control_dependencies([raw.MakeIterator(numbers._variant_tensor, anonymous), raw.MakeIterator(numbers._variant_tensor, second)]):
+    with tf.control_dependencies(
+        [raw.MakeIterator(numbers._variant_tensor, anonymous), raw.MakeIterator(numbers._variant_tensor, second)]
+    ):
         optional = raw.IteratorGetNextAsOptional(anonymous, **kinds)
         shown = [raw.OptionalHasValue(optional), *raw.IteratorGetNextSync(second, **kinds)]
     with tf.control_dependencies(shown):
@@ -421,20 +478,33 @@ def files(folder):
         session.run(raw.RestoreV2(prefix, ["Variable"], [""], dtypes=[tf.float32]))
         session.run(
             raw.LoadAndRemapMatrix(
-                prefix, "Variable", np.int64([1, 0]), np.zeros(0, np.int64), np.zeros(0, np.float32), num_rows=2, num_cols=2
+                prefix,
+                "Variable",
+                np.int64([1, 0]),
+                np.zeros(0, np.int64),
+                np.zeros(0, np.float32),
+                num_rows=2,
+                num_cols=2,
             )
         )
         session.run(raw.Save(str(folder / "old"), ["a"], [_ROWS]))
         session.run(raw.SaveSlices(str(folder / "old2"), ["a"], ["3 2 0,3:0,2"], [_ROWS]))
         session.run(
-            [raw.Restore(str(folder / "old"), "a", dt=tf.float32), raw.RestoreSlice(str(folder / "old"), "a", "3 2 0,1:0,2", dt=tf.float32)]
+            [
+                raw.Restore(str(folder / "old"), "a", dt=tf.float32),
+                raw.RestoreSlice(str(folder / "old"), "a", "3 2 0,1:0,2", dt=tf.float32),
+            ]
         )
         session.run([raw.ShardedFilename("a", 0, 2), raw.ShardedFilespec("a", 2)])
     writer = tf.python_io.TFRecordWriter(str(folder / "records"))
     writer.write(b"abc")
     writer.close()
     _run(raw.RecordInput(file_pattern=str(folder / "records"), batch_size=1))
-    data = [tf.data.TFRecordDataset(str(folder / "records")), tf.data.TextLineDataset(path), tf.data.FixedLengthRecordDataset(path, 1)]
+    data = [
+        tf.data.TFRecordDataset(str(folder / "records")),
+        tf.data.TextLineDataset(path),
+        tf.data.FixedLengthRecordDataset(path, 1),
+    ]
     data += [tf.data.Dataset.list_files(path), tf.data.experimental.CsvDataset(path, [tf.string])]
     _run(*(tf.data.make_one_shot_iterator(one).get_next() for one in data))
     _run(
@@ -448,7 +518,10 @@ def files(folder):
     summaries = tf.contrib.summary.create_file_writer(str(folder / "summaries"))
     with summaries.as_default(), tf.contrib.summary.always_record_summaries():
         made = [tf.contrib.summary.scalar("s", 1.0, step=1), tf.contrib.summary.histogram("h", _ROWS, step=1)]
-        made += [tf.contrib.summary.image("i", np.zeros((1, 2, 2, 3), np.float32), step=1), tf.contrib.summary.generic("g", _ROWS, step=1)]
+        made += [
+            tf.contrib.summary.image("i", np.zeros((1, 2, 2, 3), np.float32), step=1),
+            tf.contrib.summary.generic("g", _ROWS, step=1),
+        ]
         made.append(tf.contrib.summary.audio("a", _ROWS[None], 8000, 1, step=1))
         handle = summaries._resource
         made.append(raw.ImportEvent(handle, scalar(tf.Event(wall_time=1.0).SerializeToString())))

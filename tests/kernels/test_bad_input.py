@@ -1,4 +1,5 @@
-"""Every op type with a kernel, fed inputs that mostly don't fit: it computes, is refused while building, or raises an OpError that
+"""Every op type with a kernel, fed inputs that mostly don't fit: it computes, is refused while building, or raises an
+OpError that
 names the op. Anything else, such as a bare torch error, is a bug."""
 
 import random
@@ -36,7 +37,9 @@ def _plain(definition):
         return False
     special = {dtypes.resource, dtypes.variant}
     args = definition.inputs + definition.outputs
-    return not any(a.is_ref or a.type in special for a in args) and not any(a.type in ("func", "list(func)") for a in definition.attrs)
+    return not any(a.is_ref or a.type in special for a in args) and not any(
+        a.type in ("func", "list(func)") for a in definition.attrs
+    )
 
 
 def _op_types():
@@ -77,7 +80,9 @@ def _array(dtype, rng, numpy_rng):
     shape = rng.choice(_SHAPES)
     base = dtype.base_dtype
     if base is dtypes.string:
-        return np.array([rng.choice([b"", b"1", b"abc", b"\xff"]) for _ in range(int(np.prod(shape)))], dtype=object).reshape(shape)
+        return np.array(
+            [rng.choice([b"", b"1", b"abc", b"\xff"]) for _ in range(int(np.prod(shape)))], dtype=object
+        ).reshape(shape)
     if base is dtypes.bool:
         return numpy_rng.rand(*shape) < 0.5
     values = numpy_rng.randint(-2, 5, shape)
@@ -98,7 +103,9 @@ def _try(op_type, seed):
     for attr in definition.attrs:
         if attr.name in inferred and attr.type == "type":
             choices = [
-                t for t in (attr.allowed or (dtypes.float32, dtypes.int32, dtypes.string)) if not t.is_quantized or rng.random() < 0.2
+                t
+                for t in (attr.allowed or (dtypes.float32, dtypes.int32, dtypes.string))
+                if not t.is_quantized or rng.random() < 0.2
             ]
             attrs[attr.name] = rng.choice(choices or list(attr.allowed))
         elif attr.name not in inferred and (not attr.has_default or rng.random() < 0.3):
@@ -119,7 +126,9 @@ def _try(op_type, seed):
             if arg.number_attr:
                 keywords[arg.name] = [tensor(dtype) for _ in range(rng.choice([1, 2]))]
             elif arg.type_list_attr:
-                keywords[arg.name] = [tensor(rng.choice([dtypes.float32, dtypes.int32])) for _ in range(rng.choice([1, 2]))]
+                keywords[arg.name] = [
+                    tensor(rng.choice([dtypes.float32, dtypes.int32])) for _ in range(rng.choice([1, 2]))
+                ]
             else:
                 keywords[arg.name] = tensor(dtype)
         try:

@@ -35,7 +35,9 @@ def test_same_as_with_an_argument_known_only_when_run(build, argument):
     constant = tf.constant(np.asarray(argument, np.int32))
     late = tf.placeholder(tf.int32, constant.shape)
     with tf.Session() as sess:
-        np.testing.assert_array_equal(sess.run(build(x, constant), {x: X}), sess.run(build(x, late), {x: X, late: argument}))
+        np.testing.assert_array_equal(
+            sess.run(build(x, constant), {x: X}), sess.run(build(x, late), {x: X, late: argument})
+        )
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,6 @@
-"""What is declared of kernels agrees with their definitions and with itself, and holds what planning knew of op types before."""
+"""What is declared of kernels agrees with their definitions and with itself, and holds what planning knew of op types
+before.
+"""
 
 import pytest
 
@@ -36,7 +38,9 @@ FRESH_OR_INPUT = """
     BroadcastTo AddN AccumulateNV2 All Any Ceil Cumprod Cumsum Floor FusedBatchNorm FusedBatchNormV2 FusedBatchNormV3 FusedBatchNormGrad
     FusedBatchNormGradV2 FusedBatchNormGradV3 Max Mean Min MirrorPad Pack Pad PadV2 Prod Relu Relu6 ReverseV2 Rint Round Sum Tile Fill
 """
-COPIES_IN_TENSORFLOW = "BroadcastTo ConjugateTranspose DiagPart MatrixDiagPart Slice Split SplitV StridedSlice Transpose Unpack"
+COPIES_IN_TENSORFLOW = (
+    "BroadcastTo ConjugateTranspose DiagPart MatrixDiagPart Slice Split SplitV StridedSlice Transpose Unpack"
+)
 # Corrected: these give views of their input here, and were taken for sharing it in TensorFlow as well, which copies.
 ALSO_COPY = {"Tile", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"}
 SAFE = """
@@ -61,12 +65,19 @@ TAKING = """
     SparseAccumulatorTakeGradient Unstage
 """
 ITERATING = "MakeIterator IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional"
-PASSING = "RefIdentity IsVariableInitialized ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp"
+PASSING = (
+    "RefIdentity IsVariableInitialized ReadVariableOp ResourceGather ResourceGatherNd VariableShape VarIsInitializedOp"
+)
 RENAMES = "Identity StopGradient PreventGradient Snapshot RefIdentity"
-# What stacks and arrays take, by position; TensorArrays were left out of it: a variable written after its value was put there changed that.
+# What stacks and arrays take, by position; TensorArrays were left out of it: a variable written after its value was put
+# there changed that.
 KEEPING = {
     **{"StackPush": (1,), "StackPushV2": (1,), "_RunningSumOfMatMuls": (1, 2), "_RunningSumOfRows": (1,)},
-    **{f"TensorArray{name}{form}": (at,) for name, at in (("Write", 2), ("Scatter", 2), ("Split", 1)) for form in ("V2", "V3")},
+    **{
+        f"TensorArray{name}{form}": (at,)
+        for name, at in (("Write", 2), ("Scatter", 2), ("Split", 1))
+        for form in ("V2", "V3")
+    },
 }
 
 # Whose last bits may differ with another number of threads: at any size, and from how many values on.
@@ -103,14 +114,20 @@ def test_threads():
 
 
 def test_what_calls_functions_says_that_threads_matter():
-    calling = {name for name, entry in KERNELS.items() if entry.function.__module__ == "everflow.kernels.functions"} - {"FakeParam"}
+    calling = {name for name, entry in KERNELS.items() if entry.function.__module__ == "everflow.kernels.functions"} - {
+        "FakeParam"
+    }
     assert calling and all(FACTS[name].threads_matter_from == 0 for name in calling)
 
 
 def test_memory():
     assert {name for name in ALWAYS_FRESH.split() if FACTS[name].result != FRESH} == set()
     assert {name for name in FRESH_OR_INPUT.split() if FACTS[name].result.memory is Memory.UNKNOWN} == set()
-    views = {name for name in {*FRESH_OR_INPUT.split(), *COPIES_IN_TENSORFLOW.split()} if FACTS[name].result.memory is Memory.VIEW}
+    views = {
+        name
+        for name in {*FRESH_OR_INPUT.split(), *COPIES_IN_TENSORFLOW.split()}
+        if FACTS[name].result.memory is Memory.VIEW
+    }
     assert views == {*COPIES_IN_TENSORFLOW.split(), *ALSO_COPY}
 
 
@@ -177,7 +194,11 @@ def test_what_promises_nothing_has_state_or_calls_functions():
     unknown = _having(lambda facts: facts.result.memory is Memory.UNKNOWN)
     for name in unknown & {n for n, d in DEFINITIONS.items() if d is not None and d.outputs}:
         definition = DEFINITIONS[name]
-        assert definition.is_stateful or FACTS[name].effect is Effect.ACTS or any("func" in a.type for a in definition.attrs), name
+        assert (
+            definition.is_stateful
+            or FACTS[name].effect is Effect.ACTS
+            or any("func" in a.type for a in definition.attrs)
+        ), name
 
 
 def test_what_hands_on_its_input_is_not_called_fresh():

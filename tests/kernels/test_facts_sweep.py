@@ -1,4 +1,5 @@
-"""Every kernel is called under the checker, on inputs that are fed and on variables: what is declared of it holds, what a caller fetches
+"""Every kernel is called under the checker, on inputs that are fed and on variables: what is declared of it holds, what
+a caller fetches
 is the caller's own, and nothing that was fed or is kept changes."""
 
 import copy
@@ -62,7 +63,9 @@ def _is_steady(tensor) -> bool:
         seen.add(op)
         entry = registry.lookup(op.type)
         acts = Effect.ACTS if op_defs.get(op.type).is_stateful else Effect.PURE
-        if op.type in _CLOCKS or (entry is not None and not entry.once and (entry.facts.effect or acts) in (Effect.RANDOM, Effect.ACTS)):
+        if op.type in _CLOCKS or (
+            entry is not None and not entry.once and (entry.facts.effect or acts) in (Effect.RANDOM, Effect.ACTS)
+        ):
             return False
         waiting += [t.op for t in op.inputs] + list(op.control_inputs)
     return True
@@ -70,7 +73,9 @@ def _is_steady(tensor) -> bool:
 
 def _same(before, now) -> bool:
     if np.asarray(before).dtype.kind in "fc":
-        return np.allclose(before, now, 1e-3, 1e-6, equal_nan=True)  # LAPACK rounds differently as memory lies differently
+        return np.allclose(
+            before, now, 1e-3, 1e-6, equal_nan=True
+        )  # LAPACK rounds differently as memory lies differently
     return np.array_equal(before, now)
 
 
@@ -78,7 +83,9 @@ def _exercise(make, kind: str) -> None:
     """Fetch what `make(sources)` builds, write into it, and look whether that shows anywhere."""
     with tf.Graph().as_default(), tf.Session() as session:
         sources = Sources(kind)
-        tensors = [t for t in make(sources) if isinstance(t, tf.Tensor) and t.dtype not in (dtypes.variant, dtypes.resource)]
+        tensors = [
+            t for t in make(sources) if isinstance(t, tf.Tensor) and t.dtype not in (dtypes.variant, dtypes.resource)
+        ]
         session.run([v.initializer for v, _ in sources.variables])
         fed = {placeholder: array.copy() for placeholder, array in sources.feeds.items()}
         first = session.run(tensors, sources.feeds)
@@ -139,7 +146,11 @@ _OUTSIDE = (
 
 
 def _made_up() -> list[str]:
-    found = [op_defs.find(name) for name in kernels.names() if name not in _BY_HAND and not any(word in name for word in _OUTSIDE)]
+    found = [
+        op_defs.find(name)
+        for name in kernels.names()
+        if name not in _BY_HAND and not any(word in name for word in _OUTSIDE)
+    ]
     special = (dtypes.resource, dtypes.variant)
     return [
         d.name

@@ -1,4 +1,6 @@
-"""Kernels that fill a tensor with a value and write into it leave the value as it was, also where the tensor has one element."""
+"""Kernels that fill a tensor with a value and write into it leave the value as it was, also where the tensor has one
+element.
+"""
 
 import pytest
 

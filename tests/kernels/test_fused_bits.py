@@ -1,6 +1,7 @@
 """Which of the kernels that only plans have give the very bits of the ops they stand for, and that these do.
 
-Numbers include infinities, NaNs, zeros of both signs and some too small for full precision. (Which NaN is not looked at.)
+Numbers include infinities, NaNs, zeros of both signs and some too small for full precision. (Which NaN is not looked
+at.)
 """
 
 import itertools
@@ -28,7 +29,10 @@ KEEPS_BITS = {
     "_MoveTowards": (True, "subtracts, multiplies, subtracts: each rounds"),
     "_ApplyGradientDescents": (True, "each variable as ApplyGradientDescent does it, and as TensorFlow does"),
     "_ApplyAdams": (True, "each variable as ApplyAdam does it; both round less often than TensorFlow"),
-    "_SumOfSlices": (True, "parts are added in their order; only a sum of nothing but negative zeros becomes a positive one"),
+    "_SumOfSlices": (
+        True,
+        "parts are added in their order; only a sum of nothing but negative zeros becomes a positive one",
+    ),
     "_AddProduct": (False, "rounded once: a fused multiply-add"),
     "_MatMulColumns": (False, "the library sums in another order for products of another shape"),
     "_SumOfMatMuls": (False, "one long sum instead of a sum of sums"),
@@ -60,7 +64,9 @@ def numbers(shape, dtype, seed, special=True, transposed=False):
     values = rng.standard_normal(shape) * 10.0 ** rng.integers(-6, 7, shape)
     if special:
         tiny = float(torch.finfo(dtype).tiny)
-        unusual = np.array([np.inf, -np.inf, np.nan, 0.0, -0.0, tiny, tiny / 8, -tiny / 64, float(torch.finfo(dtype).max)])
+        unusual = np.array(
+            [np.inf, -np.inf, np.nan, 0.0, -0.0, tiny, tiny / 8, -tiny / 64, float(torch.finfo(dtype).max)]
+        )
         values = np.where(rng.random(shape) < 0.15, rng.choice(unusual, shape), values)
     tensor = torch.from_numpy(np.asarray(values)).to(dtype)
     return tensor.permute(*reversed(range(tensor.dim()))) if transposed else tensor
@@ -106,7 +112,9 @@ def test_sums_with_scaled_tensors(shape, dtype, transposed, factor):
     for op_type, plain in (("_AddScaled", "AddV2"), ("_SubScaled", "Sub")):
         expected = run(plain, x, run("Mul", y, factor))
         node = SimpleNamespace(
-            type=op_type, output_dtypes=[dtypes.as_dtype(str(dtype).split(".")[1])], attribute={"alpha": factor.item()}.get
+            type=op_type,
+            output_dtypes=[dtypes.as_dtype(str(dtype).split(".")[1])],
+            attribute={"alpha": factor.item()}.get,
         )
         assert_same_bits(run(op_type, x, y, alpha=factor.item(), node=node), expected)
         assert_same_bits(registry.specialized(node)(x, y), expected)
@@ -123,7 +131,9 @@ def test_half_precision_is_rounded_twice_too():
 
 
 @pytest.mark.parametrize("dtype", FLOATS)
-@pytest.mark.parametrize("rows, inner, columns", [(1, 1, 1), (1, 100, 7), (3, 5, 2), (17, 33, 10), (64, 4, 1), (100, 300, 65), (2, 0, 3)])
+@pytest.mark.parametrize(
+    "rows, inner, columns", [(1, 1, 1), (1, 100, 7), (3, 5, 2), (17, 33, 10), (64, 4, 1), (100, 300, 65), (2, 0, 3)]
+)
 def test_products_with_a_bias(rows, inner, columns, dtype):
     for (a, b), special in itertools.product(itertools.product((False, True), repeat=2), (False, True)):
         left = numbers((inner, rows) if a else (rows, inner), dtype, 1, special)
@@ -138,12 +148,23 @@ def test_products_with_a_bias(rows, inner, columns, dtype):
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize(
     "images, filters, stride",
-    [((2, 8, 8, 3), (3, 3, 3, 4), 1), ((4, 28, 28, 1), (5, 5, 1, 32), 1), ((3, 9, 7, 5), (2, 3, 5, 6), 2), ((2, 6, 5, 4), (3, 5, 4, 8), 1)],
+    [
+        ((2, 8, 8, 3), (3, 3, 3, 4), 1),
+        ((4, 28, 28, 1), (5, 5, 1, 32), 1),
+        ((3, 9, 7, 5), (2, 3, 5, 6), 2),
+        ((2, 6, 5, 4), (3, 5, 4, 8), 1),
+    ],
 )
 def test_convolutions_with_a_bias(images, filters, stride, dtype):
     x, w, bias = numbers(images, dtype, 1, False), numbers(filters, dtype, 2, False), numbers(filters[3:], dtype, 3)
     for padding in ("SAME", "VALID"):
-        form = {"strides": [1, stride, stride, 1], "padding": padding, "explicit_paddings": [], "data_format": "NHWC", "dilations": [1] * 4}
+        form = {
+            "strides": [1, stride, stride, 1],
+            "padding": padding,
+            "explicit_paddings": [],
+            "data_format": "NHWC",
+            "dilations": [1] * 4,
+        }
         expected = run("BiasAdd", run("Conv2D", x, w, **form), bias, data_format="NHWC")
         assert_same_bits(run("_Conv2DBias", x, w, bias, **form), expected)
 
@@ -181,7 +202,9 @@ def test_gradient_descent(dtype, rate):
 
 @pytest.mark.parametrize("dtype", FLOATS)
 def test_adam(dtype):
-    start = [[numbers(shape, dtype, 100 * slot + seed, slot < 2) for seed, shape in enumerate(SHAPES)] for slot in range(3)]
+    start = [
+        [numbers(shape, dtype, 100 * slot + seed, slot < 2) for seed, shape in enumerate(SHAPES)] for slot in range(3)
+    ]
     start[2] = [v.abs() for v in start[2]]
     gradients = [numbers(shape, dtype, 400 + seed, transposed=len(shape) == 2) for seed, shape in enumerate(SHAPES)]
     rates = [number(value, dtype) for value in (0.9, 0.999, 0.001, 0.9, 0.999, 1e-8)]

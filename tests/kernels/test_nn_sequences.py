@@ -25,7 +25,11 @@ def probability(logits, labels, merge=True):
     p = np.exp(logits) / np.exp(logits).sum(1, keepdims=True)
     blank = logits.shape[1] - 1
     paths = itertools.product(range(logits.shape[1]), repeat=len(logits))
-    return sum(np.prod([p[t, c] for t, c in enumerate(path)]) for path in paths if squeezed(path, blank, merge) == tuple(labels))
+    return sum(
+        np.prod([p[t, c] for t, c in enumerate(path)])
+        for path in paths
+        if squeezed(path, blank, merge) == tuple(labels)
+    )
 
 
 def loss(logits, rows, lengths, merge=True):
@@ -53,7 +57,11 @@ def test_ctc_loss_sums_over_all_alignments(labels, merge):
 def test_beam_search_with_room_for_all_is_exact():
     logits = np.random.RandomState(4).normal(size=(4, 1, 3))
     _, values, _, scores = ctc.ctc_beam_search_decoder(
-        torch.from_numpy(logits), torch.tensor([4], dtype=torch.int32), beam_width=100, top_paths=4, merge_repeated=False
+        torch.from_numpy(logits),
+        torch.tensor([4], dtype=torch.int32),
+        beam_width=100,
+        top_paths=4,
+        merge_repeated=False,
     )
     for labels, score in zip(values, scores[0].tolist(), strict=True):
         assert score == pytest.approx(np.log(probability(logits[:, 0], labels.tolist())))
@@ -64,7 +72,9 @@ def test_greedy_decoder():
     best = np.full((5, 1, 3), -1.0)
     for t, c in enumerate([0, 0, 2, 0, 1]):
         best[t, 0, c] = 1.0
-    _, values, shape, score = ctc.ctc_greedy_decoder(torch.from_numpy(best), torch.tensor([5], dtype=torch.int32), merge_repeated=True)
+    _, values, shape, score = ctc.ctc_greedy_decoder(
+        torch.from_numpy(best), torch.tensor([5], dtype=torch.int32), merge_repeated=True
+    )
     assert values.tolist() == [0, 0, 1] and shape.tolist() == [1, 3] and score.item() == -5.0
 
 
@@ -80,7 +90,14 @@ def test_ctc_errors():
         ctc.ctc_greedy_decoder(torch.zeros(4, 1, 3), torch.tensor([5]), merge_repeated=True)
 
 
-FIXED = {"vocab_file": "", "distortion": 0.75, "num_reserved_ids": 0, "num_shards": 1, "shard": 0, "unigrams": list(range(1, 11))}
+FIXED = {
+    "vocab_file": "",
+    "distortion": 0.75,
+    "num_reserved_ids": 0,
+    "num_shards": 1,
+    "shard": 0,
+    "unigrams": list(range(1, 11)),
+}
 # op type, attributes, what TensorFlow 1.15.5 draws with the seeds (87654321, 5) in the first and in the second run
 DRAWN = [
     ("UniformCandidateSampler", {}, [5, 8, 6, 1, 0, 4], [1, 0, 7, 4, 5, 3]),
@@ -103,13 +120,21 @@ def test_candidate_samplers_draw_what_tensorflow_draws(op_type, attrs, first, se
 
 
 def test_expected_counts_are_probabilities_of_being_drawn():
-    """Over many runs a class is in the sample about as often as its expected count says; of frequent ones the count says too much."""
+    """Over many runs a class is in the sample about as often as its expected count says; of frequent ones the count
+    says too much.
+    """
     entry = lookup("LogUniformCandidateSampler")
     session, node = SessionState(), SimpleNamespace(name="sampler", attrs={"seed": 1, "seed2": 2})
     hits, expected = np.zeros(20), np.zeros(20)
     for _ in range(300):
         sampled, counts, _ = entry.function(
-            torch.arange(20).view(20, 1), num_true=1, num_sampled=5, unique=True, range_max=20, node=node, session=session
+            torch.arange(20).view(20, 1),
+            num_true=1,
+            num_sampled=5,
+            unique=True,
+            range_max=20,
+            node=node,
+            session=session,
         )
         hits[sampled.numpy()] += 1
         expected += counts.numpy()[:, 0]
@@ -131,15 +156,25 @@ def test_more_distinct_classes_than_there_are():
 
 
 def test_accidental_hits():
-    rows, ids, weights = candidate_sampling.compute_accidental_hits(torch.tensor([[0, 3], [9, 1]]), torch.tensor([3, 7, 9, 0]), num_true=2)
+    rows, ids, weights = candidate_sampling.compute_accidental_hits(
+        torch.tensor([[0, 3], [9, 1]]), torch.tensor([3, 7, 9, 0]), num_true=2
+    )
     assert rows.tolist() == [0, 0, 1] and ids.tolist() == [3, 0, 2]
     assert weights.max() < -3e38
 
 
-@pytest.mark.parametrize("pseudo_random, rows", [(False, [0, 1, 3, 5, 7, 8, 9, 11, 12]), (True, [0, 1, 3, 4, 6, 7, 9, 10, 12])])
+@pytest.mark.parametrize(
+    "pseudo_random, rows", [(False, [0, 1, 3, 5, 7, 8, 9, 11, 12]), (True, [0, 1, 3, 4, 6, 7, 9, 10, 12])]
+)
 def test_fractional_pool_windows(pseudo_random, rows):
     x = torch.arange(12.0 * 13).view(1, 12, 13, 1)
-    attrs = {"pooling_ratio": [1.0, 1.44, 1.73, 1.0], "pseudo_random": pseudo_random, "deterministic": True, "seed": 7, "seed2": 11}
+    attrs = {
+        "pooling_ratio": [1.0, 1.44, 1.73, 1.0],
+        "pseudo_random": pseudo_random,
+        "deterministic": True,
+        "seed": 7,
+        "seed2": 11,
+    }
     pooled, row_bounds, column_bounds = nn_fractional_pooling.fractional_max_pool(x, overlapping=False, **attrs)
     assert row_bounds.tolist() == rows
     assert pooled[0, :, 0, 0].tolist() == [(end - 1) * 13 + column_bounds[1].item() - 1 for end in rows[1:]]

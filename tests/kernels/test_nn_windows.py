@@ -21,7 +21,11 @@ def windows(x, extent, strides, padding, dilations=(1, 1)):
     padded = np.pad(x, widths, constant_values=np.nan)
     for i, j in itertools.product(range(fits[0].output), range(fits[1].output)):
         a, b = i * strides[0], j * strides[1]
-        yield i, j, padded[:, a : a + extent[0] * dilations[0] : dilations[0], b : b + extent[1] * dilations[1] : dilations[1]]
+        yield (
+            i,
+            j,
+            padded[:, a : a + extent[0] * dilations[0] : dilations[0], b : b + extent[1] * dilations[1] : dilations[1]],
+        )
 
 
 def collected(x, extent, strides, padding, reduce, dilations=(1, 1)):
@@ -41,7 +45,13 @@ GRID = [
 @pytest.mark.parametrize("size, extent, strides, padding", GRID)
 def test_convolution_and_its_gradients(size, extent, strides, padding):
     x, w = RANDOM.normal(size=(2, *size, 2)), RANDOM.normal(size=(*extent, 2, 3))
-    attrs = {"strides": [1, *strides, 1], "padding": padding, "explicit_paddings": [], "data_format": "NHWC", "dilations": ONES}
+    attrs = {
+        "strides": [1, *strides, 1],
+        "padding": padding,
+        "explicit_paddings": [],
+        "data_format": "NHWC",
+        "dilations": ONES,
+    }
     expected = collected(x, extent, strides, padding, lambda win: np.einsum("nhwc,hwco->no", np.nan_to_num(win), w))
     image, filters = torch.from_numpy(x), torch.from_numpy(w)
     found = convolution.conv2d(image, filters, **attrs)
@@ -63,8 +73,16 @@ def test_convolution_and_its_gradients(size, extent, strides, padding):
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])
 def test_dilated_convolution(dilations, padding):
     x, w = RANDOM.normal(size=(1, 8, 7, 1)), RANDOM.normal(size=(3, 2, 1, 2))
-    expected = collected(x, (3, 2), (1, 1), padding, lambda win: np.einsum("nhwc,hwco->no", np.nan_to_num(win), w), dilations)
-    attrs = {"strides": ONES, "padding": padding, "explicit_paddings": [], "data_format": "NHWC", "dilations": [1, *dilations, 1]}
+    expected = collected(
+        x, (3, 2), (1, 1), padding, lambda win: np.einsum("nhwc,hwco->no", np.nan_to_num(win), w), dilations
+    )
+    attrs = {
+        "strides": ONES,
+        "padding": padding,
+        "explicit_paddings": [],
+        "data_format": "NHWC",
+        "dilations": [1, *dilations, 1],
+    }
     found = convolution.conv2d(torch.from_numpy(x), torch.from_numpy(w), **attrs)
     np.testing.assert_allclose(found, expected, atol=1e-10)
 
@@ -94,7 +112,12 @@ def test_pools_and_their_gradients(size, extent, strides, padding):
 
 def test_a_tie_goes_to_the_first_cell():
     _, where = pooling.max_pool_with_argmax(
-        torch.ones(1, 3, 3, 1), ksize=[1, 2, 2, 1], strides=[1, 2, 2, 1], padding="SAME", include_batch_in_index=False, Targmax="int32"
+        torch.ones(1, 3, 3, 1),
+        ksize=[1, 2, 2, 1],
+        strides=[1, 2, 2, 1],
+        padding="SAME",
+        include_batch_in_index=False,
+        Targmax="int32",
     )
     assert where.ravel().tolist() == [0, 2, 6, 8]
     assert where.dtype == torch.int32
@@ -103,14 +126,22 @@ def test_a_tie_goes_to_the_first_cell():
 def test_dilation2d():
     x, w = RANDOM.normal(size=(1, 5, 6, 2)), RANDOM.normal(size=(2, 3, 2))
     expected = collected(x, (2, 3), (2, 1), "SAME", lambda win: np.nanmax(win + w, (1, 2)))
-    found = nn_morphology.dilation2d(torch.from_numpy(x), torch.from_numpy(w), strides=[1, 2, 1, 1], rates=ONES, padding="SAME")
+    found = nn_morphology.dilation2d(
+        torch.from_numpy(x), torch.from_numpy(w), strides=[1, 2, 1, 1], rates=ONES, padding="SAME"
+    )
     np.testing.assert_allclose(found, expected)
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
 def test_half_precision(dtype):
     x, w = torch.randn(1, 6, 6, 4), torch.randn(3, 3, 4, 5)
-    attrs = {"strides": [1, 2, 2, 1], "padding": "SAME", "explicit_paddings": [], "data_format": "NHWC", "dilations": ONES}
+    attrs = {
+        "strides": [1, 2, 2, 1],
+        "padding": "SAME",
+        "explicit_paddings": [],
+        "data_format": "NHWC",
+        "dilations": ONES,
+    }
     exact, found = convolution.conv2d(x, w, **attrs), convolution.conv2d(x.to(dtype), w.to(dtype), **attrs)
     assert found.dtype == dtype
     torch.testing.assert_close(found.float(), exact, atol=0.15, rtol=0.05)
@@ -130,7 +161,13 @@ def test_empty_batches():
 def test_results_are_contiguous():
     """What reads a result next, a reshape above all, should not have to copy it."""
     x, w = torch.randn(2, 6, 6, 3), torch.randn(3, 3, 3, 4)
-    attrs = {"strides": [1, 2, 2, 1], "padding": "SAME", "explicit_paddings": [], "data_format": "NHWC", "dilations": ONES}
+    attrs = {
+        "strides": [1, 2, 2, 1],
+        "padding": "SAME",
+        "explicit_paddings": [],
+        "data_format": "NHWC",
+        "dilations": ONES,
+    }
     y = convolution.conv2d(x, w, **attrs)
     results = [
         y,

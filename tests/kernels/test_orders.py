@@ -79,6 +79,8 @@ def test_local_response_normalization(beta):
 
 
 def test_roots_of_many_values():
-    values = np.concatenate([np.zeros(3000), np.random.RandomState(3).rand(3000), [-1.0, np.inf, np.nan]]).astype(np.float32)
+    values = np.concatenate([np.zeros(3000), np.random.RandomState(3).rand(3000), [-1.0, np.inf, np.nan]]).astype(
+        np.float32
+    )
     with np.errstate(invalid="ignore"):
         np.testing.assert_array_equal(run(tf.sqrt(tf.placeholder_with_default(values, [None]))), np.sqrt(values))

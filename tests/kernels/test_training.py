@@ -24,7 +24,9 @@ def test_large_variables_are_updated_like_small_ones(make_optimizer, resource):
     with tf.Graph().as_default(), tf.Session() as sess:
         whole = tf.Variable(start, use_resource=resource)
         rows = [tf.Variable(row, use_resource=resource) for row in start]
-        train = make_optimizer().apply_gradients([(tf.constant(slope), whole), *zip([tf.constant(s) for s in slope], rows, strict=True)])
+        train = make_optimizer().apply_gradients(
+            [(tf.constant(slope), whole), *zip([tf.constant(s) for s in slope], rows, strict=True)]
+        )
         sess.run(tf.global_variables_initializer())
         for _ in range(3):
             sess.run(train)

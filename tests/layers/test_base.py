@@ -32,7 +32,9 @@ def test_the_first_weight_gives_the_dtype():
 
 
 def test_checkpoints_find_cells_by_their_number(tmp_path):
-    cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.BasicRNNCell(3)]))
+    cell = tf.nn.rnn_cell.DropoutWrapper(
+        tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.GRUCell(2), tf.nn.rnn_cell.BasicRNNCell(3)])
+    )
     cell(tf.ones([1, 2]), cell.zero_state(1, tf.float32))
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())

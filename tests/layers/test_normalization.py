@@ -19,10 +19,14 @@ def test_virtual_batches_are_made_of_every_nth_row():
     got = _run(tf.layers.batch_normalization(x, training=True, virtual_batch_size=4))
     for start in (0, 1):
         rows = x[start::2]
-        np.testing.assert_allclose(got[start::2], (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-3), rtol=1e-3, atol=1e-5)
+        np.testing.assert_allclose(
+            got[start::2], (rows - rows.mean(0)) / np.sqrt(rows.var(0) + 1e-3), rtol=1e-3, atol=1e-5
+        )
 
 
-@pytest.mark.parametrize(("shape", "options"), [([8, 4], {}), ([8, 4, 4, 2], {"axis": 2}), ([8, 4, 4, 2], {"renorm": True})])
+@pytest.mark.parametrize(
+    ("shape", "options"), [([8, 4], {}), ([8, 4, 4, 2], {"axis": 2}), ([8, 4, 4, 2], {"renorm": True})]
+)
 def test_fused_is_a_wish(shape, options):
     tf.layers.batch_normalization(tf.placeholder(tf.float32, shape), fused=True, training=True, **options)
     assert not [op for op in tf.get_default_graph().get_operations() if op.type.startswith("Fused")]

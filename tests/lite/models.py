@@ -1,4 +1,5 @@
-"""Small models for conversion, each by what it holds: a function that takes tf and returns its inputs and outputs. The same source draws them here and
+"""Small models for conversion, each by what it holds: a function that takes tf and returns its inputs and outputs. The
+same source draws them here and
 in TensorFlow 1.15.5."""
 
 import numpy as np
@@ -58,7 +59,18 @@ ELEMENTWISE = [
     "round",
 ]
 NEURAL = ["relu", "relu6", "elu", "leaky_relu", "softmax", "log_softmax"]
-ARITHMETIC = ["add", "subtract", "multiply", "divide", "floordiv", "floormod", "pow", "maximum", "minimum", "squared_difference"]
+ARITHMETIC = [
+    "add",
+    "subtract",
+    "multiply",
+    "divide",
+    "floordiv",
+    "floormod",
+    "pow",
+    "maximum",
+    "minimum",
+    "squared_difference",
+]
 COMPARISONS = ["less", "less_equal", "greater", "greater_equal", "equal", "not_equal"]
 REDUCTIONS = ["reduce_sum", "reduce_mean", "reduce_max", "reduce_min", "reduce_prod"]
 

@@ -1,4 +1,6 @@
-"""Models with the ranges that quantization needs, as training with fake quantization leaves them. Their input `x` is in [-1, 1]."""
+"""Models with the ranges that quantization needs, as training with fake quantization leaves them. Their input `x` is in
+[-1, 1].
+"""
 
 import numpy as np
 

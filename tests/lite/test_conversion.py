@@ -1,4 +1,6 @@
-"""Conversion to TensorFlow Lite: the model gives what the session gave, for every kind of op; what comes out of which source."""
+"""Conversion to TensorFlow Lite: the model gives what the session gave, for every kind of op; what comes out of which
+source.
+"""
 
 import numpy as np
 import pytest
@@ -112,7 +114,12 @@ def test_from_keras_model_file(tmp_path):
     pytest.importorskip("h5py")
     layers = tf.keras.layers
     model = tf.keras.Sequential(
-        [layers.Conv2D(4, 3, activation="relu", input_shape=(6, 6, 1)), layers.Flatten(), layers.Dropout(0.5), layers.Dense(2)]
+        [
+            layers.Conv2D(4, 3, activation="relu", input_shape=(6, 6, 1)),
+            layers.Flatten(),
+            layers.Dropout(0.5),
+            layers.Dense(2),
+        ]
     )
     data = np.random.RandomState(0).rand(1, 6, 6, 1).astype(np.float32)
     expected = model.predict(data)
@@ -164,9 +171,9 @@ def test_a_placeholder_that_is_no_input():
         with pytest.raises(Exception, match="Placeholder rate should be specified by input_arrays"):
             tf.lite.TFLiteConverter.from_session(sess, [x], [x * rate]).convert()
         usual = tf.placeholder_with_default(2.0, [])
-        assert run(tf.lite.TFLiteConverter.from_session(sess, [x], [x * usual]).convert(), [np.ones((1, 4), np.float32)])[0].tolist() == [
-            [2.0] * 4
-        ]
+        assert run(
+            tf.lite.TFLiteConverter.from_session(sess, [x], [x * usual]).convert(), [np.ones((1, 4), np.float32)]
+        )[0].tolist() == [[2.0] * 4]
 
 
 def test_branches_whose_way_is_known():
@@ -175,7 +182,9 @@ def test_branches_whose_way_is_known():
     training = tf.placeholder_with_default(False, [])
     h = tf.nn.relu(tf.layers.batch_normalization(tf.layers.conv2d(x, 4, 3), training=training))
     y = tf.cond(
-        training, lambda: h + 1.0, lambda: tf.cond(tf.constant(True), lambda: tf.layers.dropout(h, training=training) * 2.0, lambda: h)
+        training,
+        lambda: h + 1.0,
+        lambda: tf.cond(tf.constant(True), lambda: tf.layers.dropout(h, training=training) * 2.0, lambda: h),
     )
     data = np.random.RandomState(0).randn(1, 6, 6, 3).astype(np.float32)
     with tf.Session() as sess:
@@ -242,7 +251,9 @@ def test_ops_of_tensorflow_inside_a_model(alone):
     with tf.Session() as sess:
         expected = sess.run(y, {x: data})
         converter = tf.lite.TFLiteConverter.from_session(sess, [x], [y])
-        converter.target_spec.supported_ops = [tf.lite.OpsSet.SELECT_TF_OPS] + ([] if alone else [tf.lite.OpsSet.TFLITE_BUILTINS])
+        converter.target_spec.supported_ops = [tf.lite.OpsSet.SELECT_TF_OPS] + (
+            [] if alone else [tf.lite.OpsSet.TFLITE_BUILTINS]
+        )
         model = converter.convert()
     assert ops_of(model) == ["FlexSoftplus", "FlexCumsum", "FlexAddV2" if alone else "ADD"]
     np.testing.assert_allclose(run(model, [data])[0], expected, rtol=1e-5)
@@ -255,12 +266,18 @@ def test_files_run_no_ops_beyond_their_tensors():
 
     assert decode_strings(encode_strings([b"a" * 300, b""])) == [b"a" * 300, b""]
     new = tflite.SCHEMA.new
-    for node in (NodeDef(name="r", op="ReadFile"), NodeDef(name="p", op="RandomUniformInt"), NodeDef(name="n", op="NoSuchOp")):
+    for node in (
+        NodeDef(name="r", op="ReadFile"),
+        NodeDef(name="p", op="RandomUniformInt"),
+        NodeDef(name="n", op="NoSuchOp"),
+    ):
         options = np.frombuffer(encode_strings([node.op.encode(), node.SerializeToString()]), np.uint8)
         tensors = [new("Tensor", shape=[], name="x", type=5), new("Tensor", shape=[], name="y", type=5)]
         operator = new("Operator", inputs=[0], outputs=[1], custom_options=options)
         codes = [new("OperatorCode", builtin_code=tflite.CODES["CUSTOM"], custom_code=f"Flex{node.op}")]
         graph = new("SubGraph", tensors=tensors, inputs=[0], outputs=[1], operators=[operator])
-        model = tflite.write_model(new("Model", version=3, operator_codes=codes, subgraphs=[graph], buffers=[new("Buffer")]))
+        model = tflite.write_model(
+            new("Model", version=3, operator_codes=codes, subgraphs=[graph], buffers=[new("Buffer")])
+        )
         with pytest.raises(RuntimeError, match=f"Flex{node.op}"):
             tf.lite.Interpreter(model_content=model).allocate_tensors()

@@ -39,7 +39,13 @@ def test_set_invoke_get(model):
 
 def test_wrong_values(model):
     interpreter, x, _ = ready(model)
-    for value in (np.zeros((2, 4), np.float32), np.zeros(4, np.float32), np.zeros((1, 4)), np.zeros((1, 4), np.int32), [[1.0, 2, 3, 4]]):
+    for value in (
+        np.zeros((2, 4), np.float32),
+        np.zeros(4, np.float32),
+        np.zeros((1, 4)),
+        np.zeros((1, 4), np.int32),
+        [[1.0, 2, 3, 4]],
+    ):
         with pytest.raises(ValueError, match="Cannot set tensor"):
             interpreter.set_tensor(x, value)
     for wrong in (
@@ -133,10 +139,14 @@ def test_states_stay_until_they_are_reset():
         "r": np.eye(2, dtype=np.float32),
         "b": np.zeros(2, np.float32),
     }
-    buffers = [new("Buffer")] + [new("Buffer", data=None if n == "x" else v.view(np.uint8).ravel()) for n, v in arrays.items()]
+    buffers = [new("Buffer")] + [
+        new("Buffer", data=None if n == "x" else v.view(np.uint8).ravel()) for n, v in arrays.items()
+    ]
     tensors = [new("Tensor", shape=v.shape, name=n, buffer=i + 1) for i, (n, v) in enumerate(arrays.items())]
     tensors += [new("Tensor", shape=(1, 2), name="state", is_variable=True), new("Tensor", shape=(1, 2), name="y")]
-    operator = new("Operator", inputs=[0, 1, 2, 3, 4], outputs=[5], builtin_options=new("RNNOptions", fused_activation_function=1))
+    operator = new(
+        "Operator", inputs=[0, 1, 2, 3, 4], outputs=[5], builtin_options=new("RNNOptions", fused_activation_function=1)
+    )
     graph = new("SubGraph", tensors=tensors, inputs=[0], outputs=[5], operators=[operator])
     codes = [new("OperatorCode", builtin_code=tflite.CODES["RNN"])]
     model = tflite.write_model(new("Model", version=3, operator_codes=codes, subgraphs=[graph], buffers=buffers))

@@ -16,7 +16,10 @@ def test_marks():
     (outside,) = hint.add_outputs(tf.sin(inside), names=["y"])
     assert inside.op.name.startswith("InputHint-cool-") and inside.op.name.endswith("-0-None-None")
     assert outside.op.name.endswith("-0-None-y") and outside.op.type == "Identity"
-    assert outside.op.get_attr(Hint.FUNCTION_NAME_ATTR) == b"cool" and outside.op.get_attr(Hint.FUNCTION_OUTPUT_INDEX_ATTR) == 0
+    assert (
+        outside.op.get_attr(Hint.FUNCTION_NAME_ATTR) == b"cool"
+        and outside.op.get_attr(Hint.FUNCTION_OUTPUT_INDEX_ATTR) == 0
+    )
     with pytest.raises(ValueError, match="tag"):
         hint.add_input(x, aggregate=Hint.AGGREGATE_STACK)
     with pytest.raises(ValueError, match="aggregate"):
@@ -37,7 +40,9 @@ def test_stubs():
     tf.identity(tf.add_n(outputs) + last, name="z")
     with tf.Session() as sess:
         made = tf.lite.experimental.convert_op_hints_to_stubs(sess)
-        assert [n.op for n in made.node] == [n.op for n in tf.lite.experimental.convert_op_hints_to_stubs(graph_def=sess.graph_def).node]
+        assert [n.op for n in made.node] == [
+            n.op for n in tf.lite.experimental.convert_op_hints_to_stubs(graph_def=sess.graph_def).node
+        ]
         with pytest.raises(ValueError, match="only one"):
             tf.lite.experimental.convert_op_hints_to_stubs(sess, sess.graph_def)
     with pytest.raises(ValueError, match="Must specify"):
@@ -65,7 +70,9 @@ def test_a_hinted_part_is_a_custom_op():
 
 CELLS = {
     "lstm": lambda nn: nn.TFLiteLSTMCell(3),
-    "lstm with everything": lambda nn: nn.TFLiteLSTMCell(3, use_peepholes=True, num_proj=2, cell_clip=0.3, proj_clip=0.1),
+    "lstm with everything": lambda nn: nn.TFLiteLSTMCell(
+        3, use_peepholes=True, num_proj=2, cell_clip=0.3, proj_clip=0.1
+    ),
     "rnn": lambda nn: nn.TfLiteRNNCell(3),
     "rnn with relu": lambda nn: nn.TfLiteRNNCell(3, activation="relu"),
 }
@@ -95,7 +102,9 @@ def test_cells_become_one_op(name):
         interpreter.set_tensor(interpreter.get_input_details()[0]["index"], data)
         interpreter.reset_all_variables()
         interpreter.invoke()
-        np.testing.assert_allclose(interpreter.get_tensor(interpreter.get_output_details()[0]["index"]), expected, rtol=1e-4, atol=1e-5)
+        np.testing.assert_allclose(
+            interpreter.get_tensor(interpreter.get_output_details()[0]["index"]), expected, rtol=1e-4, atol=1e-5
+        )
 
 
 def test_states_that_the_op_does_not_give():
@@ -105,7 +114,10 @@ def test_states_that_the_op_does_not_give():
         sess.run(tf.global_variables_initializer())
         with pytest.raises(Exception, match="last memory"):
             tf.lite.TFLiteConverter.from_session(sess, [x], [state.c]).convert()
-        got = run(tf.lite.TFLiteConverter.from_session(sess, [x], [tf.identity(state.h)]).convert(), [np.zeros((2, 4, 5), np.float32)])
+        got = run(
+            tf.lite.TFLiteConverter.from_session(sess, [x], [tf.identity(state.h)]).convert(),
+            [np.zeros((2, 4, 5), np.float32)],
+        )
         assert got[0].shape == (2, 3)
 
 

@@ -28,7 +28,9 @@ def test_bytes_follow_the_fake_quantized_graph(name):
     # A slope of the leaky relu is itself rounded, and its positive side copied.
     steps = 3.6 if name != "leaky relu" else 200
     np.testing.assert_allclose(
-        (got.astype(np.float32) - zero) * scale, np.clip(expected, (0 - zero) * scale, (255 - zero) * scale), atol=steps * scale
+        (got.astype(np.float32) - zero) * scale,
+        np.clip(expected, (0 - zero) * scale, (255 - zero) * scale),
+        atol=steps * scale,
     )
 
 
@@ -41,8 +43,13 @@ def network():
             tf.constant(rng.randn(16), tf.float32),
         )
     )
-    h = tf.nn.relu6(tf.nn.depthwise_conv2d(h, tf.constant(rng.randn(3, 3, 16, 8) * 0.2, tf.float32), [1, 2, 2, 1], "SAME"))
-    h = tf.concat([tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")], 3)
+    h = tf.nn.relu6(
+        tf.nn.depthwise_conv2d(h, tf.constant(rng.randn(3, 3, 16, 8) * 0.2, tf.float32), [1, 2, 2, 1], "SAME")
+    )
+    h = tf.concat(
+        [tf.nn.max_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME"), tf.nn.avg_pool(h, [1, 2, 2, 1], [1, 2, 2, 1], "SAME")],
+        3,
+    )
     y = tf.nn.softmax(tf.matmul(tf.reshape(h, [2, -1]), tf.constant(rng.randn(1024, 4) * 0.02, tf.float32)), name="y")
     return x, y
 
@@ -144,7 +151,9 @@ def test_what_quantization_needs(converted):
         converted(change(inference_type=tf.uint8, quantized_input_stats={"z": (0, 1)}))
     with pytest.raises(Exception, match="does not have MinMax information"):
         converted(change(inference_type=tf.uint8, quantized_input_stats={"x": (128.0, 127.0)}))
-    model, _, _ = converted(change(inference_type=tf.uint8, quantized_input_stats={"x": (128.0, 127.0)}, default_ranges_stats=(-6, 6)))
+    model, _, _ = converted(
+        change(inference_type=tf.uint8, quantized_input_stats={"x": (128.0, 127.0)}, default_ranges_stats=(-6, 6))
+    )
     assert tf.lite.Interpreter(model_content=model).get_output_details()[0]["quantization"] == (1 / 256, 0)
     with pytest.raises(ValueError, match="representative_dataset is required"):
         converted(change(target_spec=tf.lite.TargetSpec(supported_ops=[tf.lite.OpsSet.TFLITE_BUILTINS_INT8])))

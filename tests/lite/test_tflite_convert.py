@@ -17,7 +17,12 @@ def frozen(tmp_path):
 
 
 def source(folder):
-    return [f"--graph_def_file={folder / 'frozen.pb'}", "--input_arrays=x", "--output_arrays=y", f"--output_file={folder / 'm.tflite'}"]
+    return [
+        f"--graph_def_file={folder / 'frozen.pb'}",
+        "--input_arrays=x",
+        "--output_arrays=y",
+        f"--output_file={folder / 'm.tflite'}",
+    ]
 
 
 def test_tool(frozen):

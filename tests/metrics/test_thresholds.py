@@ -46,5 +46,7 @@ def test_counts_at_thresholds_are_copies_of_their_variables():
 
 def test_the_last_threshold_of_specificity_lies_below_one():
     tf.metrics.specificity_at_sensitivity(tf.constant(LABELS), tf.constant(SCORES), 0.5, num_thresholds=3)
-    thresholds = tf.make_ndarray(tf.get_default_graph().get_operation_by_name("specificity_at_sensitivity/Const").get_attr("value"))
+    thresholds = tf.make_ndarray(
+        tf.get_default_graph().get_operation_by_name("specificity_at_sensitivity/Const").get_attr("value")
+    )
     np.testing.assert_array_equal(thresholds, np.float32([-1e-7, 0.5, 1 - 1e-7]))

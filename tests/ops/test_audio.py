@@ -61,7 +61,9 @@ def test_broken_files(at, change, message):
 @pytest.mark.parametrize("squared", [True, False])
 def test_spectrogram(squared):
     sound = RANDOM.normal(size=(100, 2)).astype(np.float32)
-    found = evaluate(lambda t: tf.raw_ops.AudioSpectrogram(input=t, window_size=20, stride=10, magnitude_squared=squared), sound)
+    found = evaluate(
+        lambda t: tf.raw_ops.AudioSpectrogram(input=t, window_size=20, stride=10, magnitude_squared=squared), sound
+    )
     window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(20) / 20)
     frames = np.stack([sound[i : i + 20] * window[:, None] for i in range(0, 81, 10)])
     wanted = np.abs(np.fft.rfft(frames, 32, axis=1)).transpose(2, 0, 1)

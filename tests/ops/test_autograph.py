@@ -200,7 +200,11 @@ def test_lambdas_are_told_apart_by_their_place():
         x = tf.placeholder(tf.int32, [])
         between, absolute = (tf.autograph.to_graph(f)(x) for f in pair)
         larger = tf.autograph.to_graph(nested(x))(tf.constant(2))
-        assert [sess.run([between, absolute, larger], {x: value}) for value in (-2, 2, 4)] == [[False, 2, 2], [True, 2, 2], [False, 4, 4]]
+        assert [sess.run([between, absolute, larger], {x: value}) for value in (-2, 2, 4)] == [
+            [False, 2, 2],
+            [True, 2, 2],
+            [False, 4, 4],
+        ]
 
 
 def test_branches_may_give_strings():

@@ -54,5 +54,7 @@ def test_equality_of_tensors():
 
 def test_names_of_comparisons():
     with tf.Graph().as_default():
-        made = tf.autograph.to_graph(lambda n: (n != 3, 4 == n), experimental_optional_features=Feature.EQUALITY_OPERATORS)(tf.constant(3))
+        made = tf.autograph.to_graph(
+            lambda n: (n != 3, 4 == n), experimental_optional_features=Feature.EQUALITY_OPERATORS
+        )(tf.constant(3))
         assert [t.name for t in made] == ["LogicalNot:0", "Equal_1:0"]

@@ -194,7 +194,12 @@ def test_loops_over_datasets():
         pairs = tf.data.Dataset.zip((numbers, numbers))
         made = tf.autograph.to_graph(total)(numbers)
         assert made.op.type == "ReduceDataset" and "while" not in "".join(op.name for op in graph.get_operations())
-        found = [made, tf.function(lambda: total(numbers))(), tf.autograph.to_graph(stopped)(pairs), tf.function(lambda: stopped(pairs))()]
+        found = [
+            made,
+            tf.function(lambda: total(numbers))(),
+            tf.autograph.to_graph(stopped)(pairs),
+            tf.function(lambda: stopped(pairs))(),
+        ]
         assert sess.run(found) == [45, 45, (6, 5), (6, 5)]
 
 

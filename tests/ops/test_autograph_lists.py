@@ -11,7 +11,9 @@ Feature = autograph.Feature
 
 def evaluated(function, *values, features=Feature.LISTS):
     with tf.Graph().as_default(), tf.Session() as session:
-        return session.run(autograph.to_graph(function, experimental_optional_features=features)(*[tf.constant(v) for v in values]))
+        return session.run(
+            autograph.to_graph(function, experimental_optional_features=features)(*[tf.constant(v) for v in values])
+        )
 
 
 def squares(n):
@@ -100,7 +102,10 @@ def plus_one(x):
 
 def test_name_scopes():
     with tf.Graph().as_default():
-        assert autograph.to_graph(plus_one, experimental_optional_features=Feature.NAME_SCOPES)(tf.constant(1)).name == "plus_one/add:0"
+        assert (
+            autograph.to_graph(plus_one, experimental_optional_features=Feature.NAME_SCOPES)(tf.constant(1)).name
+            == "plus_one/add:0"
+        )
         assert "plus_one/doubled/mul" in [op.name for op in tf.get_default_graph().get_operations()]
 
 

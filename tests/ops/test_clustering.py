@@ -49,7 +49,9 @@ def blobs():
 )
 def test_centres_move_to_the_points(sess, options):
     x = tf.placeholder(tf.float32, [None, 3])
-    _, indices, scores, initialized, init_op, train_op = tf.contrib.factorization.KMeans(x, 3, random_seed=5, **options).training_graph()
+    _, indices, scores, initialized, init_op, train_op = tf.contrib.factorization.KMeans(
+        x, 3, random_seed=5, **options
+    ).training_graph()
     mean = tf.reduce_mean(scores)
     sess.run(tf.global_variables_initializer())
     assert not sess.run(initialized)

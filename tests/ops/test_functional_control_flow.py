@@ -83,9 +83,13 @@ def test_second_derivatives_of_a_loop():
 def test_arrays_in_loops():
     x = tf.placeholder(tf.float32, [2])
     array = tf.TensorArray(tf.float32, 3)
-    _, array = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) * x)), [0, array])
+    _, array = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) * x)), [0, array]
+    )
     stacked = array.stack()
-    np.testing.assert_allclose(run([stacked[2], tf.gradients(stacked, x)[0]], {x: [1.0, 2.0]}), [[2.0, 4.0], [3.0, 3.0]])
+    np.testing.assert_allclose(
+        run([stacked[2], tf.gradients(stacked, x)[0]], {x: [1.0, 2.0]}), [[2.0, 4.0], [3.0, 3.0]]
+    )
 
 
 def test_a_traced_function_with_a_loop():
@@ -133,7 +137,9 @@ def test_a_failing_op_in_a_loop_is_told_with_the_users_line(switch):
     switch()
     x = tf.placeholder(tf.float32, [None])
     shapes = [tf.TensorShape([]), tf.TensorShape([None])]
-    loop = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.reshape(a, [i + 2])), [0, x], shapes, name="growing")
+    loop = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, tf.reshape(a, [i + 2])), [0, x], shapes, name="growing"
+    )
     with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as failure:
         session.run(loop, {x: [1.0, 2.0]})
     assert "test_functional_control_flow.py" in str(failure.value) and 'name="growing"' in str(failure.value)

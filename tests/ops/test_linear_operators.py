@@ -39,7 +39,11 @@ U, V, D = RANDOM.normal(size=(3, 2)), RANDOM.normal(size=(3, 2)), np.array([0.5,
 # name, how to build, the dense matrix
 OPERATORS = [
     ("identity", lambda: LO.LinearOperatorIdentity(3, dtype=tf.float64), np.eye(3)),
-    ("identity of a batch", lambda: LO.LinearOperatorIdentity(3, batch_shape=[2], dtype=tf.float64), np.broadcast_to(np.eye(3), (2, 3, 3))),
+    (
+        "identity of a batch",
+        lambda: LO.LinearOperatorIdentity(3, batch_shape=[2], dtype=tf.float64),
+        np.broadcast_to(np.eye(3), (2, 3, 3)),
+    ),
     ("scaled identity", lambda: LO.LinearOperatorScaledIdentity(3, tf.constant(2.5, tf.float64)), 2.5 * np.eye(3)),
     ("diag", lambda: LO.LinearOperatorDiag(DIAG), np.diag(DIAG)),
     ("lower triangle", lambda: LO.LinearOperatorLowerTriangular(FULL), np.tril(FULL)),

@@ -59,7 +59,8 @@ def test_what_map_fn_computes(fn, elements, known_size):
 def test_structures():
     with tf.Graph().as_default():
         made = tf.vectorized_map(
-            lambda e: {"sum": e[0] + e[1][0], "second": e[1], "one": tf.constant(1)}, (tf.constant(ROWS), tf.constant(ROWS))
+            lambda e: {"sum": e[0] + e[1][0], "second": e[1], "one": tf.constant(1)},
+            (tf.constant(ROWS), tf.constant(ROWS)),
         )
         made = evaluated(made)
     np.testing.assert_array_equal(made["sum"], ROWS + ROWS[:, :1])
@@ -97,7 +98,9 @@ def test_some_iterations_at_a_time():
 
 def test_for_loop():
     with tf.Graph().as_default():
-        made = evaluated(for_loop(lambda i: (i * 2, [tf.cast(i, tf.float32)]), (tf.int32, [tf.float32]), 3, parallel_iterations=1))
+        made = evaluated(
+            for_loop(lambda i: (i * 2, [tf.cast(i, tf.float32)]), (tf.int32, [tf.float32]), 3, parallel_iterations=1)
+        )
     np.testing.assert_array_equal(made[0], [0, 2, 4])
     np.testing.assert_array_equal(made[1][0], [0.0, 1.0, 2.0])
 
@@ -116,10 +119,17 @@ def test_jacobians():
     with tf.Graph().as_default():
         x, w = tf.placeholder(tf.float32, [None, 2]), tf.constant([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])
         y = tf.square(tf.matmul(x, w))
-        fetches = [jacobian(y, x), jacobian(y, [x], use_pfor=False)[0], batch_jacobian(y, x), batch_jacobian(y, x, use_pfor=False)]
+        fetches = [
+            jacobian(y, x),
+            jacobian(y, [x], use_pfor=False)[0],
+            batch_jacobian(y, x),
+            batch_jacobian(y, x, use_pfor=False),
+        ]
         whole, whole_by_loop, batch, batch_by_loop = evaluated(fetches, {x: ROWS})
         assert jacobian(x, [x, w])[1] is None
-    expected = 2 * (ROWS @ [[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])[:, :, None] * np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]]).T
+    expected = (
+        2 * (ROWS @ [[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]])[:, :, None] * np.array([[1.0, 2.0, 0.5], [0.0, 1.0, -1.0]]).T
+    )
     np.testing.assert_allclose(batch, expected)
     np.testing.assert_allclose(batch_by_loop, expected)
     np.testing.assert_allclose(whole, whole_by_loop)

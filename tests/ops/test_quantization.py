@@ -24,7 +24,11 @@ def sess():
         (tf.qint8, "MIN_FIRST", [-128, -128, -38, 0, 13, 33, 64, 127, 127]),
         (tf.qint8, "SCALED", [-128, -127, -38, 0, 13, 33, 64, 127, 127]),
         (tf.qint16, "SCALED", [-32768, -32767, -9830, 0, 3277, 8519, 16384, 32767, 32767]),
-        (tf.qint32, "MIN_FIRST", [-(2**31), -(2**31), -644245120, 0, 214748368, 558345728, 2**30, 2147483520, 2147483520]),
+        (
+            tf.qint32,
+            "MIN_FIRST",
+            [-(2**31), -(2**31), -644245120, 0, 214748368, 558345728, 2**30, 2147483520, 2147483520],
+        ),
     ],
 )
 def test_quantize_and_back(sess, dtype, mode, expected):
@@ -79,5 +83,7 @@ def test_quantised_products(sess):
     values, low, high = sess.run(product)
     np.testing.assert_array_equal(values, [[-889, -32257], [-875, 18235]])
     assert (low, high) == pytest.approx((-132102.046875, 132102.046875))
-    shrunk = tf.raw_ops.QuantizeDownAndShrinkRange(input=product[0], input_min=product[1], input_max=product[2], out_type=tf.quint8)
+    shrunk = tf.raw_ops.QuantizeDownAndShrinkRange(
+        input=product[0], input_min=product[1], input_max=product[2], out_type=tf.quint8
+    )
     np.testing.assert_array_equal(sess.run(shrunk[0]), [[158, 0], [158, 255]])

@@ -49,7 +49,10 @@ TABLE = {
     "deep.with_flat_values(tf.constant([5, 4, 3, 2, 1]))": ([[[5], [4, 3]], [], [[2, 1]]], "(3, ?, ?)"),
     "tf.ragged.range([0, 9], [4, 1], [2, -3])": ([[0, 2], [9, 6, 3]], "(2, ?)"),
     "tf.ragged.stack([rows, rows])": ([ROWS, ROWS], "(2, ?, ?)"),
-    "tf.ragged.boolean_mask(rows, tf.ragged.constant([[True, False], [], [True, True, False]]))": ([[1], [], [3, 4]], "(3, ?)"),
+    "tf.ragged.boolean_mask(rows, tf.ragged.constant([[True, False], [], [True, True, False]]))": (
+        [[1], [], [3, 4]],
+        "(3, ?)",
+    ),
     "tf.ragged.boolean_mask(rows, [True, False, True])": ([[1, 2], [3, 4, 5]], "(?, ?)"),
     "tf.ragged.segment_ids_to_row_splits([0, 0, 2], 5)": ([0, 2, 2, 3, 3, 3], "(6,)"),
     "tf.ragged.stack_dynamic_partitions([1, 2, 3], [0, 2, 0], 3)": ([[1, 3], [], [2]], "(3, ?)"),
@@ -97,7 +100,10 @@ def test_fed_and_fetched_with_others():
 def test_values_as_arrays():
     value = tf.ragged.constant_value(DEEP)
     assert value.shape == (3, None, None) and value.ragged_rank == 2 and value.to_list() == DEEP
-    assert [s.tolist() for s in value.nested_row_splits] == [[0, 2, 2, 3], [0, 1, 3, 5]] and value.flat_values.tolist() == [1, 2, 3, 4, 5]
+    assert [s.tolist() for s in value.nested_row_splits] == [
+        [0, 2, 2, 3],
+        [0, 1, 3, 5],
+    ] and value.flat_values.tolist() == [1, 2, 3, 4, 5]
     assert str(tf.ragged.constant_value(ROWS)) == "<tf.RaggedTensorValue [[1, 2], [], [3, 4, 5]]>"
 
 

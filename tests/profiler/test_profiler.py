@@ -37,14 +37,20 @@ def test_report_of_parameters(graph, capsys):
     assert root.total_parameters == 12
     text = capsys.readouterr().out
     assert "-account_type_regexes       _trainable_variables\n" in text
-    assert "node name | # parameters\n_TFProfRoot (--/12 params)\n  net (--/12 params)\n    net/w (3x4, 12/12 params)\n" in text
+    assert (
+        "node name | # parameters\n_TFProfRoot (--/12 params)\n  net (--/12 params)\n    net/w (3x4, 12/12 params)\n"
+        in text
+    )
 
 
 def test_table_of_op_types(graph, capsys):
     message = tf.profiler.profile(graph, cmd="op", options=Builder.float_operation())
     assert message.total_float_ops == 55 and message.children[0].name == "MatMul"
     text = capsys.readouterr().out
-    assert "\nMatMul                   48 float_ops (100.00%, 87.27%)\nSum                        7 float_ops (12.73%, 12.73%)\n" in text
+    assert (
+        "\nMatMul                   48 float_ops (100.00%, 87.27%)\nSum                        7 float_ops (12.73%, 12.73%)\n"
+        in text
+    )
 
 
 def test_graph_view_has_each_node_once(graph):

@@ -15,7 +15,9 @@ def test_unrolled_equals_loop_with_lengths():
         cell = rnn.LSTMCell(2, use_peepholes=True)
         looped, state = tf.nn.dynamic_rnn(cell, tf.constant(X), [4, 2], dtype=tf.float32)
         with tf.variable_scope("", reuse=True):
-            unrolled, last = tf.nn.static_rnn(cell, tf.unstack(tf.constant(X), axis=1), dtype=tf.float32, sequence_length=[4, 2])
+            unrolled, last = tf.nn.static_rnn(
+                cell, tf.unstack(tf.constant(X), axis=1), dtype=tf.float32, sequence_length=[4, 2]
+            )
         session.run(tf.global_variables_initializer())
         looped, unrolled, state, last = session.run([looped, tf.stack(unrolled, 1), state, last])
     np.testing.assert_allclose(looped, unrolled, rtol=1e-5)
@@ -64,7 +66,9 @@ def test_partitioned_weights_are_joined_outside_the_loop():
 
 def test_a_copied_cell_has_inner_cells_of_its_own():
     with tf.Graph().as_default():
-        cell = tf.nn.rnn_cell.MultiRNNCell([tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2)), tf.nn.rnn_cell.GRUCell(2)])
+        cell = tf.nn.rnn_cell.MultiRNNCell(
+            [tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.GRUCell(2)), tf.nn.rnn_cell.GRUCell(2)]
+        )
         for scope, each in (("encoder", copy.deepcopy(cell)), ("decoder", cell)):
             with tf.variable_scope(scope):
                 tf.nn.static_rnn(each, [tf.ones([1, 2])], dtype=tf.float32)

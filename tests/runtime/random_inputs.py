@@ -11,7 +11,19 @@ from everflow.framework import dtypes, op_defs
 from everflow.framework import raw_ops as raw
 from everflow.kernels import registry
 
-TYPES = [tf.float32, tf.float32, tf.float32, tf.int32, tf.float64, tf.int64, tf.bool, tf.uint8, tf.complex64, tf.string, tf.float16]
+TYPES = [
+    tf.float32,
+    tf.float32,
+    tf.float32,
+    tf.int32,
+    tf.float64,
+    tf.int64,
+    tf.bool,
+    tf.uint8,
+    tf.complex64,
+    tf.string,
+    tf.float16,
+]
 SHAPES = [[], [3], [1], [2, 3], [3, 3], [0, 3], [1, 3], [2, 2, 3], [1, 4, 4, 2]]
 # What time, place or chance of the process decides, what only has an effect, and where attributes must fit each other.
 LEFT_OUT = frozenset(
@@ -30,7 +42,13 @@ def op_types() -> list[str]:
     found = []
     for name in registry.names():
         definition = op_defs.find(name)
-        if definition is None or definition.is_stateful or name in LEFT_OUT or name.startswith("_") or not definition.outputs:
+        if (
+            definition is None
+            or definition.is_stateful
+            or name in LEFT_OUT
+            or name.startswith("_")
+            or not definition.outputs
+        ):
             continue
         arguments = [*definition.inputs, *definition.outputs]
         if any(a.is_ref or a.type in (dtypes.resource, dtypes.variant) for a in arguments) or any(
@@ -43,12 +61,18 @@ def op_types() -> list[str]:
 
 
 def draw(p, op_type: str | None = None) -> list[tf.Tensor]:
-    """The outputs of an op that is new in the program, of some type or the one given; raises ValueError or TypeError where what was drawn doesn't fit."""
+    """The outputs of an op that is new in the program, of some type or the one given; raises ValueError or TypeError
+    where what was drawn doesn't fit.
+    """
     definition = op_defs.get(op_type or p.random.choice(op_types()))
     attributes = {
-        attr.name: _attribute(p, attr) for attr in definition.attrs if not attr.has_default or attr.type in ("bool", "type", "list(type)")
+        attr.name: _attribute(p, attr)
+        for attr in definition.attrs
+        if not attr.has_default or attr.type in ("bool", "type", "list(type)")
     }
-    attributes.update({a.name: _attribute(p, a) for a in definition.attrs if a.has_default and a.allowed and p.random.random() < 0.5})
+    attributes.update(
+        {a.name: _attribute(p, a) for a in definition.attrs if a.has_default and a.allowed and p.random.random() < 0.5}
+    )
     base = p.random.choice(SHAPES) if p.random.random() < 0.6 else list(p.values[p.pick()].shape)
     inputs = {}
     for argument in definition.inputs:
@@ -76,7 +100,9 @@ def _attribute(p, attr):
         item = type(attr)(attr.name, kind[5:-1], allowed=attr.allowed)
         return [
             _attribute(p, item)
-            for _ in range(max(attr.minimum or 0, p.random.randint(1, 4) if kind == "list(int)" else p.random.randint(1, 2)))
+            for _ in range(
+                max(attr.minimum or 0, p.random.randint(1, 4) if kind == "list(int)" else p.random.randint(1, 2))
+            )
         ]
     if attr.allowed:
         fit = [t for t in TYPES if t in attr.allowed] if kind == "type" else list(attr.allowed)
@@ -97,7 +123,9 @@ def _attribute(p, attr):
 
 
 def _tensor(p, name: str, dtype, base: list[int]) -> tf.Tensor:
-    """A tensor for an argument: what its name tells, else one of the program, or a constant of a shape like that of others."""
+    """A tensor for an argument: what its name tells, else one of the program, or a constant of a shape like that of
+    others.
+    """
     rank = max(len(base), 1)
     told = {
         "axis": lambda: p.random.choice([0, -1, rank - 1]),
@@ -131,7 +159,10 @@ def _tensor(p, name: str, dtype, base: list[int]) -> tf.Tensor:
     count = int(np.prod(shape))
     if dtype == tf.string:
         return tf.constant(
-            np.array([p.random.choice([b"", b"a", b"1.5", b"hello world"]) for _ in range(count)], object).reshape(shape), tf.string
+            np.array([p.random.choice([b"", b"a", b"1.5", b"hello world"]) for _ in range(count)], object).reshape(
+                shape
+            ),
+            tf.string,
         )
     low = 0 if dtype.is_unsigned or dtype == tf.bool or p.random.random() < 0.5 else -3
     values = np.array([p.random.randint(low, 3) for _ in range(count)]).reshape(shape)

@@ -1,6 +1,8 @@
-"""The moves by which random programs grow: arithmetic, shapes, views, variables, branches, loops, functions, queues, any op at all.
+"""The moves by which random programs grow: arithmetic, shapes, views, variables, branches, loops, functions, queues,
+any op at all.
 
-A move takes the program (`random_programs.Drawn`) and adds to it. It raises ValueError where it finds nothing to start from.
+A move takes the program (`random_programs.Drawn`) and adds to it. It raises ValueError where it finds nothing to start
+from.
 """
 
 from __future__ import annotations
@@ -64,7 +66,18 @@ def unary(p):
     x = number(p)
     p.add(
         p.random.choice(
-            [tf.negative, tf.abs, tf.square, tf.nn.relu, tf.identity, tf.stop_gradient, tf.sign, tf.nn.relu6, tf.zeros_like, tf.ones_like]
+            [
+                tf.negative,
+                tf.abs,
+                tf.square,
+                tf.nn.relu,
+                tf.identity,
+                tf.stop_gradient,
+                tf.sign,
+                tf.nn.relu6,
+                tf.zeros_like,
+                tf.ones_like,
+            ]
         )(x)
     )
 
@@ -82,8 +95,12 @@ def constants(p):
     """A chain of additions and multiplications with constants that rules look for."""
     x = number(p)
     for _ in range(p.random.randint(1, 5)):
-        c = tf.constant(p.random.choice([0, 1, -1, 2, 1, 0]), x.dtype.base_dtype, p.random.choice([None, None, [1], [3], [1, 1]]))
-        kind = p.random.choice([tf.add, tf.subtract, tf.multiply, lambda a, b: tf.negative(a), lambda a, b: tf.realdiv(a, tf.ones_like(b))])
+        c = tf.constant(
+            p.random.choice([0, 1, -1, 2, 1, 0]), x.dtype.base_dtype, p.random.choice([None, None, [1], [3], [1, 1]])
+        )
+        kind = p.random.choice(
+            [tf.add, tf.subtract, tf.multiply, lambda a, b: tf.negative(a), lambda a, b: tf.realdiv(a, tf.ones_like(b))]
+        )
         x = kind(*(p.random.sample([x, c], 2) if kind is not tf.negative else (x, c)))
         if p.random.random() < 0.15:
             p.fetchable.append(x)
@@ -97,7 +114,13 @@ def compare_and_choose(p):
     mask = p.random.choice([tf.less, tf.equal, tf.greater_equal, tf.not_equal])(x, y)
     p.add(mask)
     p.add(
-        p.random.choice([lambda: tf.where(mask, x, y), lambda: tf.cast(mask, x.dtype.base_dtype), lambda: raw.SelectV2(mask, x, y * 2)])()
+        p.random.choice(
+            [
+                lambda: tf.where(mask, x, y),
+                lambda: tf.cast(mask, x.dtype.base_dtype),
+                lambda: raw.SelectV2(mask, x, y * 2),
+            ]
+        )()
     )
 
 
@@ -105,7 +128,9 @@ def compare_and_choose(p):
 def product(p):
     x = p.pick(tf.float32, lambda v: v.ndim == 2)
     inner = p.values[x].shape[1]
-    w = p.random.choice([lambda: small(p, [inner, 2]), lambda: p.pick(tf.float32, lambda v: v.ndim == 2 and v.shape[0] == inner)])()
+    w = p.random.choice(
+        [lambda: small(p, [inner, 2]), lambda: p.pick(tf.float32, lambda v: v.ndim == 2 and v.shape[0] == inner)]
+    )()
     made = tf.matmul(x, w) if p.random.random() < 0.7 else tf.matmul(x, tf.transpose(w), transpose_b=True)
     columns = p.values[w].shape[1] if w in p.values else 2
     choice = p.random.random()
@@ -195,7 +220,13 @@ def view(p):
     if kind == 0:
         made = [tf.transpose(x, p.random.sample(range(rank), rank))]
     elif kind == 1:
-        made = [x[p.random.choice([slice(1, None), slice(None, None, -1), slice(0, 2), slice(None, None, 2), 0, -1, slice(0, 0)])]]
+        made = [
+            x[
+                p.random.choice(
+                    [slice(1, None), slice(None, None, -1), slice(0, 2), slice(None, None, 2), 0, -1, slice(0, 0)]
+                )
+            ]
+        ]
     elif kind == 2:
         made = [x[..., p.random.choice([slice(1, None), slice(None, -1), 0, tf.newaxis])]]
     elif kind == 3:
@@ -209,7 +240,10 @@ def view(p):
     elif kind == 7:
         made = [tf.reverse(x, [p.random.randrange(rank)]), tf.gather(x, [0, 0], axis=p.random.randrange(rank))]
     else:
-        made = [tf.cast(x, p.random.choice([tf.float32, tf.int32, tf.float64])), tf.pad(x, [[0, p.random.choice([0, 1])]] * rank)]
+        made = [
+            tf.cast(x, p.random.choice([tf.float32, tf.int32, tf.float64])),
+            tf.pad(x, [[0, p.random.choice([0, 1])]] * rank),
+        ]
     for tensor in made:
         p.add(tensor)
 
@@ -231,7 +265,11 @@ def variable(p, shape, dtype=tf.float32):
         fit = [v for v in p.variables if v.shape.as_list() == list(shape) and v.dtype.base_dtype == dtype]
         if fit:
             return p.random.choice(fit)
-    start = np.array([p.random.randint(-3, 3) for _ in range(int(np.prod(shape)))]).reshape(shape).astype(dtype.as_numpy_dtype)
+    start = (
+        np.array([p.random.randint(-3, 3) for _ in range(int(np.prod(shape)))])
+        .reshape(shape)
+        .astype(dtype.as_numpy_dtype)
+    )
     with tf.control_dependencies(None):
         made = tf.Variable(start, use_resource=p.random.random() < 0.5)
     p.variables.append(made)
@@ -242,7 +280,9 @@ def variable(p, shape, dtype=tf.float32):
 @often(3)
 def read(p):
     v = variable(p, p.random.choice([[3], [2, 3], [3, 2], [2, 2], []]))
-    how = p.random.choice([lambda: v.read_value(), lambda: tf.identity(v), lambda: v + 0, lambda: v * 2, lambda: tf.convert_to_tensor(v)])
+    how = p.random.choice(
+        [lambda: v.read_value(), lambda: tf.identity(v), lambda: v + 0, lambda: v * 2, lambda: tf.convert_to_tensor(v)]
+    )
     tensor = how()
     if p.random.random() < 0.4 and v.shape.ndims:
         tensor = p.random.choice(
@@ -343,7 +383,11 @@ def expression(p, values, depth=0):
     if kind < 0.6:
         return p.random.choice([tf.negative, tf.abs, tf.identity, tf.nn.relu])(part())
     if kind < 0.7:
-        fit = [v for v in p.variables if v.shape.as_list() == values[0].shape.as_list() and v.dtype.base_dtype == values[0].dtype]
+        fit = [
+            v
+            for v in p.variables
+            if v.shape.as_list() == values[0].shape.as_list() and v.dtype.base_dtype == values[0].dtype
+        ]
         return p.random.choice(fit).read_value() + part() if fit else part()
     if kind < 0.8:
         return part() * p.random.choice([0, 1, 2, -1])
@@ -365,11 +409,15 @@ def branch(p, values, depth=0):
     def side():
         made = expression(p, values, depth)
         if p.random.random() < 0.25:
-            fit = [v for v in p.variables if v.dtype.base_dtype == made.dtype and v.shape.as_list() == made.shape.as_list()]
+            fit = [
+                v for v in p.variables if v.dtype.base_dtype == made.dtype and v.shape.as_list() == made.shape.as_list()
+            ]
             fit = [v for v in fit if v.name not in p.written and not p.loops]
             if fit:
                 p.written.update(v.name for v in fit)
-                with tf.control_dependencies([p.random.choice([tf.assign, tf.assign_add])(fit[0], tf.clip_by_value(made, -8, 8))]):
+                with tf.control_dependencies(
+                    [p.random.choice([tf.assign, tf.assign_add])(fit[0], tf.clip_by_value(made, -8, 8))]
+                ):
                     made = tf.identity(made)
         return made
 
@@ -380,7 +428,11 @@ def branch(p, values, depth=0):
 
 def loop(p, values, depth=0):
     rounds = p.random.choice([0, 1, 2, 3])
-    limit = tf.constant(rounds) if p.random.random() < 0.5 else tf.minimum(tf.abs(p.pick(tf.int32, lambda v: v.shape == ())), 3)
+    limit = (
+        tf.constant(rounds)
+        if p.random.random() < 0.5
+        else tf.minimum(tf.abs(p.pick(tf.int32, lambda v: v.shape == ())), 3)
+    )
     start = tf.identity(p.random.choice(values))
     shapes = [tf.TensorShape([]), start.shape]
 
@@ -391,9 +443,9 @@ def loop(p, values, depth=0):
         p.loops -= 1
         return i + 1, made
 
-    return tf.while_loop(lambda i, *_: i < limit, body, [0, start], shape_invariants=shapes, parallel_iterations=p.random.choice([1, 10]))[
-        1
-    ]
+    return tf.while_loop(
+        lambda i, *_: i < limit, body, [0, start], shape_invariants=shapes, parallel_iterations=p.random.choice([1, 10])
+    )[1]
 
 
 def material(p):
@@ -432,7 +484,10 @@ def derivative(p, y, xs):
 @often(2)
 def gradients(p):
     y = p.pick(tf.float32)
-    xs = p.random.sample([t for t in p.pool if t.dtype == tf.float32], 2) + [v for v in p.variables if v.dtype.base_dtype == tf.float32][:2]
+    xs = (
+        p.random.sample([t for t in p.pool if t.dtype == tf.float32], 2)
+        + [v for v in p.variables if v.dtype.base_dtype == tf.float32][:2]
+    )
     derivative(p, y * p.random.choice([1, 2]), xs)
 
 

@@ -1,9 +1,11 @@
 """Random programs, run by the planner and by the reference interpreter: both must show the same.
 
-    python -m tests.runtime.random_programs --seeds 0 20000      prints the seeds whose programs differ, with the size they can be shrunk to
+    python -m tests.runtime.random_programs --seeds 0 20000      prints the seeds whose programs differ, with the size
+    they can be shrunk to
 
-A program is drawn from a seed, move by move (`random_moves.py`); a smaller `size` is the same program with fewer moves. Numbers are small
-integers wherever rewrites may add up or multiply in another order, so nearly all programs must agree to the last bit.
+A program is drawn from a seed, move by move (`random_moves.py`); a smaller `size` is the same program with fewer moves.
+Numbers are small integers wherever rewrites may add up or multiply in another order, so nearly all programs must agree
+to the last bit.
 """
 
 from __future__ import annotations
@@ -91,7 +93,9 @@ class Drawn:
         self.fetchable.append(tensor)
         if value.size > 4096:
             return tensor
-        if tensor.dtype.is_floating and (not np.isfinite(value).all() or np.any(value != np.round(value)) or np.any(np.abs(value) > 64)):
+        if tensor.dtype.is_floating and (
+            not np.isfinite(value).all() or np.any(value != np.round(value)) or np.any(np.abs(value) > 64)
+        ):
             tensor = tf.clip_by_value(tf.round(tf.where(tf.is_finite(tensor), tensor, tf.zeros_like(tensor))), -8, 8)
             value = np.asarray(self.run(tensor))
         self.pool.append(tensor)
@@ -136,7 +140,10 @@ class Drawn:
             fetches += [rng.choice(fetches)] if rng.random() < 0.3 else []
             inside = rng.sample(self.fed_inside, 1) if self.fed_inside and rng.random() < 0.3 else []
             for batch in [3, 3, rng.choice([0, 1, 4]), 3][: rng.randint(1, 4)]:
-                feeds = {key: numbers(numbers_of, [batch if d is None else d for d in dims], key.dtype) for key, dims in self.feeds.items()}
+                feeds = {
+                    key: numbers(numbers_of, [batch if d is None else d for d in dims], key.dtype)
+                    for key, dims in self.feeds.items()
+                }
                 feeds.update({t: numbers(numbers_of, self.values[t].shape, t.dtype) for t in inside})
                 runs.append((fetches, feeds))
         return runs
@@ -178,7 +185,9 @@ def execute(program: Drawn, options: tf.ConfigProto) -> list:
         for key, value in feeds.items():
             if value.tobytes() != before[key].tobytes():
                 raise Difference(f"what was fed to {key.name} has changed")
-        scribbled += [_scribble(r) for r in results if isinstance(r, np.ndarray) and not any(r is v for v in feeds.values())]
+        scribbled += [
+            _scribble(r) for r in results if isinstance(r, np.ndarray) and not any(r is v for v in feeds.values())
+        ]
     outcomes.append([_or_error(sess, variable) for variable in program.variables])
     sess.close()
     if any(set(array.tobytes()) - {77} for array in scribbled if array.dtype != object):
@@ -217,7 +226,9 @@ def compare(seed: int, size: int = MOVES, rewriting: bool = True, op_type: str |
         if isinstance(one, list) and isinstance(other, list):
             for position, (a, b) in enumerate(zip(one, other, strict=True)):
                 if not same(a, b, tolerance):
-                    raise Difference(f"run {run}, {names[run][position]}: {_short(a)} is expected, the planner has {_short(b)}")
+                    raise Difference(
+                        f"run {run}, {names[run][position]}: {_short(a)} is expected, the planner has {_short(b)}"
+                    )
         elif one != other:
             if not _may_differ(program, run, one, other, rewriting):
                 raise Difference(f"run {run}: {_short(one)} is expected, the planner has {_short(other)}")
@@ -226,7 +237,8 @@ def compare(seed: int, size: int = MOVES, rewriting: bool = True, op_type: str |
 
 
 def _may_differ(program: Drawn, run: int, expected, found, rewriting: bool) -> bool:
-    """Where several nodes fail, any of them may be told. A plan may leave out a pure node that would fail, if nobody needs what it computes:
+    """Where several nodes fail, any of them may be told. A plan may leave out a pure node that would fail, if nobody
+    needs what it computes:
     the elements of a tensor of which only the static shape is asked, what a Switch hands on to nobody."""
     if not isinstance(expected, type):
         return False

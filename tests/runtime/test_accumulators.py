@@ -6,7 +6,9 @@ import pytest
 import everflow as tf
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
 
-OFF = tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(arithmetic_optimization=RewriterConfig.OFF)))
+OFF = tf.ConfigProto(
+    graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(arithmetic_optimization=RewriterConfig.OFF))
+)
 
 
 def changes(fetches, feeds=()):
@@ -26,7 +28,10 @@ def same_values(fetches, feed=None):
 
 def weights(use_resource=False, dtype=tf.float32):
     start = tf.random_uniform_initializer(-0.5, 0.5, seed=3, dtype=dtype)
-    return [tf.get_variable(name, size, dtype, start, use_resource=use_resource) for name, size in (("w", [4, 4]), ("b", [4]))]
+    return [
+        tf.get_variable(name, size, dtype, start, use_resource=use_resource)
+        for name, size in (("w", [4, 4]), ("b", [4]))
+    ]
 
 
 def recurrence(x, rounds, w, b):

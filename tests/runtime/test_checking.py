@@ -59,7 +59,11 @@ def _grows(x, y):
 
 WRONG = {
     "an input as fresh memory": (lambda x, y: x, {"result": FRESH}, "result 0 lies in the memory of input 0"),
-    "a view as fresh memory": (lambda x, y: y.flip(0).expand(3) if y.dim() > 1 else y[:], {"result": FRESH}, "in the memory of input 1"),
+    "a view as fresh memory": (
+        lambda x, y: y.flip(0).expand(3) if y.dim() > 1 else y[:],
+        {"result": FRESH},
+        "in the memory of input 1",
+    ),
     "a view of another input": (lambda x, y: y.view(3), {"result": view(0)}, "lies in the memory of input 1"),
     "the same as another input": (lambda x, y: y, {"result": same(0)}, "lies in the memory of input 1"),
     "what it keeps as fresh memory": (lambda x, y: _HELD, {"result": FRESH}, "the memory that was given out before"),

@@ -157,7 +157,9 @@ def test_a_loop_imported_several_times():
 
         tf.identity(tf.while_loop(lambda i, v: i < 3, outer, [0, x])[1], name="y")
     loops = graph.as_graph_def()
-    first, second = (tf.import_graph_def(loops, {"x:0": tf.constant(v)}, ["y:0"], name=n)[0] for v, n in ((1.0, "a"), (10.0, "b")))
+    first, second = (
+        tf.import_graph_def(loops, {"x:0": tf.constant(v)}, ["y:0"], name=n)[0] for v, n in ((1.0, "a"), (10.0, "b"))
+    )
     (third,) = tf.import_graph_def(loops, {"x:0": first + second}, ["y:0"], name="c")
     with tf.Session() as sess:
         assert sess.run([first, second, third]) == [8.0, 80.0, 704.0]
@@ -183,4 +185,6 @@ def test_none_is_no_loop_variable():
         with pytest.raises(AttributeError, match="None"):
             tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), variables)
         with pytest.raises(TypeError, match="None"):
-            tf.while_loop(lambda i, x: i < 3, lambda i, x: (i + 1, x), variables, shape_invariants=[tf.TensorShape([])] * 2)
+            tf.while_loop(
+                lambda i, x: i < 3, lambda i, x: (i + 1, x), variables, shape_invariants=[tf.TensorShape([])] * 2
+            )

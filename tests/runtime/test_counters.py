@@ -46,19 +46,25 @@ def test_subtraction_wraps_round_at_the_lowest_number():
 def test_counters_as_tensors_in_the_body():
     table = tf.constant([10.0, 20.0, 30.0, 40.0])
     total = tf.while_loop(
-        lambda i, s: i < 4, lambda i, s: (i + 1, s + tf.gather(table, i) * tf.cast(i, tf.float32)), [tf.constant(0), tf.constant(0.0)]
+        lambda i, s: i < 4,
+        lambda i, s: (i + 1, s + tf.gather(table, i) * tf.cast(i, tf.float32)),
+        [tf.constant(0), tf.constant(0.0)],
     )
     assert _run(total) == (4, 200.0)
 
 
 def test_limits_that_are_computed_or_fed():
     limit = tf.placeholder(tf.int32, [])
-    count, doubled = tf.while_loop(lambda i, j: tf.less(i, limit * 2), lambda i, j: (i + 1, tf.maximum(j, i * 3)), [0, 0])
+    count, doubled = tf.while_loop(
+        lambda i, j: tf.less(i, limit * 2), lambda i, j: (i + 1, tf.maximum(j, i * 3)), [0, 0]
+    )
     assert _run([count, doubled], {limit: 4}) == [8, 21]
 
 
 def test_truth_values_go_round():
-    flag, turns = tf.while_loop(lambda go, n: go, lambda go, n: (tf.logical_or(n < 3, tf.equal(n, 100)), n + 1), [True, 0])
+    flag, turns = tf.while_loop(
+        lambda go, n: go, lambda go, n: (tf.logical_or(n < 3, tf.equal(n, 100)), n + 1), [True, 0]
+    )
     flag, turns = _run([flag, turns])
     assert flag.dtype == np.bool_ and not flag and turns == 4
 
@@ -80,13 +86,17 @@ def test_counters_in_branches():
 
 def test_gradients_through_loops_that_count():
     x = tf.constant(2.0)
-    y = tf.while_loop(lambda i, v: i < 3, lambda i, v: (i + 1, v * x * tf.cast(i + 1, tf.float32)), [0, tf.constant(1.0)])[1]
+    y = tf.while_loop(
+        lambda i, v: i < 3, lambda i, v: (i + 1, v * x * tf.cast(i + 1, tf.float32)), [0, tf.constant(1.0)]
+    )[1]
     assert _run([y, *tf.gradients(y, x)]) == [48.0, 72.0]
 
 
 def test_tensor_arrays_by_counters():
     array = tf.TensorArray(tf.float32, 3)
-    _, array = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.fill([2], tf.cast(i, tf.float32)))), [0, array])
+    _, array = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.fill([2], tf.cast(i, tf.float32)))), [0, array]
+    )
     np.testing.assert_array_equal(_run(array.stack()), [[0, 0], [1, 1], [2, 2]])
 
 
@@ -96,7 +106,9 @@ def test_a_write_of_another_shape_is_refused():
     np.testing.assert_array_equal(_run(array.concat()), [1, 1, 2])
     strict = tf.TensorArray(tf.float32, 3)
     x = tf.placeholder(tf.float32)
-    with pytest.raises(tf.errors.InvalidArgumentError, match="incompatible with the TensorArray's inferred element shape"):
+    with pytest.raises(
+        tf.errors.InvalidArgumentError, match="incompatible with the TensorArray's inferred element shape"
+    ):
         _run(strict.write(0, [1.0]).write(1, x).stack(), {x: [1.0, 2.0]})
 
 

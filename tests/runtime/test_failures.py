@@ -26,7 +26,9 @@ def test_an_unfed_placeholder():
     a = tf.placeholder(tf.float32, [None, 2], name="a")
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
         sess.run(raw.Neg(x=a))
-    assert caught.value.message.startswith("You must feed a value for placeholder tensor 'a' with dtype float and shape [?,2]")
+    assert caught.value.message.startswith(
+        "You must feed a value for placeholder tensor 'a' with dtype float and shape [?,2]"
+    )
     assert caught.value.op is a.op
 
 
@@ -83,8 +85,13 @@ def test_a_session_goes_on_after_a_failure():
 
 
 def test_absurd_sizes_are_resource_errors():
-    huge = raw.Fill(dims=tf.placeholder_with_default(tf.constant([1 << 40, 1 << 20], tf.int64), [2]), value=tf.constant(1.0))
-    with tf.Session() as sess, pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)) as caught:
+    huge = raw.Fill(
+        dims=tf.placeholder_with_default(tf.constant([1 << 40, 1 << 20], tf.int64), [2]), value=tf.constant(1.0)
+    )
+    with (
+        tf.Session() as sess,
+        pytest.raises((tf.errors.ResourceExhaustedError, tf.errors.InvalidArgumentError)) as caught,
+    ):
         sess.run(raw.Neg(x=huge))
     assert caught.value.op is huge.op
 

@@ -46,7 +46,13 @@ def test_text():
 
 @pytest.mark.parametrize(
     ("value", "error"),
-    [("abc", ValueError), ([[1.0, 2.0], [3.0]], ValueError), ([1.0], ValueError), ({"a": 1}, TypeError), (lambda: 1.0, TypeError)],
+    [
+        ("abc", ValueError),
+        ([[1.0, 2.0], [3.0]], ValueError),
+        ([1.0], ValueError),
+        ({"a": 1}, TypeError),
+        (lambda: 1.0, TypeError),
+    ],
 )
 def test_refused_values(value, error):
     with pytest.raises(error):
@@ -90,7 +96,9 @@ def test_feeding_an_intermediate_cuts_what_is_above():
 
 
 def test_composites():
-    s = tf.SparseTensor(tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [2]))
+    s = tf.SparseTensor(
+        tf.placeholder(tf.int64, [None, 2]), tf.placeholder(tf.float32, [None]), tf.placeholder(tf.int64, [2])
+    )
     value = tf.SparseTensorValue(np.array([[0, 1]]), np.float32([3.0]), np.array([1, 2]))
     with tf.Session() as sess:
         got = sess.run(s, {s: value})

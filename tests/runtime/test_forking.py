@@ -46,7 +46,9 @@ expected = products(session)
 def run(program):
     """What a program prints that goes on after `PARENT`, with several threads for kernels."""
     source = PARENT + textwrap.dedent(program)
-    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, timeout=120, env=_several_threads())
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, timeout=120, env=_several_threads()
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout.split("\n")[:-1]
 

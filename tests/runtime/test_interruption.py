@@ -1,4 +1,6 @@
-"""Runs that would never end: a time limit, closing the session or Ctrl-C ends every one of them, and the session goes on."""
+"""Runs that would never end: a time limit, closing the session or Ctrl-C ends every one of them, and the session goes
+on.
+"""
 
 import signal
 import subprocess
@@ -65,15 +67,25 @@ ENDLESS = {
     "shuffle of much": lambda: Dataset.range(9).repeat().shuffle(2**40),
     "zip": lambda: Dataset.zip((Dataset.range(3), never())),
     "group_by_window": lambda: (
-        Dataset.range(9).repeat().apply(tf.data.experimental.group_by_window(lambda x: x * 0, lambda k, d: d.filter(lambda x: False), 3))
+        Dataset.range(9)
+        .repeat()
+        .apply(tf.data.experimental.group_by_window(lambda x: x * 0, lambda k, d: d.filter(lambda x: False), 3))
     ),
     "skip": lambda: Dataset.range(10**12).skip(10**11),
     "batch": lambda: Dataset.range(1).repeat().batch(2**40),
     "cache": lambda: never().cache(),
     "ignored errors": lambda: (
-        Dataset.from_tensors(0.0).repeat().map(lambda x: tf.check_numerics(1 / x, "inf")).apply(tf.data.experimental.ignore_errors())
+        Dataset.from_tensors(0.0)
+        .repeat()
+        .map(lambda x: tf.check_numerics(1 / x, "inf"))
+        .apply(tf.data.experimental.ignore_errors())
     ),
-    "scan": lambda: Dataset.range(9).repeat().apply(tf.data.experimental.scan(np.int64(0), lambda s, x: (s, x))).filter(lambda x: x > 10),
+    "scan": lambda: (
+        Dataset.range(9)
+        .repeat()
+        .apply(tf.data.experimental.scan(np.int64(0), lambda s, x: (s, x)))
+        .filter(lambda x: x > 10)
+    ),
     "unique": lambda: Dataset.range(1).repeat().apply(tf.data.experimental.unique()).skip(1),
     "sleeping generator": lambda: Dataset.from_generator(_sleeping_generator, tf.int64),
     "random": lambda: tf.data.experimental.RandomDataset(1).filter(lambda x: x < 0),
@@ -111,7 +123,9 @@ WAITING = {
     "accumulator": lambda: tf.ConditionalAccumulator(tf.float32, shape=[]).take_grad(1),
     "sparse accumulator": lambda: tf.SparseConditionalAccumulator(tf.float32).take_grad(1),
     "barrier": lambda: tf.raw_ops.BarrierTakeMany(
-        handle=tf.raw_ops.Barrier(component_types=[tf.float32], shapes=[[]]), num_elements=1, component_types=[tf.float32]
+        handle=tf.raw_ops.Barrier(component_types=[tf.float32], shapes=[[]]),
+        num_elements=1,
+        component_types=[tf.float32],
     ),
     "reader": lambda: tf.WholeFileReader().read(tf.FIFOQueue(1, tf.string, shapes=[[]])),
     "loop": lambda: tf.while_loop(lambda i: True, lambda i: i + 1, [0]),
@@ -130,7 +144,9 @@ def _functional_loop():
 
     always.add_to_graph(tf.get_default_graph())
     following.add_to_graph(tf.get_default_graph())
-    return tf.raw_ops.While(input=[tf.constant(0)], cond=NameAttrList(name=always.name), body=NameAttrList(name=following.name))[0]
+    return tf.raw_ops.While(
+        input=[tf.constant(0)], cond=NameAttrList(name=always.name), body=NameAttrList(name=following.name)
+    )[0]
 
 
 @pytest.mark.parametrize("name", WAITING)
@@ -219,7 +235,11 @@ def test_a_kernel_that_takes_long_is_not_waited_for():
     replaced = tf.strings.regex_replace(texts, "a+b*(c|d)", "x")
     with tf.Session() as session:
         with pytest.raises(tf.errors.DeadlineExceededError):
-            within(lambda: session.run(replaced, {texts: np.full(2_000_000, b"aaabbbc", object)}, options=tf.RunOptions(timeout_in_ms=100)))
+            within(
+                lambda: session.run(
+                    replaced, {texts: np.full(2_000_000, b"aaabbbc", object)}, options=tf.RunOptions(timeout_in_ms=100)
+                )
+            )
         assert session.run(replaced, {texts: [b"aad"]}).tolist() == [b"x"]
 
 
@@ -242,7 +262,9 @@ def test_errors_and_results_of_limited_runs_are_those_of_others():
         with pytest.raises(tf.errors.InvalidArgumentError, match="checked"):
             session.run(bad, {x: [np.nan]}, options=options)
         metadata = tf.RunMetadata()
-        session.run(bad, {x: [1.0]}, tf.RunOptions(timeout_in_ms=10_000, trace_level=tf.RunOptions.FULL_TRACE), metadata)
+        session.run(
+            bad, {x: [1.0]}, tf.RunOptions(timeout_in_ms=10_000, trace_level=tf.RunOptions.FULL_TRACE), metadata
+        )
         assert metadata.step_stats.dev_stats
 
 
@@ -280,7 +302,9 @@ def test_an_interrupt_ends_a_run_and_the_session_goes_on(name, limit):
             sys.last_value = error  # as an interactive interpreter keeps it, with all frames
             print("interrupted", session.run(tf.constant(2.0) * 3.0), session.run(section), flush=True)
     """
-    process = subprocess.Popen([sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     try:
         assert process.stdout.readline() == "running\n"
         time.sleep(0.7)

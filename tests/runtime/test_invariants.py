@@ -6,7 +6,9 @@ import pytest
 import everflow as tf
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
 
-OFF = tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(loop_optimization=RewriterConfig.OFF)))
+OFF = tf.ConfigProto(
+    graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(loop_optimization=RewriterConfig.OFF))
+)
 
 
 def moved(fetches, feeds=()):
@@ -107,7 +109,9 @@ def test_loops_and_branches_that_take_invariant_values_stay_in_the_body():
 
 def test_a_body_that_never_runs_does_not_fail():
     x = tf.placeholder(tf.float32, [0, 2])
-    y = rounds(tf.shape(x)[0], lambda i, v: v + tf.gather(x, 0) + 1.0 // tf.cast(tf.shape(x)[0], tf.float32), tf.ones([2]))
+    y = rounds(
+        tf.shape(x)[0], lambda i, v: v + tf.gather(x, 0) + 1.0 // tf.cast(tf.shape(x)[0], tf.float32), tf.ones([2])
+    )
     assert same_values([y], {x: np.zeros((0, 2))})[0].tolist() == [1.0, 1.0]
 
 

@@ -86,7 +86,10 @@ def test_forty_levels_of_two_calls_are_drawn_differentiated_exported_and_planned
 
 
 def test_functions_that_call_the_two_before_are_traced_once_each(graph):
-    functions = [tf.function(lambda x: x + 1.0, input_signature=SCALAR), tf.function(lambda x: x + 2.0, input_signature=SCALAR)]
+    functions = [
+        tf.function(lambda x: x + 1.0, input_signature=SCALAR),
+        tf.function(lambda x: x + 2.0, input_signature=SCALAR),
+    ]
 
     def level(first, second):
         return tf.function(lambda x: first(x) + second(x), input_signature=SCALAR)
@@ -235,7 +238,9 @@ def test_loops_in_loops_are_drawn_and_differentiated():
         assert session.run([shallow, slope], {x: 2.0}) == [3.0, 1.5]
 
 
-@pytest.mark.parametrize("iterator", [tf.compat.v1.data.make_one_shot_iterator, tf.compat.v1.data.make_initializable_iterator])
+@pytest.mark.parametrize(
+    "iterator", [tf.compat.v1.data.make_one_shot_iterator, tf.compat.v1.data.make_initializable_iterator]
+)
 def test_datasets_joined_by_the_thousand(iterator):
     count = sys.getrecursionlimit() + 200
     dataset = tf.data.Dataset.range(1)

@@ -27,7 +27,9 @@ def session(graph):
 
 def from_threads(session, fetch) -> list:
     results: list = []
-    threads = [threading.Thread(target=lambda: results.extend(session.run(fetch) for _ in range(RUNS))) for _ in range(THREADS)]
+    threads = [
+        threading.Thread(target=lambda: results.extend(session.run(fetch) for _ in range(RUNS))) for _ in range(THREADS)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

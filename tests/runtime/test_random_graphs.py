@@ -21,7 +21,10 @@ class Drawing:
     def __init__(self, seed):
         self.random = random.Random(seed)
         self.x = tf.placeholder(tf.float32, [None, N])
-        self.values = [self.x, tf.constant(np.linspace(-1, 1, N, dtype=np.float32).reshape(1, N) * np.ones((4, 1), np.float32))]
+        self.values = [
+            self.x,
+            tf.constant(np.linspace(-1, 1, N, dtype=np.float32).reshape(1, N) * np.ones((4, 1), np.float32)),
+        ]
         self.inits, self.writes = [], []
         self.variables = [self.variable() for _ in range(3)]
         for _ in range(40):
@@ -29,7 +32,9 @@ class Drawing:
 
     def variable(self):
         ref = raw.VariableV2(shape=[4, N], dtype=tf.float32)
-        self.inits.append(raw.Assign(ref=ref, value=tf.constant(self.random.uniform(-1, 1) * np.ones((4, N), np.float32))).op)
+        self.inits.append(
+            raw.Assign(ref=ref, value=tf.constant(self.random.uniform(-1, 1) * np.ones((4, N), np.float32))).op
+        )
         return ref
 
     def pick(self):
@@ -48,15 +53,23 @@ class Drawing:
             made = raw.Reshape(raw.Reshape(value, tf.constant([-1])), raw.Shape(input=value))
         elif kind == 8:
             total = raw.Mean(self.pick(), tf.constant([1]), keep_dims=self.random.random() < 0.9)
-            made = raw.AddV2(self.pick(), total) if total.shape.ndims == 2 else raw.AddN(inputs=[self.pick(), self.pick()])
+            made = (
+                raw.AddV2(self.pick(), total) if total.shape.ndims == 2 else raw.AddN(inputs=[self.pick(), self.pick()])
+            )
         elif kind == 9:
             made = raw.Identity(input=self.random.choice(self.variables))
         else:
             with tf.control_dependencies([self.random.choice(self.writes)] if self.writes else []):
                 made = raw.AddN(inputs=[self.pick() for _ in range(self.random.choice([2, 3]))])
             rate = tf.constant(0.25)
-            value = raw.Mul(raw.Sub(raw.Identity(input=self.variables[0]), made), rate) if self.random.random() < 0.5 else raw.Tanh(made)
-            self.writes.append(self.random.choice([raw.AssignAdd, raw.AssignSub])(self.random.choice(self.variables), value).op)
+            value = (
+                raw.Mul(raw.Sub(raw.Identity(input=self.variables[0]), made), rate)
+                if self.random.random() < 0.5
+                else raw.Tanh(made)
+            )
+            self.writes.append(
+                self.random.choice([raw.AssignAdd, raw.AssignSub])(self.random.choice(self.variables), value).op
+            )
         self.values.append(made)
 
 

@@ -31,7 +31,10 @@ class Drawing:
         self.x = tf.placeholder(tf.float32, [self.rows if self.random.random() < 0.6 else None, WIDTH])
         self.rounds, self.flag = tf.placeholder(tf.int32, []), tf.placeholder(tf.bool, [])
         self.use_resource = self.random.random() < 0.5
-        self.weights, self.bias = [self.variable(f"w{i}", [WIDTH, WIDTH]) for i in range(2)], self.variable("b", [WIDTH])
+        self.weights, self.bias = (
+            [self.variable(f"w{i}", [WIDTH, WIDTH]) for i in range(2)],
+            self.variable("b", [WIDTH]),
+        )
         first = self.variable("first", [self.rows, WIDTH])
         self.result = self.loop([self.x, first, tf.fill([self.rows, WIDTH], 0.3)])
         gradients = tf.gradients(tf.reduce_sum(tf.square(self.result)), [*self.weights, self.bias, first, self.x])
@@ -68,7 +71,9 @@ class Drawing:
             state = tf.tanh(self.expression([*values, state, state * 1.1], depth + 1))
             return i + 1, state, total + tf.reduce_sum(state)
 
-        _, state, total = tf.while_loop(lambda i, *_: i < limit, body, [0, self.random.choice(values), 0.0], shape_invariants=shapes)
+        _, state, total = tf.while_loop(
+            lambda i, *_: i < limit, body, [0, self.random.choice(values), 0.0], shape_invariants=shapes
+        )
         return state + total * 0.01
 
 
@@ -79,7 +84,10 @@ def test_random_loop(seed):
     for config in None, PLAIN:
         with tf.Session(config=config) as sess:
             sess.run(tf.global_variables_initializer())
-            feeds = [{drawn.x: np.random.RandomState(i).randn(drawn.rows, WIDTH), drawn.rounds: i, drawn.flag: i % 2} for i in (3, 0, 2, 3)]
+            feeds = [
+                {drawn.x: np.random.RandomState(i).randn(drawn.rows, WIDTH), drawn.rounds: i, drawn.flag: i % 2}
+                for i in (3, 0, 2, 3)
+            ]
             results.append([sess.run(drawn.fetches, feed) for feed in feeds])
     for one, other in zip(*results, strict=True):
         for a, b in zip(one, other, strict=True):

@@ -13,8 +13,8 @@ from tests.runtime import random_programs
 from tests.runtime.random_programs import compare, config
 
 SIZE = 8
-# (seed, size) of programs that showed a mistake of the planner once: a reshape that changed nothing was left out with the write that its
-# constant waited for; what a function had read of a variable changed with a later write.
+# (seed, size) of programs that showed a mistake of the planner once: a reshape that changed nothing was left out with
+# the write that its constant waited for; what a function had read of a variable changed with a later write.
 ONCE_WRONG = [
     (51, 24),
     (296, 9),
@@ -59,7 +59,11 @@ def test_a_smaller_size_is_the_same_program_with_fewer_moves():
 def test_a_difference_is_found(monkeypatch):
     program = random_programs.Drawn(0, 4)
     outcomes = random_programs.execute(program, config())
-    numbers = next(i for i, o in enumerate(outcomes) if isinstance(o, list) and any(isinstance(v, (np.ndarray, np.generic)) for v in o))
+    numbers = next(
+        i
+        for i, o in enumerate(outcomes)
+        if isinstance(o, list) and any(isinstance(v, (np.ndarray, np.generic)) for v in o)
+    )
     changed = [list(o) if isinstance(o, list) else o for o in outcomes]
     place = next(i for i, v in enumerate(changed[numbers]) if isinstance(v, (np.ndarray, np.generic)))
     changed[numbers][place] = np.asarray(changed[numbers][place]).astype(np.float64) + 1
@@ -116,12 +120,16 @@ def test_what_a_function_has_read_stays_as_it_was():
 
 
 def test_a_wrong_fact_shows(monkeypatch):
-    """A kernel that says its result is fresh, and hands out its input: what the planner makes of that is not what the reference has."""
+    """A kernel that says its result is fresh, and hands out its input: what the planner makes of that is not what the
+    reference has.
+    """
     op_defs.names()
     registry.load_all()
     monkeypatch.setattr(op_defs, "_defs", dict(op_defs._defs))
     monkeypatch.setattr(registry, "_kernels", dict(registry._kernels))
-    op_defs.register(OpDef("ToldFresh", (ArgDef("x", type_attr="T"),), (ArgDef("y", type_attr="T"),), (AttrDef("T", "type"),)))
+    op_defs.register(
+        OpDef("ToldFresh", (ArgDef("x", type_attr="T"),), (ArgDef("y", type_attr="T"),), (AttrDef("T", "type"),))
+    )
     registry.kernel("ToldFresh", result=FRESH)(lambda x: x[:])
     v = tf.Variable([1.0, 2.0])
     early = tf.raw_ops.ToldFresh(x=v)

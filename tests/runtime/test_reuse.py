@@ -41,7 +41,8 @@ def test_the_last_of_several_takes_the_memory():
     with tf.Session() as sess:
         for _ in range(2):
             first, second = sess.run(
-                [total, raw.AddV2(x=raw.Reshape(tensor=raw.Neg(x=y), shape=tf.constant([2, SIZE // 2])), y=seen)], {x: value}
+                [total, raw.AddV2(x=raw.Reshape(tensor=raw.Neg(x=y), shape=tf.constant([2, SIZE // 2])), y=seen)],
+                {x: value},
             )
             np.testing.assert_allclose(first, np.tanh(np.exp(value)) - np.exp(value), rtol=1e-5, atol=1e-6)
             assert not second.any()

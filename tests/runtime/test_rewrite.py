@@ -63,13 +63,17 @@ def unchanged():
 
 def sliced():
     x = tf.placeholder(tf.float32, [2])
-    product = raw.MatMul(a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    product = raw.MatMul(
+        a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    )
     return raw.Slice(input=product, begin=[0, 1], size=[-1, 2]), x
 
 
 def biased():
     x = tf.placeholder(tf.float32, [2])
-    product = raw.MatMul(a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]))
+    product = raw.MatMul(
+        a=raw.Reshape(tensor=x, shape=tf.constant([1, 2])), b=tf.constant([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+    )
     return raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0, 3.0])), x
 
 
@@ -94,12 +98,16 @@ def summed_slices():
 
 def with_scaled():
     x = tf.placeholder(tf.float32, [2])
-    return raw.Sub(x=raw.AddV2(x=raw.Mul(x=x, y=tf.constant(2.0)), y=tf.constant(1.0)), y=raw.Mul(x=tf.constant(0.5), y=x)), x
+    return raw.Sub(
+        x=raw.AddV2(x=raw.Mul(x=x, y=tf.constant(2.0)), y=tf.constant(1.0)), y=raw.Mul(x=tf.constant(0.5), y=x)
+    ), x
 
 
 def with_product():
     x = tf.placeholder(tf.float32, [2])
-    return raw.AddV2(x=raw.Mul(x=raw.Neg(x=x), y=tf.constant([2.0, 4.0])), y=raw.Reshape(tensor=x, shape=tf.constant([1, 2]))), x
+    return raw.AddV2(
+        x=raw.Mul(x=raw.Neg(x=x), y=tf.constant([2.0, 4.0])), y=raw.Reshape(tensor=x, shape=tf.constant([1, 2]))
+    ), x
 
 
 def copied():
@@ -136,7 +144,9 @@ def test_all_rules_off():
     y, x = folded()
     for off in (
         PLAIN,
-        tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))),
+        tf.ConfigProto(
+            graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))
+        ),
     ):
         with tf.Session(config=off) as sess:
             assert sess._executor.compile([y], [x]).changes == {}
@@ -217,7 +227,10 @@ def test_the_shape_of_a_variable_without_a_value_is_not_known():
             with pytest.raises(tf.errors.FailedPreconditionError):
                 sess.run(size)
             sess.run(
-                [raw.Assign(ref=v, value=tf.constant([1.0, 2.0])).op, raw.AssignVariableOp(resource=handle, value=tf.constant([1.0, 2.0]))]
+                [
+                    raw.Assign(ref=v, value=tf.constant([1.0, 2.0])).op,
+                    raw.AssignVariableOp(resource=handle, value=tf.constant([1.0, 2.0])),
+                ]
             )
             assert sess.run(size) == 2
 
@@ -417,7 +430,9 @@ def test_a_variable_times_a_number_is_scaled_in_place(use_resource):
         assert [sess.run(after).tolist(), sess.run(after).tolist()] == [[0.5, 1.0], [0.25, 0.5]]
 
 
-@pytest.mark.parametrize(("use_resource", "waits_for"), [(False, "the product"), (True, "the product"), (True, "the value")])
+@pytest.mark.parametrize(
+    ("use_resource", "waits_for"), [(False, "the product"), (True, "the product"), (True, "the value")]
+)
 def test_what_was_computed_before_another_write_is_not_scaled_in_place(use_resource, waits_for):
     v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=use_resource)
     value = v.value()

@@ -98,7 +98,10 @@ def test_reads_are_copied_only_where_a_write_comes_before_their_last_use():
 def test_uninitialized_variables(fetch):
     v, _ = ref_variable([1.0])
     total = raw.AddV2(x=v, y=v)
-    with tf.Session() as sess, pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value VariableV2"):
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value VariableV2"),
+    ):
         sess.run(total if fetch == "value" else total.op)
 
 

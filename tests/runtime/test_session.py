@@ -26,7 +26,9 @@ def test_runs_constants_and_placeholders():
 
 def test_scalars_are_numpy_scalars_and_text_is_bytes():
     with tf.Session() as sess:
-        values = sess.run([tf.constant(1.5), tf.constant(1), tf.constant(True), tf.constant("a"), tf.constant(["a", "b"])])
+        values = sess.run(
+            [tf.constant(1.5), tf.constant(1), tf.constant(True), tf.constant("a"), tf.constant(["a", "b"])]
+        )
     assert [type(v) for v in values[:4]] == [np.float32, np.int32, np.bool_, bytes]
     assert values[4].dtype == object and list(values[4]) == [b"a", b"b"]
 
@@ -259,7 +261,9 @@ def test_explain_tells_every_stage():
 def test_names_in_a_graph_never_reach_the_source():
     a = tf.constant(1.0, name="os.system")
     y = raw.Neg(x=a, name="import_os")
-    with tf.Session(config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))) as sess:
+    with tf.Session(
+        config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))
+    ) as sess:
         prepared = sess._executor.compile([y], [])
     assert "os" not in prepared.emitted.source
 

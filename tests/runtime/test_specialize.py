@@ -17,7 +17,11 @@ def model():
     x = tf.placeholder(tf.float32, [None, 3], name="x")
     y = raw.Mul(x=x, y=tf.constant(2.0))
     rows = raw.StridedSlice(
-        input=raw.Shape(input=y), begin=tf.constant([0]), end=tf.constant([1]), strides=tf.constant([1]), shrink_axis_mask=1
+        input=raw.Shape(input=y),
+        begin=tf.constant([0]),
+        end=tf.constant([1]),
+        strides=tf.constant([1]),
+        shrink_axis_mask=1,
     )
     return x, raw.Mul(x=y, y=raw.Cast(x=rows, DstT=tf.float32))
 
@@ -26,7 +30,9 @@ def test_shape_arithmetic_is_folded_for_shapes_that_come_again():
     x, y = model()
     with tf.Session() as sess:
         for rows in (2, 2, 3, 2, 3, 3):
-            np.testing.assert_array_equal(sess.run(y, {x: np.ones((rows, 3))}), np.full((rows, 3), 2.0 * rows, np.float32))
+            np.testing.assert_array_equal(
+                sess.run(y, {x: np.ones((rows, 3))}), np.full((rows, 3), 2.0 * rows, np.float32)
+            )
         plan = sess._executor.prepare([y], [x]).plan
         assert isinstance(plan, specialize.ShapedPlans)
         assert len(plan.plans) == 2
@@ -49,7 +55,12 @@ def test_sizes_that_depend_on_values_are_not_taken_for_constants():
     chosen = raw.Where(input=raw.Greater(x=x, y=tf.constant(0.0)))
     size = raw.Size(input=chosen)
     with tf.Session() as sess:
-        assert [int(sess.run(size, {x: value})) for value in ([1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, 2.0])] == [1, 2, 0, 2]
+        assert [int(sess.run(size, {x: value})) for value in ([1.0, -1.0], [1.0, 1.0], [-1.0, -1.0], [1.0, 2.0])] == [
+            1,
+            2,
+            0,
+            2,
+        ]
 
 
 def test_feeds_of_another_shape_for_an_intermediate():
@@ -155,7 +166,9 @@ def test_shape_arithmetic_in_loops_is_done_before_where_all_shapes_are_known():
         flat = tf.reshape(v, tf.stack([rows * 4]))
         return i + 1, tf.reshape(flat + tf.cast(tf.range(rows * 4), tf.float32), [rows, -1])
 
-    result = tf.while_loop(lambda i, v: i < 3, body, [0, x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])])[1]
+    result = tf.while_loop(
+        lambda i, v: i < 3, body, [0, x], shape_invariants=[tf.TensorShape([]), tf.TensorShape([None, None])]
+    )[1]
     with tf.Session() as sess:
         found = sess.run(result, {x: np.ones((3, 4))})
         types = [n.type for n in sess._executor.prepare([result], [x]).plan.program.nodes()]

@@ -1,6 +1,7 @@
 """The number of threads never changes bits, but for op types that say so and in plans that then keep to one number.
 
-Every program here runs with one, two and three threads. Its bits are the same, or the facts of a kernel say that they may differ.
+Every program here runs with one, two and three threads. Its bits are the same, or the facts of a kernel say that they
+may differ.
 """
 
 import math
@@ -72,18 +73,34 @@ def _programs():
         for shape, all_axes in AXES.items():
             for axes in all_axes:
                 for name, reduce in REDUCTIONS.items():
-                    yield f"{name} {dtype} {shape} {axes}", lambda x, f=reduce, axes=axes: f(x, axes), [_numbers(shape, dtype)]
+                    yield (
+                        f"{name} {dtype} {shape} {axes}",
+                        lambda x, f=reduce, axes=axes: f(x, axes),
+                        [_numbers(shape, dtype)],
+                    )
         for shape in ((500, 30), (40000, 3)):
             x, ids = _numbers(shape, dtype), np.random.default_rng(3).integers(0, 50, shape[0])
             in_order = np.sort(ids)
             yield f"biases {dtype} {shape}", lambda x: tf.raw_ops.BiasAddGrad(out_backprop=x), [x]
             yield f"softmax {dtype} {shape}", tf.nn.softmax, [x]
             yield f"segments {dtype} {shape}", lambda x, i=in_order: [tf.segment_sum(x, i), tf.segment_mean(x, i)], [x]
-            yield f"unsorted {dtype} {shape}", lambda x, i=ids: [tf.unsorted_segment_sum(x, i, 50), tf.unsorted_segment_max(x, i, 50)], [x]
+            yield (
+                f"unsorted {dtype} {shape}",
+                lambda x, i=ids: [tf.unsorted_segment_sum(x, i, 50), tf.unsorted_segment_max(x, i, 50)],
+                [x],
+            )
             yield f"scattered {dtype} {shape}", lambda x, i=ids[:, None], n=shape[1]: tf.scatter_nd(i, x, [50, n]), [x]
             yield f"cumsum {dtype} {shape}", tf.cumsum, [x]
-        yield f"pooling {dtype}", lambda x: _with_gradient(tf.nn.max_pool(x, 3, 2, "SAME"), x), [_numbers((16, 28, 28, 8), dtype)]
-        yield f"average {dtype}", lambda x: _with_gradient(tf.nn.avg_pool(x, 3, 2, "SAME"), x), [_numbers((16, 28, 28, 8), dtype)]
+        yield (
+            f"pooling {dtype}",
+            lambda x: _with_gradient(tf.nn.max_pool(x, 3, 2, "SAME"), x),
+            [_numbers((16, 28, 28, 8), dtype)],
+        )
+        yield (
+            f"average {dtype}",
+            lambda x: _with_gradient(tf.nn.avg_pool(x, 3, 2, "SAME"), x),
+            [_numbers((16, 28, 28, 8), dtype)],
+        )
         yield f"products {dtype}", tf.matmul, [_numbers((10, 156), dtype), _numbers((156, 33), dtype)]
     for dtype in DTYPES[:2]:
         for name, optimizer in OPTIMIZERS.items():
@@ -92,7 +109,11 @@ def _programs():
     yield "normalization", _normalized, [_numbers((16, 14, 14, 32), "float32")]
     yield "halves of losses", tf.nn.l2_loss, [_numbers((300, 300), "float32")]
     yield "crops", _crop_gradient, [_numbers((40, 20, 20, 8), "float32")]
-    yield "complex numbers", lambda x, y: [tf.complex(x, y) * tf.complex(y, 1 + x), tf.sign(tf.complex(x, y))], _pair(100003)
+    yield (
+        "complex numbers",
+        lambda x, y: [tf.complex(x, y) * tf.complex(y, 1 + x), tf.sign(tf.complex(x, y))],
+        _pair(100003),
+    )
     yield "draws", lambda: tf.random_normal([100003], seed=3), []
 
 
@@ -112,7 +133,9 @@ def _normalized(x):
 
 def _crop_gradient(grads):
     boxes = tf.constant([[0.1, 0.1, 0.9, 0.8], [0.0, 0.3, 0.7, 1.0]] * 20)
-    return tf.raw_ops.CropAndResizeGradImage(grads=grads, boxes=boxes, box_ind=[0] * 40, image_size=[1, 30, 30, 8], T=tf.float32)
+    return tf.raw_ops.CropAndResizeGradImage(
+        grads=grads, boxes=boxes, box_ind=[0] * 40, image_size=[1, 30, 30, 8], T=tf.float32
+    )
 
 
 PROGRAMS = {name: (build, arrays) for name, build, arrays in _programs()}
@@ -160,13 +183,19 @@ def test_bits_do_not_depend_on_threads(name):
 def _is_elementwise(name) -> bool:
     """Whether results have the shape of the inputs, all of one type, and nothing else has to be told."""
     definition, facts = op_defs.find(name), registry.lookup(name).facts
-    if name == "Resampler":  # takes images and points, which its shapes alone don't tell once tf.contrib has been loaded
+    if (
+        name == "Resampler"
+    ):  # takes images and points, which its shapes alone don't tell once tf.contrib has been loaded
         return False
     if definition is None or definition.is_stateful or not definition.inputs or len(definition.outputs) != 1:
         return False
     arguments = definition.inputs + definition.outputs
     types = {a.type_attr for a in arguments}
-    if len(types) != 1 or any(a.is_list or a.is_ref or not a.type_attr for a in arguments) or facts.effect not in (None, Effect.PURE):
+    if (
+        len(types) != 1
+        or any(a.is_list or a.is_ref or not a.type_attr for a in arguments)
+        or facts.effect not in (None, Effect.PURE)
+    ):
         return False
     if any(not a.has_default and a.name not in types for a in definition.attrs):
         return False
@@ -188,15 +217,23 @@ def _types(name) -> list:
 def _drawn(name, dtype, shape):
     """(result, placeholders)"""
     placeholders = [tf.placeholder(dtype, shape) for _ in op_defs.get(name).inputs]
-    return getattr(tf.raw_ops, name)(**{a.name: p for a, p in zip(op_defs.get(name).inputs, placeholders, strict=True)}), placeholders
+    return getattr(tf.raw_ops, name)(
+        **{a.name: p for a, p in zip(op_defs.get(name).inputs, placeholders, strict=True)}
+    ), placeholders
 
 
-ELEMENTWISE = [name for name in registry.names() if _is_elementwise(name) and registry.lookup(name).facts.threads_matter_from != 0]
+ELEMENTWISE = [
+    name for name in registry.names() if _is_elementwise(name) and registry.lookup(name).facts.threads_matter_from != 0
+]
 
 
 def test_element_wise_op_types_are_found():
-    assert {"Exp", "Sigmoid", "AddV2", "Pow", "Relu", "SigmoidGrad", "Igamma", "Softmax", "ClipByValue"} <= set(ELEMENTWISE)
-    assert not {"L2Loss", "MatMul", "Cholesky"} & set(ELEMENTWISE)  # results of other shapes, and what differs at any size
+    assert {"Exp", "Sigmoid", "AddV2", "Pow", "Relu", "SigmoidGrad", "Igamma", "Softmax", "ClipByValue"} <= set(
+        ELEMENTWISE
+    )
+    assert not {"L2Loss", "MatMul", "Cholesky"} & set(
+        ELEMENTWISE
+    )  # results of other shapes, and what differs at any size
 
 
 @pytest.mark.parametrize("name", ELEMENTWISE)
@@ -220,7 +257,20 @@ def test_element_wise(name):
 
 
 @pytest.mark.parametrize(
-    "kind", ["Exp", "Sum", "Mean", "Prod", "Max", "Cumsum", "MaxPool", "ApplyAdam", "ApplyGradientDescent", "AddN", "ScatterNd"]
+    "kind",
+    [
+        "Exp",
+        "Sum",
+        "Mean",
+        "Prod",
+        "Max",
+        "Cumsum",
+        "MaxPool",
+        "ApplyAdam",
+        "ApplyGradientDescent",
+        "AddN",
+        "ScatterNd",
+    ],
 )
 def test_what_is_not_declared_may_be_tried(kind):
     assert registry.lookup(kind).facts.threads_matter_from is None
@@ -272,7 +322,9 @@ class TestWhatPlansCall:
 
     def _counts(self, nodes, runs=12):
         seen, chosen = [], [None]
-        chosen[0] = threads.tried(lambda step: seen.append(torch.get_num_threads()), 2, lambda f: chosen.__setitem__(0, f), nodes)
+        chosen[0] = threads.tried(
+            lambda step: seen.append(torch.get_num_threads()), 2, lambda f: chosen.__setitem__(0, f), nodes
+        )
         for _ in range(runs):
             chosen[0](None)
         return set(seen)

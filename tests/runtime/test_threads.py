@@ -1,4 +1,6 @@
-"""Plans try one thread and all of them, and keep what was quicker. The clock is a made one, so that nothing depends on the machine."""
+"""Plans try one thread and all of them, and keep what was quicker. The clock is a made one, so that nothing depends on
+the machine.
+"""
 
 import numpy as np
 import pytest

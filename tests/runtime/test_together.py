@@ -63,6 +63,10 @@ def test_traces_show_them():
     put, take = queue.enqueue(1.0, name="put"), queue.dequeue(name="take")
     metadata = tf.RunMetadata()
     with tf.Session() as sess:
-        sess.run([put, take], options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, timeout_in_ms=20000), run_metadata=metadata)
+        sess.run(
+            [put, take],
+            options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE, timeout_in_ms=20000),
+            run_metadata=metadata,
+        )
     names = {stats.node_name for device in metadata.step_stats.dev_stats for stats in device.node_stats}
     assert {"put", "take"} <= names

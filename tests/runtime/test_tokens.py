@@ -1,4 +1,6 @@
-"""Graphs that no while loop and no branch was drawn for: Switch, Merge, Enter and their kin put together by hand, run token by token."""
+"""Graphs that no while loop and no branch was drawn for: Switch, Merge, Enter and their kin put together by hand, run
+token by token.
+"""
 
 import numpy as np
 import pytest
@@ -52,7 +54,9 @@ class Counting:
 
 
 def switch(value, predicate):
-    return raw.Switch(data=tf.constant(value), pred=predicate if isinstance(predicate, tf.Tensor) else tf.constant(predicate))
+    return raw.Switch(
+        data=tf.constant(value), pred=predicate if isinstance(predicate, tf.Tensor) else tf.constant(predicate)
+    )
 
 
 def test_a_dead_value_is_not_there_but_its_operation_may_be_run(run):
@@ -91,7 +95,9 @@ def test_an_exit_gives_the_first_value_it_gets(run):
 
 def test_an_exit_is_dead_only_when_its_frame_has_ended(run):
     loop = Counting(tf.constant(0), tf.constant(3))
-    never = raw.Switch(data=loop.switch.output_true, pred=raw.Less(x=loop.switch.output_true, y=enter(tf.constant(-1), constant=True)))
+    never = raw.Switch(
+        data=loop.switch.output_true, pred=raw.Less(x=loop.switch.output_true, y=enter(tf.constant(-1), constant=True))
+    )
     dead = raw.Exit(data=never.output_true)
     assert run(list(raw.Merge(inputs=[dead, loop.exit]))) == [3, 1]
     assert run([dead]) is MISSING
@@ -122,7 +128,9 @@ def test_a_variable_that_stops_coming_round(run):
     first = enter(tf.constant(100))
     other = raw.Merge(inputs=[first, first])
     sides = raw.Switch(data=other.output, pred=loop.predicate)
-    early = raw.Switch(data=sides.output_true, pred=raw.Less(x=loop.switch.output_true, y=enter(tf.constant(2), constant=True)))
+    early = raw.Switch(
+        data=sides.output_true, pred=raw.Less(x=loop.switch.output_true, y=enter(tf.constant(2), constant=True))
+    )
     other.output.op._update_input(1, raw.NextIteration(data=early.output_true))
     stuck = raw.Exit(data=sides.output_false)
     assert run([loop.exit, stuck]) is MISSING
@@ -165,7 +173,9 @@ def test_references_go_through_branches(run):
     sides = raw.RefSwitch(data=ref, pred=taken)
     with tf.control_dependencies([raw.Assign(ref=ref, value=tf.constant(1))]):
         one, hundred = tf.constant(10), tf.constant(100)
-    merged = raw.RefMerge(inputs=[raw.AssignAdd(ref=sides.output_true, value=one), raw.AssignSub(ref=sides.output_false, value=hundred)])
+    merged = raw.RefMerge(
+        inputs=[raw.AssignAdd(ref=sides.output_true, value=one), raw.AssignSub(ref=sides.output_false, value=hundred)]
+    )
     assert run(list(merged)) == [11, 0]
     assert run(list(merged), {taken: False}) == [-99, 1]
 

@@ -10,7 +10,9 @@ from everflow.protos.rewriter_config_pb2 import RewriterConfig
 from everflow.runtime import timeline
 
 FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-PLAIN = tf.ConfigProto(graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(disable_meta_optimizer=True), build_cost_model=1))
+PLAIN = tf.ConfigProto(
+    graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(disable_meta_optimizer=True), build_cost_model=1)
+)
 
 
 def traced():

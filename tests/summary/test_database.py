@@ -1,4 +1,6 @@
-"""tf.contrib.summary.create_db_writer: the rows that one run leaves, drawn in a graph, and what a second run shares with it."""
+"""tf.contrib.summary.create_db_writer: the rows that one run leaves, drawn in a graph, and what a second run shares
+with it.
+"""
 
 import sqlite3
 
@@ -31,7 +33,8 @@ def test_rows(tmp_path):
     write(path, "second")
     with sqlite3.connect(path) as db:
         counts = {
-            table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0] for table in ("Users", "Experiments", "Runs", "Graphs", "Tags")
+            table: db.execute(f"SELECT COUNT(*) FROM {table}").fetchone()[0]
+            for table in ("Users", "Experiments", "Runs", "Graphs", "Tags")
         }
         assert counts == {"Users": 1, "Experiments": 1, "Runs": 2, "Graphs": 2, "Tags": 8}
         tensors = {
@@ -45,10 +48,14 @@ def test_rows(tmp_path):
         assert tensors["im/image"][0] == "images" and tensors["im/image"][3] == "3"
         assert tensors["words"] == ("", 1, tf.string.as_datatype_enum, "2", None)
         strings = "SELECT TensorStrings.data FROM TensorStrings JOIN Tensors ON tensor_rowid = Tensors.rowid JOIN Tags ON series = tag_id"
-        assert db.execute(f"{strings} WHERE tag_name = 'words' ORDER BY run_id, idx").fetchall() == [(b"a",), (b"b",)] * 2
+        assert (
+            db.execute(f"{strings} WHERE tag_name = 'words' ORDER BY run_id, idx").fetchall() == [(b"a",), (b"b",)] * 2
+        )
         edges = "SELECT COUNT(*) FROM NodeInputs JOIN Nodes USING (graph_id, node_id) WHERE op = 'WriteScalarSummary'"
         assert db.execute(edges).fetchone() == (2 * 4,)
-        assert all(finished >= started for started, finished in db.execute("SELECT started_time, finished_time FROM Runs"))
+        assert all(
+            finished >= started for started, finished in db.execute("SELECT started_time, finished_time FROM Runs")
+        )
 
 
 def test_names_and_places(tmp_path):

@@ -32,11 +32,21 @@ def log_dir(tmp_path_factory):
 @pytest.fixture(scope="module")
 def get(log_dir):
     """A function that fetches a path, with its query, from a TensorBoard that has read both runs."""
-    command = [sys.executable, "-m", "tensorboard.main", f"--logdir={log_dir}", "--host=127.0.0.1", "--port=0", "--load_fast=false"]
+    command = [
+        sys.executable,
+        "-m",
+        "tensorboard.main",
+        f"--logdir={log_dir}",
+        "--host=127.0.0.1",
+        "--port=0",
+        "--load_fast=false",
+    ]
     server = subprocess.Popen(command, cwd=log_dir, stderr=subprocess.PIPE, text=True)
     try:
         # The server names its port once it listens.
-        address = next(found[0] for found in (re.search(r"http://127\.0\.0\.1:\d+/", line) for line in server.stderr) if found)
+        address = next(
+            found[0] for found in (re.search(r"http://127\.0\.0\.1:\d+/", line) for line in server.stderr) if found
+        )
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
         def fetch(path, **query):
@@ -45,7 +55,9 @@ def get(log_dir):
 
         # Runs are listed before all of their events are read; what the program wrote last tells the end of it.
         deadline = time.time() + 60
-        while "steps" not in json.loads(fetch("plugin/scalars/tags")).get("train", {}) or b"sureness" not in fetch("plugin/audio/tags"):
+        while "steps" not in json.loads(fetch("plugin/scalars/tags")).get("train", {}) or b"sureness" not in fetch(
+            "plugin/audio/tags"
+        ):
             assert time.time() < deadline
             time.sleep(0.2)
         yield fetch

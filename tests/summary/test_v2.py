@@ -13,7 +13,11 @@ def read(folder):
     """Step, tag, plug-in and array of each value in the only event file of a folder."""
     (path,) = folder.iterdir()
     events = tf.train.summary_iterator(str(path))
-    return [(e.step, v.tag, v.metadata.plugin_data.plugin_name, tf.make_ndarray(v.tensor)) for e in events for v in e.summary.value]
+    return [
+        (e.step, v.tag, v.metadata.plugin_data.plugin_name, tf.make_ndarray(v.tensor))
+        for e in events
+        for v in e.summary.value
+    ]
 
 
 def test_graph(tmp_path):

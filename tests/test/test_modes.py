@@ -59,7 +59,11 @@ def test_functional_control_flow_is_a_second_test():
     case.seen = []
     case.testLoop()
     case.testLoopWithControlFlowV2()
-    assert case.seen == [False, True] and not hasattr(case, "testModeWithControlFlowV2") and not tf.control_flow_v2_enabled()
+    assert (
+        case.seen == [False, True]
+        and not hasattr(case, "testModeWithControlFlowV2")
+        and not tf.control_flow_v2_enabled()
+    )
 
 
 def test_skipping():

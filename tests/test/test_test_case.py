@@ -149,7 +149,9 @@ def test_gradients_against_numbers():
     with tf.Graph().as_default(), tf.Session():
         x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
         y = tf.square(x)
-        theoretical, numerical = tf.test.compute_gradient(x, [2, 2], y, [2, 2], x_init_value=np.ones([2, 2], np.float32))
+        theoretical, numerical = tf.test.compute_gradient(
+            x, [2, 2], y, [2, 2], x_init_value=np.ones([2, 2], np.float32)
+        )
         np.testing.assert_allclose(theoretical, 2 * np.eye(4))
         np.testing.assert_allclose(numerical, 2 * np.eye(4), atol=1e-3)
         assert isinstance(tf.test.compute_gradient([x], [[2, 2]], y, [2, 2]), list)
@@ -171,12 +173,19 @@ def test_benchmark():
                 return self.run_op_benchmark(sess, tf.constant(1.0), min_iters=3, mbs=1)
 
     found = Adding().benchmark_add()
-    assert found["name"] == "Adding.benchmark_add" and found["iters"] == 3 and found["wall_time"] > 0 and found["throughput"] > 0
+    assert (
+        found["name"] == "Adding.benchmark_add"
+        and found["iters"] == 3
+        and found["wall_time"] > 0
+        and found["throughput"] > 0
+    )
     assert tf.test.Benchmark.is_abstract() and not Adding.is_abstract()
 
 
 def test_a_difference_is_shown_where_it_is(case):
-    with pytest.raises(AssertionError, match=r"a\[a\]\[1\] is different from b\[a\]\[1\](.|\n)*not close where = \(array\(\[0\]\),\)"):
+    with pytest.raises(
+        AssertionError, match=r"a\[a\]\[1\] is different from b\[a\]\[1\](.|\n)*not close where = \(array\(\[0\]\),\)"
+    ):
         case.assertAllClose({"a": [[1.0], [2.0, 3.0]]}, {"a": [[1.0], [2.5, 3.0]]})
     with pytest.raises(AssertionError, match=r"not equal lhs = \[4\]"):
         case.assertAllEqual([[1, 2], [3, 4]], [[1, 2], [3, 5]])
@@ -195,7 +204,9 @@ def test_benchmarks_of_a_program(tmp_path):
         "        raise ValueError\n"
         "tf.test.main()\n"
     )
-    done = subprocess.run([sys.executable, str(program), "--benchmarks=Bench.*one"], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, str(program), "--benchmarks=Bench.*one"], capture_output=True, text=True, check=True
+    )
     assert (
         done.stdout.split()
         == (

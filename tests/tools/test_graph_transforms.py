@@ -66,7 +66,11 @@ def test_all_together(model):
 
 
 def test_parsing():
-    assert parse_transforms('a b(x=1, x=2, y="2,3") c()') == [("a", {}), ("b", {"x": ["1", "2"], "y": ["2,3"]}), ("c", {})]
+    assert parse_transforms('a b(x=1, x=2, y="2,3") c()') == [
+        ("a", {}),
+        ("b", {"x": ["1", "2"], "y": ["2,3"]}),
+        ("c", {}),
+    ]
     for wrong in ("a((", "a(x)", "a(x=1", "1"):
         with pytest.raises(tf.errors.InvalidArgumentError):
             parse_transforms(wrong)

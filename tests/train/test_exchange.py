@@ -1,4 +1,5 @@
-"""Files go both ways between TensorFlow 1.15.5 and here: checkpoints, meta graphs, SavedModels, frozen graphs, training that goes on.
+"""Files go both ways between TensorFlow 1.15.5 and here: checkpoints, meta graphs, SavedModels, frozen graphs, training
+that goes on.
 
 One program writes all kinds of files, another reads them and trains on; each runs once here and once there.
 """
@@ -116,7 +117,10 @@ def _check(folder):
         if "losses" in found[name]:
             np.testing.assert_allclose(found[name]["losses"], expected["losses"], rtol=1e-5, err_msg=name)
     np.testing.assert_allclose(found["object"], expected["object"], rtol=1e-6)
-    assert "long" * 50 in found["v1"]["others"] and found["v1"]["others"] == found["v2"]["others"] == found["sharded"]["others"]
+    assert (
+        "long" * 50 in found["v1"]["others"]
+        and found["v1"]["others"] == found["v2"]["others"] == found["sharded"]["others"]
+    )
     assert found["shapes"]["v1"] == found["shapes"]["v2"] == found["shapes"]["sharded"]
     return found["shapes"]
 

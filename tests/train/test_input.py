@@ -31,7 +31,9 @@ def test_lines_of_files_as_batches(tmp_path):
     (tmp_path / "b.csv").write_text("x,y\n5,6\n")
     with tf.Graph().as_default():
         names = [str(tmp_path / n) for n in ("a.csv", "b.csv")]
-        _, line = tf.TextLineReader(skip_header_lines=1).read(tf.train.string_input_producer(names, num_epochs=1, shuffle=False))
+        _, line = tf.TextLineReader(skip_header_lines=1).read(
+            tf.train.string_input_producer(names, num_epochs=1, shuffle=False)
+        )
         x, y = tf.decode_csv(line, [[0], [0]])
         batches = drain(tf.train.batch({"x": x, "y": y}, 2, allow_smaller_final_batch=True))
     assert [b["x"].tolist() for b in batches] == [[1, 3], [5]]
@@ -85,7 +87,9 @@ def test_sparse_tensors_go_through_queues():
 def test_an_error_in_a_runner_reaches_join():
     with tf.Graph().as_default(), tf.Session() as sess:
         q = tf.FIFOQueue(3, tf.float32, shapes=[[]])
-        tf.train.add_queue_runner(tf.train.QueueRunner(q, [q.enqueue(tf.check_numerics(tf.constant(float("nan")), "bad"))]))
+        tf.train.add_queue_runner(
+            tf.train.QueueRunner(q, [q.enqueue(tf.check_numerics(tf.constant(float("nan")), "bad"))])
+        )
         coord = tf.train.Coordinator()
         threads = tf.train.start_queue_runners(sess, coord)
         with pytest.raises(tf.errors.InvalidArgumentError):

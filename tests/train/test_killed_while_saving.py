@@ -9,7 +9,8 @@ import tempfile
 
 import pytest
 
-# One process builds the graph; for each round it forks a child that saves without end, kills it and reads what is there.
+# One process builds the graph; for each round it forks a child that saves without end, kills it and reads what is
+# there.
 PROGRAM = """
 import os, random, signal, sys, time
 import numpy as np
@@ -75,7 +76,9 @@ def test_a_checkpoint_is_always_there(mode, rounds):
     # In memory where that can be: a disk that takes its time would leave no moment but its own.
     with tempfile.TemporaryDirectory(dir="/dev/shm" if os.path.isdir("/dev/shm") else None) as folder:
         command = [sys.executable, "-c", PROGRAM, folder, mode, str(rounds)]
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=900)
+        done = subprocess.run(
+            command, capture_output=True, text=True, env={**os.environ, "OMP_NUM_THREADS": "1"}, timeout=900
+        )
     assert done.returncode == 0, done.stderr[-3000:]
     # Children got to save, so that the moments were within it.
     assert int(done.stdout.split("SAVED ")[1]) > rounds / 3

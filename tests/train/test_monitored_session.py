@@ -97,7 +97,11 @@ def test_final_ops_feeds_and_profiles(tmp_path):
         step, bump = counting()
         x = tf.placeholder(tf.float32, [])
         final = tf.train.FinalOpsHook(step)
-        hooks = [final, tf.train.FeedFnHook(lambda: {x: 2.0}), tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path))]
+        hooks = [
+            final,
+            tf.train.FeedFnHook(lambda: {x: 2.0}),
+            tf.train.ProfilerHook(save_steps=2, output_dir=str(tmp_path)),
+        ]
         with tf.train.SingularMonitoredSession(hooks=hooks) as sess:
             for _ in range(4):
                 assert sess.run([x, bump])[0] == 2.0

@@ -106,7 +106,10 @@ def test_names_and_objects_read_each_other(tmp_path):
         sess.run(tf.global_variables_initializer())
         by_object = checkpoint.save(str(tmp_path / "o"), session=sess)
         by_name = tf.train.Saver().save(sess, str(tmp_path / "n"))
-        for restore in (lambda: tf.train.Saver([v]).restore(sess, by_object), lambda: checkpoint.restore(by_name).run_restore_ops(sess)):
+        for restore in (
+            lambda: tf.train.Saver([v]).restore(sess, by_object),
+            lambda: checkpoint.restore(by_name).run_restore_ops(sess),
+        ):
             sess.run(v.assign([0.0, 0.0]))
             restore()
             np.testing.assert_array_equal(sess.run(v), [1, 2])

@@ -89,10 +89,15 @@ CASES = {
     "rmsprop": (lambda: tf.train.RMSPropOptimizer(0.1, momentum=0.5), rmsprop),
     "adam": (lambda: tf.train.AdamOptimizer(0.1), adam),
     "proximal": (
-        lambda: tf.train.ProximalGradientDescentOptimizer(0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3),
+        lambda: tf.train.ProximalGradientDescentOptimizer(
+            0.1, l1_regularization_strength=0.2, l2_regularization_strength=0.3
+        ),
         proximal,
     ),
-    "ftrl": (lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.02), ftrl),
+    "ftrl": (
+        lambda: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01, l2_regularization_strength=0.02),
+        ftrl,
+    ),
 }
 
 

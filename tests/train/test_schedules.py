@@ -61,7 +61,9 @@ def test_moving_average():
     v = tf.Variable(10.0, name="v")
     ema = T.ExponentialMovingAverage(0.9)
     op = ema.apply([v])
-    assert ema.average_name(v) == "v/ExponentialMovingAverage" and ema.average(v).op.name == "v/ExponentialMovingAverage"
+    assert (
+        ema.average_name(v) == "v/ExponentialMovingAverage" and ema.average(v).op.name == "v/ExponentialMovingAverage"
+    )
     assert tf.moving_average_variables() == [v]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())

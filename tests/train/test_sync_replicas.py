@@ -53,7 +53,12 @@ def test_names_of_the_nodes(graph):
     assert optimizer.chief_init_op.name == "sync_replicas/group_deps"
     assert optimizer.get_chief_queue_runner().name == "dummy_queue"
     names = {op.name for op in graph.get_operations()}
-    assert {"sync_rep_local_step", "sync_replicas/conditional_accumulator", "sync_token_q_Dequeue", "sync_token_q_EnqueueMany"} <= names
+    assert {
+        "sync_rep_local_step",
+        "sync_replicas/conditional_accumulator",
+        "sync_token_q_Dequeue",
+        "sync_token_q_EnqueueMany",
+    } <= names
     with pytest.raises(ValueError, match="Global step is required"):
         optimizer.apply_gradients([(None, tf.get_variable("w", []))])
     with pytest.raises(ValueError, match="at least one"):

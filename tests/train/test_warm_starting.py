@@ -54,7 +54,9 @@ def test_another_vocabulary(checkpoint, tmp_path):
     (tmp_path / "old.txt").write_text("apple\nbanana\ncherry\n")
     (tmp_path / "new.txt").write_text("banana\ndate\napple\n")
     tf.get_variable("emb", [4, 2], initializer=ZEROS)
-    info = tf.train.VocabInfo(str(tmp_path / "new.txt"), 3, 1, str(tmp_path / "old.txt"), backup_initializer=tf.ones_initializer())
+    info = tf.train.VocabInfo(
+        str(tmp_path / "new.txt"), 3, 1, str(tmp_path / "old.txt"), backup_initializer=tf.ones_initializer()
+    )
     tf.train.warm_start(checkpoint, var_name_to_vocab_info={"emb": info})
     np.testing.assert_allclose(started()["emb"], [[1.1, 1.2], [1.0, 1.0], [0.1, 0.2], [1.0, 1.0]])
     with pytest.raises(ValueError, match="not used"):

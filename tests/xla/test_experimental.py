@@ -10,13 +10,19 @@ def test_scopes_mark_nodes_and_their_gradients():
         x = tf.placeholder(tf.float32, [])
         with tf.contrib.compiler.jit.experimental_jit_scope():
             y = x * x
-            with tf.xla.experimental.jit_scope(compile_ops=lambda node: node.op == "Neg", separate_compiled_gradients=True):
+            with tf.xla.experimental.jit_scope(
+                compile_ops=lambda node: node.op == "Neg", separate_compiled_gradients=True
+            ):
                 z = -y
                 w = z + y
         assert y.op.get_attr("_XlaScope") == z.op.get_attr("_XlaScope") == b"jit_scope_0"
         assert [t.op.get_attr("_XlaCompile") for t in (y, z, w)] == [True, True, False]
         (grad,) = tf.gradients(y, x)
-        assert any("_XlaCompile" in op.node_def.attr for op in tf.get_default_graph().get_operations() if op.name.startswith("gradients"))
+        assert any(
+            "_XlaCompile" in op.node_def.attr
+            for op in tf.get_default_graph().get_operations()
+            if op.name.startswith("gradients")
+        )
         with tf.Session() as sess:
             assert sess.run([w, grad], {x: 3.0}) == [0.0, 6.0]
 

@@ -1,7 +1,7 @@
 """What programs of TensorFlow 1's years expect of Python, numpy and scipy, and today's no longer have.
 
-`everflow run` brings it back before the program starts, for that process only. Nothing else in Everflow relies on it, and importing
-everflow changes nothing outside of it.
+`everflow run` brings it back before the program starts, for that process only. Nothing else in Everflow relies on it,
+and importing everflow changes nothing outside of it.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from everflow.cli.bygone import array_methods, numpy_functions, numpy_names, pyt
 
 
 def bring_back() -> None:
-    """Give this process the names and manners of Python 3.7, numpy 1.18 and scipy.misc, where today's have dropped them."""
+    """Give this process the names and manners of Python 3.7, numpy 1.18 and scipy.misc, where today's have dropped
+    them.
+    """
     for part in (python_names, numpy_names, numpy_functions, array_methods, scipy_misc):
         part.bring_back()

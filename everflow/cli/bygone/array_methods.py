@@ -1,8 +1,9 @@
-"""Methods of numpy's arrays that went: `tostring`, `ptp`, `itemset`, and numbers from arrays of one element (`float(sess.run(loss))` where
-the loss has shape [1]).
+"""Methods of numpy's arrays that went: `tostring`, `ptp`, `itemset`, and numbers from arrays of one element
+(`float(sess.run(loss))` where the loss has shape [1]).
 
-`numpy.ndarray` is a type of C, which Python doesn't let anybody add to. A bit in the type says so (Py_TPFLAGS_IMMUTABLETYPE); it is lowered
-while the methods are set, so that Python itself does the work, and then raised again. Where the bit isn't found, arrays stay as they are.
+`numpy.ndarray` is a type of C, which Python doesn't let anybody add to. A bit in the type says so
+(Py_TPFLAGS_IMMUTABLETYPE); it is lowered while the methods are set, so that Python itself does the work, and then
+raised again. Where the bit isn't found, arrays stay as they are.
 """
 
 from __future__ import annotations

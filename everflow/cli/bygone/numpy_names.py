@@ -38,7 +38,14 @@ _RENAMED = {
     "int0": "intp",
     "uint0": "uintp",
 }
-_EXCEPTIONS = ("AxisError", "ComplexWarning", "RankWarning", "TooHardError", "VisibleDeprecationWarning", "ModuleDeprecationWarning")
+_EXCEPTIONS = (
+    "AxisError",
+    "ComplexWarning",
+    "RankWarning",
+    "TooHardError",
+    "VisibleDeprecationWarning",
+    "ModuleDeprecationWarning",
+)
 _PUBLIC_IN_LIB = ("pad", "take_along_axis", "apply_along_axis", "expand_dims", "unique", "in1d", "sliding_window_view")
 
 

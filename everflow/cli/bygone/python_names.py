@@ -30,7 +30,9 @@ def getargspec(func):
     """A function's positional parameters, for functions that have no others."""
     args, varargs, keywords, defaults, only_by_keyword, _, annotations = inspect.getfullargspec(func)
     if only_by_keyword or annotations:
-        raise ValueError("Function has keyword-only parameters or annotations, use getfullargspec() API which can support them")
+        raise ValueError(
+            "Function has keyword-only parameters or annotations, use getfullargspec() API which can support them"
+        )
     return ArgSpec(args, varargs, keywords, defaults)
 
 
@@ -39,7 +41,9 @@ def _sample_of_sets(sample):
 
     @functools.wraps(sample)
     def from_any(self, population, k, **kwargs):
-        return sample(self, tuple(population) if isinstance(population, collections.abc.Set) else population, k, **kwargs)
+        return sample(
+            self, tuple(population) if isinstance(population, collections.abc.Set) else population, k, **kwargs
+        )
 
     return from_any
 

@@ -47,7 +47,9 @@ def toimage(arr, high=255, low=0, cmin=None, cmax=None, pal=None, mode=None, cha
         raise ValueError("'arr' does not have a suitable array shape for any mode.")
     if channel_axis is None:
         channel_axis = (
-            next(axis for channels in (3, 4) for axis in range(3) if data.shape[axis] == channels) if data.shape[2] not in (3, 4) else 2
+            next(axis for channels in (3, 4) for axis in range(3) if data.shape[axis] == channels)
+            if data.shape[2] not in (3, 4)
+            else 2
         )
     pixels = np.moveaxis(bytescale(data, cmin, cmax, high, low), channel_axis, 2)
     image = Image.fromarray(np.ascontiguousarray(pixels))

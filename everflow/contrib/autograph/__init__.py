@@ -21,8 +21,8 @@ __all__ = [
 def convert(recursive=False, optional_features=None, user_requested=True):
     """Decorator: the function's `if`, `while` and `for` work on tensors when it is called.
 
-    `recursive` converts the functions it calls, too; `optional_features` asks for more of the conversion than is usual. The last one is a
-    hint that changes no result.
+    `recursive` converts the functions it calls, too; `optional_features` asks for more of the conversion than is usual.
+    The last one is a hint that changes no result.
     """
     del user_requested
     features = _asked_for(optional_features)

@@ -62,7 +62,9 @@ class _Container(AutoTrackable):
     def _of_layers(self, name):
         return [item for layer in self.layers for item in getattr(layer, name)]
 
-    trainable_variables = trainable_weights = property(lambda self: self._variables("trainable_variables", lambda v: v.trainable))
+    trainable_variables = trainable_weights = property(
+        lambda self: self._variables("trainable_variables", lambda v: v.trainable)
+    )
     non_trainable_variables = non_trainable_weights = property(
         lambda self: self._variables("non_trainable_variables", lambda v: not v.trainable)
     )

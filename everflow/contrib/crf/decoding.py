@@ -48,7 +48,12 @@ def crf_decode(potentials, transition_params, sequence_length):
         backward = CrfDecodeBackwardRnnCell(potentials.shape[2].value)
         last = array.expand_dims(math.cast(math.argmax(last_score, axis=1), dtypes.int32), axis=-1)
         tags, _ = dynamic_rnn(
-            backward, inputs=backpointers, sequence_length=transitions, initial_state=last, time_major=False, dtype=dtypes.int32
+            backward,
+            inputs=backpointers,
+            sequence_length=transitions,
+            initial_state=last,
+            time_major=False,
+            dtype=dtypes.int32,
         )
         tags = array.concat([last, array.squeeze(tags, axis=[2])], axis=1)
         tags = array.reverse_sequence(tags, sequence_length, seq_axis=1)

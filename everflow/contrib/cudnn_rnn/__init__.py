@@ -1,4 +1,6 @@
-"""tf.contrib.cudnn_rnn: networks with cuDNN's formulas, and cells that use their checkpoints step by step. All run on any device."""
+"""tf.contrib.cudnn_rnn: networks with cuDNN's formulas, and cells that use their checkpoints step by step. All run on
+any device.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
@@ -10,4 +12,9 @@ from everflow.contrib.cudnn_rnn.params_format import (
     CudnnParamsFormatConverterRelu,
     CudnnParamsFormatConverterTanh,
 )
-from everflow.contrib.cudnn_rnn.saveables import CudnnGRUSaveable, CudnnLSTMSaveable, CudnnRNNReluSaveable, CudnnRNNTanhSaveable
+from everflow.contrib.cudnn_rnn.saveables import (
+    CudnnGRUSaveable,
+    CudnnLSTMSaveable,
+    CudnnRNNReluSaveable,
+    CudnnRNNTanhSaveable,
+)

@@ -95,10 +95,16 @@ class _CudnnRNN(Layer):
             weights = [self._kernel_initializer(s, dtype=self._plain_dtype) for s in self.canonical_weight_shapes]
             biases = [self._bias_initializer(s, dtype=self._plain_dtype) for s in self.canonical_bias_shapes]
             converter = CONVERTERS[self._rnn_mode](
-                self._num_layers, self._num_units, self._input_size, input_mode=self._input_mode, direction=self._direction
+                self._num_layers,
+                self._num_units,
+                self._input_size,
+                input_mode=self._input_mode,
+                direction=self._direction,
             )
             opaque = converter.to_opaque(weights, biases, **self._dropout_settings())
-            self.kernel = scopes.get_variable("opaque_kernel", dtype=self._plain_dtype, initializer=opaque, validate_shape=False)
+            self.kernel = scopes.get_variable(
+                "opaque_kernel", dtype=self._plain_dtype, initializer=opaque, validate_shape=False
+            )
         self._trainable_weights.append(self.kernel)
         self._make_saveable()
         self.built = True
@@ -135,7 +141,8 @@ class _CudnnRNN(Layer):
     def call(self, inputs, initial_state=None, sequence_lengths=None, time_major=True, training=True):
         """(outputs, states): outputs [time, batch, units * directions], states as `state_shape` says.
 
-        With `time_major=False` the batch comes first in inputs, outputs and states. `sequence_lengths` says how much of each row counts.
+        With `time_major=False` the batch comes first in inputs, outputs and states. `sequence_lengths` says how much of
+        each row counts.
         """
         if initial_state is not None and not isinstance(initial_state, tuple):
             raise TypeError(f"Invalid initial_state type: {type(initial_state)}, expecting tuple.")

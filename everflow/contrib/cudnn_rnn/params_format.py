@@ -1,4 +1,6 @@
-"""The two forms of a network's parameters: one opaque vector, or the kernels and biases of the compatible cells ("canonical")."""
+"""The two forms of a network's parameters: one opaque vector, or the kernels and biases of the compatible cells
+("canonical").
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class _Converter:
     def __init_subclass__(cls):
         cls.kinds.append(cls)
 
-    def __init__(self, num_layers, num_units, input_size, num_proj=None, input_mode="linear_input", direction="unidirectional"):
+    def __init__(
+        self, num_layers, num_units, input_size, num_proj=None, input_mode="linear_input", direction="unidirectional"
+    ):
         if num_proj:
             raise NotImplementedError("num_proj: Everflow has no projections of the state in these networks")
         self._num_layers, self._num_units, self._input_size = num_layers, num_units, input_size
@@ -28,7 +32,10 @@ class _Converter:
         """(number of the cell, depth of its inputs)."""
         for layer in range(self._num_layers):
             for direction in range(self._num_dirs):
-                yield layer * self._num_dirs + direction, self._input_size if layer == 0 else self._num_units * self._num_dirs
+                yield (
+                    layer * self._num_dirs + direction,
+                    self._input_size if layer == 0 else self._num_units * self._num_dirs,
+                )
 
     def _settings(self):
         sizes = {"num_layers": self._num_layers, "num_units": self._num_units, "input_size": self._input_size}
@@ -68,7 +75,11 @@ class _Converter:
     def _joined_kernels(self, weights):
         half = len(weights) // 2
         rows = [array.concat([weights[gate], weights[half + gate]], axis=1) for gate in range(half)]
-        return [array.transpose(array.concat([rows[gate] for gate in self._order], axis=0))] if half > 1 else [array.transpose(rows[0])]
+        return (
+            [array.transpose(array.concat([rows[gate] for gate in self._order], axis=0))]
+            if half > 1
+            else [array.transpose(rows[0])]
+        )
 
     def _joined_biases(self, biases):
         half = len(biases) // 2

@@ -29,7 +29,8 @@ def sloppy_interleave(map_func, cycle_length, block_length=1):
 
 
 def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
-    """Batches that overlap: each starts `window_shift` elements after the one before and takes every `window_stride`-th.
+    """Batches that overlap: each starts `window_shift` elements after the one before and takes every
+    `window_stride`-th.
 
     >>> tf.data.Dataset.range(5).apply(tf.contrib.data.sliding_window_batch(3))  # [0, 1, 2], [1, 2, 3], [2, 3, 4]
     """
@@ -66,10 +67,18 @@ def assert_element_shape(expected_shapes):
     def _check_shape(*elements):
         flat = nest.flatten(elements)
         checked = [
-            tensor if shape.ndims is None else with_shape([-1 if side is None else side for side in shape.as_list()], tensor)
+            tensor
+            if shape.ndims is None
+            else with_shape([-1 if side is None else side for side in shape.as_list()], tensor)
             for shape, tensor in zip(map(TensorShape, nest.flatten(expected_shapes)), flat, strict=True)
         ]
-        return nest.pack_sequence_as(elements, checked) if len(elements) > 1 else checked[0] if len(checked) == 1 else elements[0]
+        return (
+            nest.pack_sequence_as(elements, checked)
+            if len(elements) > 1
+            else checked[0]
+            if len(checked) == 1
+            else elements[0]
+        )
 
     def apply(dataset):
         nest.assert_same_structure(expected_shapes, dataset.output_shapes)
@@ -81,7 +90,14 @@ def assert_element_shape(expected_shapes):
 
 
 def read_batch_features(
-    file_pattern, batch_size, features, reader=TFRecordDatasetV1, reader_args=None, randomize_input=True, num_epochs=None, capacity=10000
+    file_pattern,
+    batch_size,
+    features,
+    reader=TFRecordDatasetV1,
+    reader_args=None,
+    randomize_input=True,
+    num_epochs=None,
+    capacity=10000,
 ):
     """Batches of parsed examples of some files, as tensors."""
     dataset = make_batched_features_dataset(

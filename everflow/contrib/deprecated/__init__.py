@@ -10,7 +10,14 @@ from everflow.framework.scopes import get_collection as _get_collection
 from everflow.framework.scopes import name_scope as _name_scope
 from everflow.ops.io.summaries import collect as _collect
 
-__all__ = ["audio_summary", "histogram_summary", "image_summary", "merge_all_summaries", "merge_summary", "scalar_summary"]
+__all__ = [
+    "audio_summary",
+    "histogram_summary",
+    "image_summary",
+    "merge_all_summaries",
+    "merge_summary",
+    "scalar_summary",
+]
 
 
 def _summary(kind, tag, values, collections, name, **arguments):

@@ -7,8 +7,18 @@ from everflow.contrib.distributions.autoregressive import Autoregressive
 from everflow.contrib.distributions.batch_reshape import BatchReshape
 from everflow.contrib.distributions.bijectors.elementwise import softplus_inverse
 from everflow.contrib.distributions.conditional import ConditionalDistribution, ConditionalTransformedDistribution
-from everflow.contrib.distributions.conjugates import normal_conjugates_known_scale_posterior, normal_conjugates_known_scale_predictive
-from everflow.contrib.distributions.counts import Binomial, Deterministic, Geometric, NegativeBinomial, Poisson, VectorDeterministic
+from everflow.contrib.distributions.conjugates import (
+    normal_conjugates_known_scale_posterior,
+    normal_conjugates_known_scale_predictive,
+)
+from everflow.contrib.distributions.counts import (
+    Binomial,
+    Deterministic,
+    Geometric,
+    NegativeBinomial,
+    Poisson,
+    VectorDeterministic,
+)
 from everflow.contrib.distributions.estimator_head import estimator_head_distribution_regression
 from everflow.contrib.distributions.matrices import (
     SeedStream,
@@ -62,4 +72,8 @@ from everflow.contrib.distributions.wishart import WishartCholesky, WishartFull
 from everflow.distributions import *  # noqa: F403  all of tf.distributions is here too
 from everflow.distributions.beta import BetaWithSoftplusConcentration
 from everflow.distributions.gamma import ExponentialWithSoftplusRate, GammaWithSoftplusConcentrationRate
-from everflow.distributions.location_scale import LaplaceWithSoftplusScale, NormalWithSoftplusScale, StudentTWithAbsDfSoftplusScale
+from everflow.distributions.location_scale import (
+    LaplaceWithSoftplusScale,
+    NormalWithSoftplusScale,
+    StudentTWithAbsDfSoftplusScale,
+)

@@ -1,4 +1,6 @@
-"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normal distributions and their like."""
+"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normal distributions and their
+like.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def _broadcast(a, b):
 
 
 class AffineVector(TransformedDistribution):
-    """Base of the distributions of `loc + scale @ z` for vectors z of independent draws, with a LinearOperator as scale."""
+    """Base of the distributions of `loc + scale @ z` for vectors z of independent draws, with a LinearOperator as
+    scale.
+    """
 
     _base_variance = 1.0  # of one component of z
 
@@ -136,7 +140,9 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
         raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
     size = loc.shape[-1].value
     if multiplier is None:
-        return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, is_self_adjoint=True, is_positive_definite=True)
+        return linear_operators.LinearOperatorIdentity(
+            num_rows=size, dtype=loc.dtype, is_self_adjoint=True, is_positive_definite=True
+        )
     return linear_operators.LinearOperatorScaledIdentity(
         num_rows=size,
         multiplier=convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier"),
@@ -147,7 +153,8 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
 
 
 def diag_scaled(scope_is_name):
-    """Gives a class of `AffineVector`s the constructor that takes the scale as a diagonal, or as a multiple of the identity.
+    """Gives a class of `AffineVector`s the constructor that takes the scale as a diagonal, or as a multiple of the
+    identity.
 
     What is drawn later is in the constructor's own scope where `scope_is_name`, else in a new one of that name.
     """

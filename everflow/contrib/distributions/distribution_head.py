@@ -1,4 +1,6 @@
-"""`DistributionHead`, a head of tf.contrib.learn whose logits are the parameters of a distribution: regression by maximum likelihood."""
+"""`DistributionHead`, a head of tf.contrib.learn whose logits are the parameters of a distribution: regression by
+maximum likelihood.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from everflow.ops import array, math
 class DistributionHead(RegressionHead):
     """Regression by the distribution that `make_distribution_fn` makes of logits."""
 
-    def __init__(self, make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name):
+    def __init__(
+        self, make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name
+    ):
         super().__init__(logits_dimension or label_dimension, label_name, weight_column_name, head_name)
         self._make_distribution_fn = make_distribution_fn
         self._distributions = {}
@@ -32,5 +36,7 @@ class DistributionHead(RegressionHead):
     def _losses(self, logits, labels):
         distribution = self.distribution(logits)
         # One label a row, as the distribution is expected to have one event a row.
-        labels = array.reshape(math.cast(labels, dtypes.float32), array.concat([[-1], distribution.event_shape_tensor()], 0))
+        labels = array.reshape(
+            math.cast(labels, dtypes.float32), array.concat([[-1], distribution.event_shape_tensor()], 0)
+        )
         return -distribution.log_prob(labels)

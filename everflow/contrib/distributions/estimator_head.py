@@ -12,7 +12,8 @@ def estimator_head_distribution_regression(
     enable_centered_bias=False,
     head_name=None,
 ):
-    """A head that makes of logits the distribution of the labels: its loss is their negative log-likelihood, its predictions are means.
+    """A head that makes of logits the distribution of the labels: its loss is their negative log-likelihood, its
+    predictions are means.
 
     >>> def normal(logits):
     ...     return tf.distributions.Normal(logits[:, 0], tf.nn.softplus(logits[:, 1]))
@@ -23,4 +24,6 @@ def estimator_head_distribution_regression(
     # Loaded here: it brings the estimators, which few who want a distribution need.
     from everflow.contrib.distributions.distribution_head import DistributionHead
 
-    return DistributionHead(make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name)
+    return DistributionHead(
+        make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name
+    )

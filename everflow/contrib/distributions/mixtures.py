@@ -25,7 +25,9 @@ class Mixture(Distribution):
     >>> Mixture(Categorical(probs=[0.3, 0.7]), [Normal(1.0, 2.0), Normal(-3.0, 1.0)])
     """
 
-    def __init__(self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False, name="Mixture"):
+    def __init__(
+        self, cat, components, validate_args=False, allow_nan_stats=True, use_static_graph=False, name="Mixture"
+    ):
         parameters = dict(locals())
         if not isinstance(cat, Categorical):
             raise TypeError(f"cat chooses among the components: it must be a Categorical, not {cat!r}")
@@ -35,7 +37,9 @@ class Mixture(Distribution):
             raise TypeError(f"components must be a list or tuple of Distributions, not {components!r}")
         dtype = components[0].dtype
         if not all(component.dtype == dtype for component in components):
-            raise TypeError(f"components must be of one dtype, but are {', '.join(f'{c.name}: {c.dtype.name}' for c in components)}")
+            raise TypeError(
+                f"components must be of one dtype, but are {', '.join(f'{c.name}: {c.dtype.name}' for c in components)}"
+            )
         event_shape, batch_shape = components[0].event_shape, cat.batch_shape
         for component in components:
             event_shape = event_shape.merge_with(component.event_shape)
@@ -44,7 +48,9 @@ class Mixture(Distribution):
             raise ValueError("The rank of events must be known of one component at least")
         classes = constant_value(cat.event_size)
         if classes is None:
-            raise ValueError(f"The number of classes of {cat.name} must be known, and one for each of {len(components)} components")
+            raise ValueError(
+                f"The number of classes of {cat.name} must be known, and one for each of {len(components)} components"
+            )
         if int(classes) != len(components):
             raise ValueError(f"cat.num_classes != len(components): {classes} vs {len(components)}")
         with name_scope(name, values=[cat.logits]) as name:
@@ -85,7 +91,9 @@ class Mixture(Distribution):
 
     def _mean(self):
         means = [component.mean() for component in self.components]
-        weighted = [self._expanded(probability) * mean for probability, mean in zip(self._weights(), means, strict=True)]
+        weighted = [
+            self._expanded(probability) * mean for probability, mean in zip(self._weights(), means, strict=True)
+        ]
         return math.add_n(weighted)
 
     def _stddev(self):
@@ -93,7 +101,9 @@ class Mixture(Distribution):
         means = [component.mean() for component in self.components]
         deviations = [component.stddev() for component in self.components]
         mean = math.add_n([w * m for w, m in zip(weights, means, strict=True)])
-        second = math.add_n([w * (math.square(m) + math.square(s)) for w, m, s in zip(weights, means, deviations, strict=True)])
+        second = math.add_n(
+            [w * (math.square(m) + math.square(s)) for w, m, s in zip(weights, means, deviations, strict=True)]
+        )
         return math.sqrt(second - math.square(mean))
 
     def _log_weights(self):
@@ -131,9 +141,15 @@ class Mixture(Distribution):
             shape, total = array.shape(chosen), array.size(chosen)
         static = self.batch_shape
         batch_size = static.num_elements() if static.is_fully_defined() else math.reduce_prod(self.batch_shape_tensor())
-        event_shape = np.array(self.event_shape.as_list(), np.int32) if self.event_shape.is_fully_defined() else self.event_shape_tensor()
+        event_shape = (
+            np.array(self.event_shape.as_list(), np.int32)
+            if self.event_shape.is_fully_defined()
+            else self.event_shape_tensor()
+        )
         count = self.num_components
-        places = array.dynamic_partition(data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count)
+        places = array.dynamic_partition(
+            data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count
+        )
         in_batch = array.reshape(array.tile(math.range(0, batch_size), [n]), shape)
         in_batch = array.dynamic_partition(data=in_batch, partitions=chosen, num_partitions=count)
         drawn = []
@@ -166,7 +182,14 @@ class MixtureSameFamily(Inner):
 
     _shaped_like = "components_distribution"
 
-    def __init__(self, mixture_distribution, components_distribution, validate_args=False, allow_nan_stats=True, name="MixtureSameFamily"):
+    def __init__(
+        self,
+        mixture_distribution,
+        components_distribution,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="MixtureSameFamily",
+    ):
         parameters = dict(locals())
         with name_scope(name) as name:
             self._mixture_distribution, self._components_distribution = mixture_distribution, components_distribution
@@ -187,11 +210,21 @@ class MixtureSameFamily(Inner):
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:
-                raise ValueError(f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}")
+                raise ValueError(
+                    f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}"
+                )
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
-        super().__init__(components_distribution.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            components_distribution.dtype,
+            NOT_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            parents,
+            name,
+        )
 
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses.")
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
@@ -247,7 +280,12 @@ class MixtureSameFamily(Inner):
             batch_ndims, own = self.batch_shape.ndims, self.mixture_distribution.batch_shape.ndims
             missing = where_v2(self.mixture_distribution.is_scalar_batch(), batch_ndims, batch_ndims - own)
             shape = array.shape(weights)
-            parts = [shape[:-1], array.ones([missing], dtype=dtypes.int32), shape[-1:], array.ones([self._event_ndims], dtype=dtypes.int32)]
+            parts = [
+                shape[:-1],
+                array.ones([missing], dtype=dtypes.int32),
+                shape[-1:],
+                array.ones([self._event_ndims], dtype=dtypes.int32),
+            ]
             return array.reshape(weights, array.concat(parts, 0))
 
     def _with_axis(self, x):
@@ -278,7 +316,13 @@ class Independent(Distribution):
                 raise ValueError(f"reinterpreted_batch_ndims={self._ndims} is too large: {has}")
         parents = distribution._graph_parents
         super().__init__(
-            distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name
+            distribution.dtype,
+            distribution.reparameterization_type,
+            validate_args,
+            distribution.allow_nan_stats,
+            parameters,
+            parents,
+            name,
         )
 
     distribution = property(lambda self: self._distribution, doc="The batch of distributions.")
@@ -294,7 +338,9 @@ class Independent(Distribution):
 
     def _event_shape_tensor(self):
         shape = self.distribution.batch_shape_tensor()
-        return array.concat([shape[-self._ndims :] if self._ndims else shape[:0], self.distribution.event_shape_tensor()], 0)
+        return array.concat(
+            [shape[-self._ndims :] if self._ndims else shape[:0], self.distribution.event_shape_tensor()], 0
+        )
 
     def _event_shape(self):
         shape = self.distribution.batch_shape
@@ -331,4 +377,6 @@ class Independent(Distribution):
 def _kl_independent(a, b, name="kl_independent"):
     if a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined() and a.event_shape != b.event_shape:
         raise ValueError("Event shapes do not match.")
-    return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=[-1 - i for i in range(a.reinterpreted_batch_ndims)])
+    return math.reduce_sum(
+        kl_divergence(a.distribution, b.distribution), axis=[-1 - i for i in range(a.reinterpreted_batch_ndims)]
+    )

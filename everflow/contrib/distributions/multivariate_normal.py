@@ -18,7 +18,9 @@ from everflow.ops.nn import activations as nn
 class MultivariateNormalLinearOperator(AffineVector):
     """The multivariate normal distribution of `loc + scale @ z` for standard normal z, with a LinearOperator as scale."""
 
-    def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalLinearOperator"):
+    def __init__(
+        self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalLinearOperator"
+    ):
         parameters = dict(locals())
         dtype = checked(scale).dtype
         with name_scope(name) as name:
@@ -57,7 +59,9 @@ class MultivariateNormalDiag(MultivariateNormalLinearOperator):
 class MultivariateNormalDiagWithSoftplusScale(MultivariateNormalDiag):
     """MultivariateNormalDiag with `softplus(scale_diag)`."""
 
-    def __init__(self, loc, scale_diag, validate_args=False, allow_nan_stats=True, name="MultivariateNormalDiagWithSoftplusScale"):
+    def __init__(
+        self, loc, scale_diag, validate_args=False, allow_nan_stats=True, name="MultivariateNormalDiagWithSoftplusScale"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[scale_diag]) as name:
             super().__init__(loc, nn.softplus(scale_diag), None, validate_args, allow_nan_stats, name)
@@ -81,7 +85,9 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with name_scope(name) as name, name_scope("init", values=values):
-            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args, scale_perturb_factor, scale_perturb_diag)
+            scale = diag_scale(
+                loc, scale_diag, scale_identity_multiplier, validate_args, scale_perturb_factor, scale_perturb_diag
+            )
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
@@ -90,21 +96,29 @@ def tril_scale(tril, validate_args):
     """The LinearOperator of a lower triangular matrix."""
     if validate_args:
         nonzero = check.assert_none_equal(
-            array.matrix_diag_part(tril), array.zeros([], tril.dtype), message="`scale_tril` must have non-zero diagonal"
+            array.matrix_diag_part(tril),
+            array.zeros([], tril.dtype),
+            message="`scale_tril` must have non-zero diagonal",
         )
         tril = with_dependencies([nonzero], tril)
-    return linear_operators.LinearOperatorLowerTriangular(tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False)
+    return linear_operators.LinearOperatorLowerTriangular(
+        tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
+    )
 
 
 class MultivariateNormalTriL(MultivariateNormalLinearOperator):
     """The multivariate normal distribution with a lower triangular scale: the Cholesky factor of its covariance."""
 
-    def __init__(self, loc=None, scale_tril=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalTriL"):
+    def __init__(
+        self, loc=None, scale_tril=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalTriL"
+    ):
         parameters = dict(locals())
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
             if scale_tril is None:
                 if loc is None:
-                    raise ValueError("Neither loc nor scale_tril is given: one of them has to tell the number of components")
+                    raise ValueError(
+                        "Neither loc nor scale_tril is given: one of them has to tell the number of components"
+                    )
                 scale = diag_scale(loc, None, None, validate_args)
             else:
                 loc = None if loc is None else convert_to_tensor(loc, name="loc")
@@ -117,7 +131,12 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
     """The multivariate normal distribution with a given covariance matrix."""
 
     def __init__(
-        self, loc=None, covariance_matrix=None, validate_args=False, allow_nan_stats=True, name="MultivariateNormalFullCovariance"
+        self,
+        loc=None,
+        covariance_matrix=None,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="MultivariateNormalFullCovariance",
     ):
         parameters = dict(locals())
         with name_scope(name) as name:
@@ -129,7 +148,9 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                         covariance_matrix = with_dependencies(
                             [
                                 check.assert_near(
-                                    covariance_matrix, array.matrix_transpose(covariance_matrix), message="Matrix was not symmetric."
+                                    covariance_matrix,
+                                    array.matrix_transpose(covariance_matrix),
+                                    message="Matrix was not symmetric.",
                                 )
                             ],
                             covariance_matrix,

@@ -49,7 +49,15 @@ class _Classes(Vector):
 class OneHotCategorical(_Classes):
     """One of several classes, as a vector with a 1 in its place."""
 
-    def __init__(self, logits=None, probs=None, dtype=dtypes.int32, validate_args=False, allow_nan_stats=True, name="OneHotCategorical"):
+    def __init__(
+        self,
+        logits=None,
+        probs=None,
+        dtype=dtypes.int32,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="OneHotCategorical",
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
             self._logits, self._probs = checks.get_logits_and_probs(
@@ -57,7 +65,13 @@ class OneHotCategorical(_Classes):
             )
             self._set_sizes()
         super().__init__(
-            dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._logits, self._probs], name
+            dtypes.as_dtype(dtype),
+            NOT_REPARAMETERIZED,
+            validate_args,
+            allow_nan_stats,
+            parameters,
+            [self._logits, self._probs],
+            name,
         )
 
     def _sample_n(self, n, seed=None):
@@ -93,7 +107,10 @@ class OneHotCategorical(_Classes):
         if not self.validate_args:
             return x
         with control_dependencies(
-            [check.assert_non_positive(x), check.assert_near(array.zeros([], dtype=self.dtype), math.reduce_logsumexp(x, axis=[-1]))]
+            [
+                check.assert_non_positive(x),
+                check.assert_near(array.zeros([], dtype=self.dtype), math.reduce_logsumexp(x, axis=[-1])),
+            ]
         ):
             return array.identity(x)
 
@@ -131,7 +148,9 @@ class ExpRelaxedOneHotCategorical(_Classes):
         parents = [self._logits, self._probs, self._temperature]
         super().__init__(dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
 
-    temperature = property(lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot.")
+    temperature = property(
+        lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot."
+    )
 
     def _sample_n(self, n, seed=None):
         sample_shape = array.concat([[n], array.shape(self.logits)], 0)
@@ -139,7 +158,11 @@ class ExpRelaxedOneHotCategorical(_Classes):
         logits_2d = array.reshape(logits, [-1, self.event_size])
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
         uniform = random.random_uniform(
-            shape=array.shape(logits_2d), minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1, dtype=self.dtype, seed=seed
+            shape=array.shape(logits_2d),
+            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
+            maxval=1,
+            dtype=self.dtype,
+            seed=seed,
         )
         gumbel = -math.log(-math.log(uniform))
         noisy_logits = math.div(gumbel + logits_2d, self._temperature_2d)
@@ -161,11 +184,23 @@ class RelaxedOneHotCategorical(TransformedDistribution):
     """Probability vectors near the corners, through which gradients flow: the Gumbel-softmax distribution."""
 
     def __init__(
-        self, temperature, logits=None, probs=None, dtype=None, validate_args=False, allow_nan_stats=True, name="RelaxedOneHotCategorical"
+        self,
+        temperature,
+        logits=None,
+        probs=None,
+        dtype=None,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="RelaxedOneHotCategorical",
     ):
         parameters = dict(locals())
         base = ExpRelaxedOneHotCategorical(
-            temperature, logits=logits, probs=probs, dtype=dtype, validate_args=validate_args, allow_nan_stats=allow_nan_stats
+            temperature,
+            logits=logits,
+            probs=probs,
+            dtype=dtype,
+            validate_args=validate_args,
+            allow_nan_stats=allow_nan_stats,
         )
         super().__init__(base, bijector=Exp(validate_args=validate_args), name=name)
         self._parameters = parameters
@@ -179,12 +214,16 @@ class RelaxedOneHotCategorical(TransformedDistribution):
 class RelaxedBernoulli(TransformedDistribution):
     """Numbers near 0 or 1, through which gradients flow."""
 
-    def __init__(self, temperature, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="RelaxedBernoulli"):
+    def __init__(
+        self, temperature, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="RelaxedBernoulli"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[temperature, logits, probs]) as name:
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
-            self._logits, self._probs = checks.get_logits_and_probs(logits=logits, probs=probs, validate_args=validate_args)
+            self._logits, self._probs = checks.get_logits_and_probs(
+                logits=logits, probs=probs, validate_args=validate_args
+            )
             base = Logistic(
                 self._logits / self._temperature,
                 1.0 / self._temperature,

@@ -109,7 +109,9 @@ class HalfNormal(Scalar):
         with name_scope(name, values=[scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._scale = array.identity(scale, name="scale")
-        super().__init__(self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._scale], name)
+        super().__init__(
+            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._scale], name
+        )
 
     scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
 
@@ -153,7 +155,9 @@ class InverseGamma(ConcentrationRate):
         super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        return 1.0 / random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
+        return 1.0 / random.random_gamma(
+            shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed
+        )
 
     def _log_prob(self, x):
         return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
@@ -173,7 +177,9 @@ class InverseGamma(ConcentrationRate):
         return self._beyond(1, self.rate / (self.concentration - 1.0), "mean")
 
     def _variance(self):
-        variance = math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
+        variance = (
+            math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
+        )
         return self._beyond(2, variance, "variance")
 
     def _mode(self):
@@ -185,14 +191,25 @@ class InverseGamma(ConcentrationRate):
         return self._where_defined(
             value,
             lambda: self.concentration > float(least),
-            lambda: [check.assert_less(convert_to_tensor(float(least), dtype=self.dtype), self.concentration, message=message)],
+            lambda: [
+                check.assert_less(
+                    convert_to_tensor(float(least), dtype=self.dtype), self.concentration, message=message
+                )
+            ],
         )
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     """InverseGamma with `softplus` of both its parameters."""
 
-    def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGammaWithSoftplusConcentrationRate"):
+    def __init__(
+        self,
+        concentration,
+        rate,
+        validate_args=False,
+        allow_nan_stats=True,
+        name="InverseGammaWithSoftplusConcentrationRate",
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[concentration, rate]) as name:
             super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
@@ -209,7 +226,9 @@ class Chi2(Gamma):
         with name_scope(name, values=[df]) as name:
             with control_dependencies([check.assert_positive(df)] if validate_args else []):
                 self._df = array.identity(df, name="df")
-            super().__init__(0.5 * self._df, convert_to_tensor(0.5, dtype=self._df.dtype), validate_args, allow_nan_stats, name)
+            super().__init__(
+                0.5 * self._df, convert_to_tensor(0.5, dtype=self._df.dtype), validate_args, allow_nan_stats, name
+            )
         self._parameters = parameters
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
@@ -224,5 +243,7 @@ class Chi2WithAbsDf(Chi2):
     def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
         parameters = dict(locals())
         with name_scope(name, values=[df]) as name:
-            super().__init__(math.floor(math.abs(df, name="abs_df"), name="floor_abs_df"), validate_args, allow_nan_stats, name)
+            super().__init__(
+                math.floor(math.abs(df, name="abs_df"), name="floor_abs_df"), validate_args, allow_nan_stats, name
+            )
         self._parameters = parameters

@@ -40,7 +40,9 @@ def _and(*facts):
 
 
 class _Override:
-    """A shape that takes the place of a scalar distribution's own; its facts are constants in the graph, as TensorFlow has them there."""
+    """A shape that takes the place of a scalar distribution's own; its facts are constants in the graph, as TensorFlow
+    has them there.
+    """
 
     def __init__(self, shape, base_is_scalar, zero, name):
         self.tensor = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)
@@ -61,7 +63,9 @@ def _of_inverse(method):
 
     def ask(self, y, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only(method)
-        return getattr(self.distribution, method)(self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {}))
+        return getattr(self.distribution, method)(
+            self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {})
+        )
 
     return ask
 
@@ -94,7 +98,13 @@ class TransformedDistribution(Distribution):
         self._distribution = distribution
         parents = list(distribution._graph_parents) + list(self._bijector.graph_parents)
         super().__init__(
-            distribution.dtype, distribution.reparameterization_type, validate_args, distribution.allow_nan_stats, parameters, parents, name
+            distribution.dtype,
+            distribution.reparameterization_type,
+            validate_args,
+            distribution.allow_nan_stats,
+            parameters,
+            parents,
+            name,
         )
 
     distribution = property(lambda self: self._distribution, doc="Where draws come from.")
@@ -116,7 +126,9 @@ class TransformedDistribution(Distribution):
 
     def _event_shape_tensor(self):
         own = self.distribution.event_shape_tensor()
-        return self.bijector.forward_event_shape_tensor(self._event_override.tensor if self._event_override.ndims else own)
+        return self.bijector.forward_event_shape_tensor(
+            self._event_override.tensor if self._event_override.ndims else own
+        )
 
     def _event_shape(self):
         return self.bijector.forward_event_shape(
@@ -190,7 +202,9 @@ class TransformedDistribution(Distribution):
 
     def _quantile(self, value, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only("quantile")
-        return self.bijector.forward(self.distribution.quantile(value, **(distribution_kwargs or {})), **(bijector_kwargs or {}))
+        return self.bijector.forward(
+            self.distribution.quantile(value, **(distribution_kwargs or {})), **(bijector_kwargs or {})
+        )
 
     def _entropy(self):
         if not self.bijector.is_constant_jacobian:

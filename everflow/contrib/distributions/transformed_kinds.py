@@ -1,4 +1,6 @@
-"""Distributions of single numbers that are others, transformed: Kumaraswamy's, sinh-arcsinh, and whole numbers around continuous ones."""
+"""Distributions of single numbers that are others, transformed: Kumaraswamy's, sinh-arcsinh, and whole numbers around
+continuous ones.
+"""
 
 from __future__ import annotations
 
@@ -23,15 +25,21 @@ from everflow.ops.checks import values as check
 class Kumaraswamy(TransformedDistribution):
     """Kumaraswamy's distribution over (0, 1): like a beta distribution, with a simple distribution function."""
 
-    def __init__(self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Kumaraswamy"):
+    def __init__(
+        self, concentration1=None, concentration0=None, validate_args=False, allow_nan_stats=True, name="Kumaraswamy"
+    ):
         parameters = dict(locals())
         with name_scope(name, values=[concentration1, concentration0]) as name:
             concentration1 = convert_to_tensor(concentration1, name="concentration1")
             concentration0 = convert_to_tensor(concentration0, name="concentration0")
         ones = array.ones_like(concentration1 + concentration0)
         super().__init__(
-            distribution=Uniform(low=array.zeros([], dtype=concentration1.dtype), high=ones, allow_nan_stats=allow_nan_stats),
-            bijector=KumaraswamyBijector(concentration1=concentration1, concentration0=concentration0, validate_args=validate_args),
+            distribution=Uniform(
+                low=array.zeros([], dtype=concentration1.dtype), high=ones, allow_nan_stats=allow_nan_stats
+            ),
+            bijector=KumaraswamyBijector(
+                concentration1=concentration1, concentration0=concentration0, validate_args=validate_args
+            ),
             name=name,
         )
         self._parameters = parameters
@@ -41,7 +49,8 @@ class Kumaraswamy(TransformedDistribution):
 
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
-        # The signs of the logarithms are TensorFlow's; the entropy would have both subtracted, and a and b change places.
+        # The signs of the logarithms are TensorFlow's; the entropy would have both subtracted, and a and b change
+        # places.
         return (1 - 1.0 / a) + (1 - 1.0 / b) * (math.digamma(b + 1.0) + np.euler_gamma) + math.log(a) + math.log(b)
 
     def _moment(self, n):
@@ -62,7 +71,9 @@ class Kumaraswamy(TransformedDistribution):
         return self._where_defined(
             math.exp((math.log(a - 1.0) - math.log(a * b - 1.0)) / a),
             lambda: math.logical_and(a > 1.0, b > 1.0),
-            lambda: [check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")],
+            lambda: [
+                check.assert_less(array.ones([], self.dtype), a, message="Mode undefined for concentration1 <= 1.")
+            ],
         )
 
 
@@ -80,7 +91,9 @@ def _common_shape(*parameters):
 
 
 class SinhArcsinh(TransformedDistribution):
-    """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight` says."""
+    """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight`
+    says.
+    """
 
     def __init__(
         self,
@@ -103,11 +116,17 @@ class SinhArcsinh(TransformedDistribution):
             skewness = convert_to_tensor(skewness if skewed else 0.0, name="skewness", dtype=dtype)
             batch_shape = None
             if distribution is None:
-                distribution = Normal(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+                distribution = Normal(
+                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
+                )
                 batch_shape = _common_shape(loc, scale, skewness, tailweight)
             bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = bent if not skewed else SinhArcsinhBijector(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight)
+            unskewed = (
+                bent
+                if not skewed
+                else SinhArcsinhBijector(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight)
+            )
             stretch = 2.0 * scale / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             bijector = Chain([AffineScalar(shift=loc, scale=stretch, validate_args=validate_args), bent])
         super().__init__(distribution, bijector, batch_shape, validate_args=validate_args, name=name)
@@ -121,7 +140,9 @@ class SinhArcsinh(TransformedDistribution):
 
 
 class QuantizedDistribution(Inner):
-    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are given."""
+    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are
+    given.
+    """
 
     def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
         parameters = dict(locals())
@@ -130,7 +151,15 @@ class QuantizedDistribution(Inner):
             self._high = None if high is None else convert_to_tensor(high, dtype=distribution.dtype, name="high")
         self._dist = distribution
         parents = list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None]
-        super().__init__(distribution.dtype, NOT_REPARAMETERIZED, validate_args, distribution.allow_nan_stats, parameters, parents, name)
+        super().__init__(
+            distribution.dtype,
+            NOT_REPARAMETERIZED,
+            validate_args,
+            distribution.allow_nan_stats,
+            parameters,
+            parents,
+            name,
+        )
 
     distribution = property(lambda self: self._dist, doc="The continuous distribution.")
     low = property(lambda self: self._low, doc="The least value, or None.")

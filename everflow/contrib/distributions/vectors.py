@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.contrib.distributions.affine_vectors import AffineVector, checked, diag_scale, diag_scaled, placed, shapes_of
+from everflow.contrib.distributions.affine_vectors import (
+    AffineVector,
+    checked,
+    diag_scale,
+    diag_scaled,
+    placed,
+    shapes_of,
+)
 from everflow.contrib.distributions.bijectors.affine import Affine
 from everflow.contrib.distributions.bijectors.composed import Chain
 from everflow.contrib.distributions.bijectors.elementwise import SinhArcsinh
@@ -18,9 +25,13 @@ from everflow.ops.linalg import operators as linear_operators
 
 
 class VectorExponentialLinearOperator(AffineVector):
-    """The distribution of `loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as scale."""
+    """The distribution of `loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as
+    scale.
+    """
 
-    def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorExponentialLinearOperator"):
+    def __init__(
+        self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorExponentialLinearOperator"
+    ):
         parameters = dict(locals())
         dtype = checked(scale).dtype
         with name_scope(name, values=[loc, *scale.graph_parents]) as name:
@@ -53,10 +64,13 @@ class VectorLaplaceLinearOperator(AffineVector):
 
     _base_variance = 2.0
 
-    def __init__(self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorLaplaceLinearOperator"):
+    def __init__(
+        self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorLaplaceLinearOperator"
+    ):
         parameters = dict(locals())
         dtype = checked(scale).dtype
-        # The name isn't taken from the scope: TensorFlow's graphs have the distribution in a scope of its own name inside this one.
+        # The name isn't taken from the scope: TensorFlow's graphs have the distribution in a scope of its own name
+        # inside this one.
         with name_scope(name, values=[loc, *scale.graph_parents]):
             loc, shapes = placed(loc, scale)
             standard = Laplace(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype))
@@ -78,7 +92,9 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
 
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
-    """Vectors whose components lean to a side by `skewness`, with tails as heavy as `tailweight` says; else as MultivariateNormalDiag."""
+    """Vectors whose components lean to a side by `skewness`, with tails as heavy as `tailweight` says; else as
+    MultivariateNormalDiag.
+    """
 
     def __init__(
         self,
@@ -102,7 +118,9 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             diag = scale.diag if isinstance(scale, linear_operators.LinearOperatorDiag) else scale.diag_part()
             dtype = diag.dtype
             if distribution is None:
-                distribution = Normal(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats)
+                distribution = Normal(
+                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
+                )
             else:
                 # What is overridden below has to be scalar.
                 distribution.is_scalar_event()
@@ -111,7 +129,9 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, dtype=dtype, name="tailweight")
             bent = SinhArcsinh(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = SinhArcsinh(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight) if skewed else bent
+            unskewed = (
+                SinhArcsinh(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight) if skewed else bent
+            )
             stretch = 2.0 * diag / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             affine = Affine(shift=loc, scale_diag=stretch, validate_args=validate_args)
             super().__init__(

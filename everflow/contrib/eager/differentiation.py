@@ -35,7 +35,8 @@ def implicit_gradients(f):
 
 
 def value_and_gradients_function(f, params=None):
-    """A function that gives what `f` does and the gradients of some of its arguments (names or positions; all by default).
+    """A function that gives what `f` does and the gradients of some of its arguments (names or positions; all by
+    default).
 
     A keyword argument `dy` is the gradient of the result, ones by default.
 

@@ -1,4 +1,6 @@
-"""`tfe.Network`: layers made of layers, before there was `tf.keras.Model`. Names of variables tell the way to them: net/dense/kernel."""
+"""`tfe.Network`: layers made of layers, before there was `tf.keras.Model`. Names of variables tell the way to them:
+net/dense/kernel.
+"""
 
 from __future__ import annotations
 
@@ -92,7 +94,9 @@ class Network(Layer):
         """A layer by its name or position."""
         if index is not None:
             if index >= len(self._tracked_layers):
-                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers.")
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers."
+                )
             return self.layers[index]
         if not name:
             raise ValueError("Which layer? get_layer() wants its name or its index")
@@ -103,8 +107,12 @@ class Network(Layer):
     def _nested_layers(self):
         return self.layers
 
-    trainable_weights = property(lambda self: [w for layer in self.layers for w in layer.trainable_weights] if self.trainable else [])
-    non_trainable_weights = property(lambda self: [w for w in self.weights if all(w is not t for t in self.trainable_weights)])
+    trainable_weights = property(
+        lambda self: [w for layer in self.layers for w in layer.trainable_weights] if self.trainable else []
+    )
+    non_trainable_weights = property(
+        lambda self: [w for w in self.weights if all(w is not t for t in self.trainable_weights)]
+    )
     weights = property(lambda self: [w for layer in self.layers for w in layer.weights])
     losses = property(lambda self: [loss for layer in self.layers for loss in layer.losses])
     updates = property(lambda self: [update for layer in self.layers for update in layer.updates])
@@ -129,7 +137,11 @@ class Sequential(Network):
     def call(self, inputs, training=None):
         """Pass inputs through all steps; layers that know of training are told of it."""
         for step in self._steps:
-            if training is not None and isinstance(step, Layer) and (isinstance(step, Sequential) or step._call_takes("training")):
+            if (
+                training is not None
+                and isinstance(step, Layer)
+                and (isinstance(step, Sequential) or step._call_takes("training"))
+            ):
                 inputs = step(inputs, training=training)
             else:
                 inputs = step(inputs)
@@ -158,13 +170,20 @@ def _by_name(network, map_func):
 
 
 def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
-    """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's name."""
+    """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's
+    name.
+    """
     if not network.built:
         raise RuntimeError("The Network has no variables to save yet: call it on inputs first")
     if file_io.is_directory(save_path):
         save_path = os.path.join(save_path, network.name.replace("/", "_"))
     saver = Saver(_by_name(network, map_func))
-    return saver.save(None if executing_eagerly() else get_default_session(), save_path, global_step=global_step, write_meta_graph=False)
+    return saver.save(
+        None if executing_eagerly() else get_default_session(),
+        save_path,
+        global_step=global_step,
+        write_meta_graph=False,
+    )
 
 
 def restore_network_checkpoint(network, save_path, map_func=None):

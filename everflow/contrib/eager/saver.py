@@ -31,7 +31,9 @@ class Saver:
 
 @contextlib.contextmanager
 def restore_variables_on_create(save_path, map_func=None):
-    """A context in which variables begin with the values that a checkpoint has for their names; `map_func` changes the names looked up."""
+    """A context in which variables begin with the values that a checkpoint has for their names; `map_func` changes the
+    names looked up.
+    """
     if not save_path:
         yield
         return

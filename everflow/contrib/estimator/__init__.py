@@ -2,7 +2,10 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.contrib.estimator.boosted_trees import boosted_trees_classifier_train_in_memory, boosted_trees_regressor_train_in_memory
+from everflow.contrib.estimator.boosted_trees import (
+    boosted_trees_classifier_train_in_memory,
+    boosted_trees_regressor_train_in_memory,
+)
 from everflow.contrib.estimator.extenders import clip_gradients_by_norm, forward_features
 from everflow.contrib.estimator.heads import (
     binary_classification_head,
@@ -21,5 +24,9 @@ from everflow.contrib.estimator.saved_models import (
 )
 from everflow.contrib.estimator.towers import TowerOptimizer, replicate_model_fn
 from everflow.estimator.canned.logit_functions import call_logit_fn
-from everflow.estimator.experimental import build_raw_supervised_input_receiver_fn, dnn_logit_fn_builder, linear_logit_fn_builder
+from everflow.estimator.experimental import (
+    build_raw_supervised_input_receiver_fn,
+    dnn_logit_fn_builder,
+    linear_logit_fn_builder,
+)
 from everflow.estimator.extenders import add_metrics

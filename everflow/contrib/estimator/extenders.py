@@ -45,7 +45,9 @@ def forward_features(estimator, keys=None, sparse_default_values=None):
     elif isinstance(keys, list):
         for key in keys:
             if not isinstance(key, str):
-                raise TypeError(f"All items in the given keys list should be a string. There exist an item with type: {type(key)}")
+                raise TypeError(
+                    f"All items in the given keys list should be a string. There exist an item with type: {type(key)}"
+                )
     elif keys is not None:
         raise TypeError(f"keys should be either a string or a list of strings. Given: {type(keys)}")
 

@@ -12,31 +12,52 @@ from everflow.losses import Reduction
 
 
 def binary_classification_head(
-    weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, name=None
+    weight_column=None,
+    thresholds=None,
+    label_vocabulary=None,
+    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn=None,
+    name=None,
 ):
     """A head that tells two classes apart by one logit."""
     return BinaryHead(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
 
 def multi_class_head(
-    n_classes, weight_column=None, label_vocabulary=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, name=None
+    n_classes,
+    weight_column=None,
+    label_vocabulary=None,
+    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn=None,
+    name=None,
 ):
     """A head that tells one of more than two classes."""
     return MultiClassHead(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
 
 
 def regression_head(
-    weight_column=None, label_dimension=1, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None, inverse_link_fn=None, name=None
+    weight_column=None,
+    label_dimension=1,
+    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+    loss_fn=None,
+    inverse_link_fn=None,
+    name=None,
 ):
     """A head that predicts numbers; squared errors, unless there is a `loss_fn`."""
     return RegressionHead(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
 
 
 def poisson_regression_head(
-    weight_column=None, label_dimension=1, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, compute_full_loss=True, name=None
+    weight_column=None,
+    label_dimension=1,
+    loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
+    compute_full_loss=True,
+    name=None,
 ):
     """A head that predicts counts."""
-    return RegressionHead(label_dimension, weight_column, loss_reduction, *poisson_loss_and_link(compute_full_loss), name)
+    return RegressionHead(
+        label_dimension, weight_column, loss_reduction, *poisson_loss_and_link(compute_full_loss), name
+    )
 
 
 def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):
@@ -49,7 +70,14 @@ def multi_label_head(n_classes, weight_column=None, thresholds=None, label_vocab
                      classes_for_class_based_metrics=None, name=None):  # fmt: skip
     """A head that tells for each class whether it holds."""
     return MultiLabelHead(
-        n_classes, weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, classes_for_class_based_metrics, name
+        n_classes,
+        weight_column,
+        thresholds,
+        label_vocabulary,
+        loss_reduction,
+        loss_fn,
+        classes_for_class_based_metrics,
+        name,
     )
 
 

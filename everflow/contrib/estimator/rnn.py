@@ -45,7 +45,10 @@ def _cell_function(num_units, cell_type):
 def _with_context(context, sequence):
     """A sequence with what is the same at all its steps beside each."""
     checks = []
-    for tensor, rank, what in ((sequence, 3, "sequence_input must have rank 3"), (context, 2, "context_input must have rank 2")):
+    for tensor, rank, what in (
+        (sequence, 3, "sequence_input must have rank 3"),
+        (context, 2, "context_input must have rank 2"),
+    ):
         checks.append(check_shapes.assert_rank(tensor, rank, message=what, data=[array.shape(tensor)]))
         checks.append(check_shapes.assert_type(tensor, dtypes.float32))
     with control_dependencies(checks):
@@ -65,7 +68,9 @@ def _last_outputs(outputs, lengths):
         return selected
 
 
-def _model_fn(features, labels, mode, head, cell_fn, sequence_columns, context_columns, optimizer, input_layer_partitioner, config):
+def _model_fn(
+    features, labels, mode, head, cell_fn, sequence_columns, context_columns, optimizer, input_layer_partitioner, config
+):
     assert_features_are_dict(features)
     with variable_scope("rnn", values=tuple(features.values()), partitioner=default_partitioner(config)):
         partitioner = input_layer_partitioner or default_partitioner(config)
@@ -80,16 +85,21 @@ def _model_fn(features, labels, mode, head, cell_fn, sequence_columns, context_c
             logits = dense(outputs, units=head.logits_dimension)
         array.sequence_mask(lengths)
         if isinstance(optimizer, str):
-            optimizer = clip_gradients_by_norm(get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE), _CLIP_NORM)
+            optimizer = clip_gradients_by_norm(
+                get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE), _CLIP_NORM
+            )
         else:
             optimizer = get_optimizer_instance(optimizer)
-        return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits)
+        return head.create_estimator_spec(
+            features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits
+        )
 
 
 class RNNEstimator(Estimator):
     """A recurrent network for any head.
 
-    `num_units` has the width of each layer, `cell_type` is "basic_rnn", "lstm", "gru" or a class of cells; or `rnn_cell_fn(mode)` makes the cell.
+    `num_units` has the width of each layer, `cell_type` is "basic_rnn", "lstm", "gru" or a class of cells; or
+    `rnn_cell_fn(mode)` makes the cell.
     """
 
     def __init__(self, head, sequence_feature_columns, context_feature_columns=None, num_units=None, cell_type=USE_DEFAULT,

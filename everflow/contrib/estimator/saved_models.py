@@ -9,14 +9,22 @@ from everflow.framework.graph import Graph
 
 
 def export_saved_model_for_mode(
-    estimator, export_dir_base, input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None, mode=ModeKeys.PREDICT
+    estimator,
+    export_dir_base,
+    input_receiver_fn,
+    assets_extra=None,
+    as_text=False,
+    checkpoint_path=None,
+    mode=ModeKeys.PREDICT,
 ):
     """`Estimator.export_saved_model` for a mode."""
     how = assets_extra, as_text, checkpoint_path
     return estimator.export_saved_model(export_dir_base, input_receiver_fn, *how, experimental_mode=mode)
 
 
-def export_all_saved_models(estimator, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False, checkpoint_path=None):
+def export_all_saved_models(
+    estimator, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False, checkpoint_path=None
+):
     """`Estimator.experimental_export_all_saved_models`."""
     how = assets_extra, as_text, checkpoint_path
     return estimator.experimental_export_all_saved_models(export_dir_base, input_receiver_fn_map, *how)

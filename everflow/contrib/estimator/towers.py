@@ -1,7 +1,7 @@
 """`replicate_model_fn` and `TowerOptimizer`, by which programs spread a batch over GPUs.
 
-The model is drawn once, over the whole batch, on the first device: the mean (or sum) of towers' losses over shares of a batch is the loss
-of the batch, so training is the same.
+The model is drawn once, over the whole batch, on the first device: the mean (or sum) of towers' losses over shares of a
+batch is the loss of the batch, so training is the same.
 """
 
 from __future__ import annotations
@@ -22,19 +22,27 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
     check_model_fn(model_fn, None)
     devices = devices or [f"/device:GPU:{i}" for i, _ in enumerate(list_physical_devices("GPU"))] or ["/device:CPU:0"]
     if len(devices) > 1:
-        logging.info("The model runs on %s, over whole batches, rather than on shares of them on each of %s.", devices[0], devices)
+        logging.info(
+            "The model runs on %s, over whole batches, rather than on shares of them on each of %s.",
+            devices[0],
+            devices,
+        )
 
     def single_device_model_fn(features, labels, mode, params=None, config=None):
         if "labels" not in fn_args(model_fn) and labels is not None:
             raise ValueError("The input_fn returns labels, for which the model_fn has no argument `labels`")
         with device(devices[0]):
-            return model_fn(features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config))
+            return model_fn(
+                features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config)
+            )
 
     return single_device_model_fn
 
 
 class TowerOptimizer(WrappingOptimizer):
-    """An optimizer in a model function that `replicate_model_fn` is given: with one tower, it does what the one inside does."""
+    """An optimizer in a model function that `replicate_model_fn` is given: with one tower, it does what the one inside
+    does.
+    """
 
     COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
 

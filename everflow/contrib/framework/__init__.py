@@ -1,4 +1,6 @@
-"""tf.contrib.framework: arg_scope, variables of models, restoring from other checkpoints, and small tools on tensors and names."""
+"""tf.contrib.framework: arg_scope, variables of models, restoring from other checkpoints, and small tools on tensors
+and names.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -9,8 +9,8 @@ from everflow.protos.node_def_pb2 import NodeDef
 def fuse_op(graph_def, input_nodes, output_nodes, output_dtypes, output_quantized, op_name, op_type):
     """A GraphDef with one node of type `op_type` in place of what lies between input nodes and output nodes.
 
-    It takes the input nodes, and each output node, which has one input, takes an output of it. `output_dtypes` are numbers of the DataType
-    enum.
+    It takes the input nodes, and each output node, which has one input, takes an output of it. `output_dtypes` are
+    numbers of the DataType enum.
     """
     if not isinstance(graph_def, GraphDef):
         raise TypeError(f"fuse_op takes a GraphDef, not a {type(graph_def)}")

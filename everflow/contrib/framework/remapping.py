@@ -1,4 +1,6 @@
-"""Initializers that take embeddings, biases and slots from a checkpoint, with their rows in the order of another vocabulary."""
+"""Initializers that take embeddings, biases and slots from a checkpoint, with their rows in the order of another
+vocabulary.
+"""
 
 from __future__ import annotations
 

@@ -226,12 +226,18 @@ class BoundedTensorSpec(TensorSpec):
     def from_spec(cls, spec):
         """A spec with the bounds of `spec`, or where it has none those of its dtype."""
         dtype = dtypes.as_dtype(spec.dtype)
-        return cls(spec.shape, spec.dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name)
+        return cls(
+            spec.shape, spec.dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name
+        )
 
     def __repr__(self):
         return f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, minimum={self.minimum!r}, maximum={self.maximum!r})"
 
     def __eq__(self, other):
-        return super().__eq__(other) and np.allclose(self.minimum, other.minimum) and np.allclose(self.maximum, other.maximum)
+        return (
+            super().__eq__(other)
+            and np.allclose(self.minimum, other.minimum)
+            and np.allclose(self.maximum, other.maximum)
+        )
 
     __hash__ = TensorSpec.__hash__

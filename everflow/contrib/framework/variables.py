@@ -1,4 +1,6 @@
-"""Variables of models: made with devices and collections given, found by scope, name or pattern, and chosen to be restored."""
+"""Variables of models: made with devices and collections given, found by scope, name or pattern, and chosen to be
+restored.
+"""
 
 from __future__ import annotations
 
@@ -84,7 +86,12 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
     if use_resource is None:
         use_resource = scopes.get_variable_scope().use_resource
     return Variable(
-        initial_value, trainable=False, collections=[collection], validate_shape=validate_shape, use_resource=use_resource, name=name
+        initial_value,
+        trainable=False,
+        collections=[collection],
+        validate_shape=validate_shape,
+        use_resource=use_resource,
+        name=name,
     )
 
 

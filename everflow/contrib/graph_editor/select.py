@@ -112,7 +112,9 @@ def _seeds(given, of_tensors):
     return elements.make_list_of_op(given, allow_graph=False)
 
 
-def get_forward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None):
+def get_forward_walk_ops(
+    seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_outputs=None
+):
     """The operations that depend on seeds, seeds included. A tensor stands for the operations that take it."""
     _, control_outputs = check_cios(False, control_outputs)
     stops = set(elements.make_list_of_t(stop_at_ts))
@@ -124,7 +126,9 @@ def get_forward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_f
     return _walk(_seeds(seed_ops, elements.get_consuming_ops), inclusive, within_ops, within_ops_fn, following)
 
 
-def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_inputs=False):
+def get_backward_walk_ops(
+    seed_ops, inclusive=True, within_ops=None, within_ops_fn=None, stop_at_ts=(), control_inputs=False
+):
     """The operations that seeds depend on, seeds included. A tensor stands for the operation that makes it."""
     stops = set(elements.make_list_of_t(stop_at_ts))
 
@@ -135,7 +139,9 @@ def get_backward_walk_ops(seed_ops, inclusive=True, within_ops=None, within_ops_
     return _walk(_seeds(seed_ops, elements.get_generating_ops), inclusive, within_ops, within_ops_fn, following)
 
 
-def _both_walks(forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios):
+def _both_walks(
+    forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios
+):
     control_inputs, control_outputs = check_cios(*cios)
     forward = get_forward_walk_ops(
         forward_seed_ops, forward_inclusive, within_ops, within_ops_fn=within_ops_fn, control_outputs=control_outputs
@@ -162,11 +168,15 @@ def get_walks_union_ops(forward_seed_ops, backward_seed_ops, forward_inclusive=T
     """The operations that depend on the first seeds, and those that the second depend on."""
     cios = (control_inputs, control_outputs, control_ios)
     return elements.unique(
-        *_both_walks(forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios)
+        *_both_walks(
+            forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios
+        )
     )
 
 
-def get_within_boundary_ops(ops, seed_ops, boundary_ops=(), inclusive=True, control_inputs=False, control_outputs=None, control_ios=None):
+def get_within_boundary_ops(
+    ops, seed_ops, boundary_ops=(), inclusive=True, control_inputs=False, control_outputs=None, control_ios=None
+):
     """The operations that are connected to seeds, in either direction, without passing `boundary_ops`."""
     control_inputs, control_outputs = check_cios(control_inputs, control_outputs, control_ios)
     ops, boundary = elements.make_list_of_op(ops), set(elements.make_list_of_op(boundary_ops))
@@ -221,7 +231,11 @@ def select_ops(*args, **kwargs):
         graph,
         "(?#ops)" if restrict is True else "",
         filter_ops_from_regex,
-        lambda arg: elements.make_list_of_op(arg, ignore_ts=True) if not isinstance(arg, (Operation, Tensor)) else _one(arg, Operation),
+        lambda arg: (
+            elements.make_list_of_op(arg, ignore_ts=True)
+            if not isinstance(arg, (Operation, Tensor))
+            else _one(arg, Operation)
+        ),
     )
     return ops if positive_filter is None else [op for op in ops if positive_filter(op)]
 
@@ -238,12 +252,18 @@ def select_ts(*args, **kwargs):
         graph,
         _TENSOR_MARK if restrict is True else "",
         filter_ts_from_regex,
-        lambda arg: elements.make_list_of_t(arg, ignore_ops=True) if not isinstance(arg, (Operation, Tensor)) else _one(arg, Tensor),
+        lambda arg: (
+            elements.make_list_of_t(arg, ignore_ops=True)
+            if not isinstance(arg, (Operation, Tensor))
+            else _one(arg, Tensor)
+        ),
     )
     return ts if positive_filter is None else [t for t in ts if positive_filter(t)]
 
 
 def select_ops_and_ts(*args, **kwargs):
     """(operations, tensors): regular expressions are for operations, those that begin with "(?#ts)" for tensors."""
-    ops = select_ops(*[a for a in args if not (can_be_regex(a) and make_regex(a).pattern.startswith(_TENSOR_MARK))], **kwargs)
+    ops = select_ops(
+        *[a for a in args if not (can_be_regex(a) and make_regex(a).pattern.startswith(_TENSOR_MARK))], **kwargs
+    )
     return ops, select_ts(*args, restrict_ts_regex=True, **kwargs)

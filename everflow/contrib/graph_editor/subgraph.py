@@ -141,7 +141,9 @@ class SubGraphView:
         """A view without the operations that no output depends on and no input leads to."""
         made = self.copy()
         used = set(
-            select.get_walks_union_ops(self.connected_inputs, self.connected_outputs, within_ops=self._ops, control_inputs=control_inputs)
+            select.get_walks_union_ops(
+                self.connected_inputs, self.connected_outputs, within_ops=self._ops, control_inputs=control_inputs
+            )
         )
         made._ops = [op for op in self._ops if op in used]
         return made
@@ -151,7 +153,11 @@ class SubGraphView:
             return "SubGraphView: empty"
 
         def section(title, items, name):
-            lines = [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)] if items else [f"** {title}: empty"]
+            lines = (
+                [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)]
+                if items
+                else [f"** {title}: empty"]
+            )
             return "\n".join(lines)
 
         def tensor(t):

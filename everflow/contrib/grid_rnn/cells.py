@@ -1,4 +1,6 @@
-"""Grids of one, two and three dimensions with the usual cells; the first dimension takes the input and gives the output."""
+"""Grids of one, two and three dimensions with the usual cells; the first dimension takes the input and gives the
+output.
+"""
 
 from __future__ import annotations
 
@@ -48,26 +50,48 @@ class Grid2BasicRNNCell(_InDepth):
 class Grid2BasicLSTMCell(_InDepth):
     """Depth and time, LSTMs without peepholes along both."""
 
-    def __init__(self, num_units, tied=False, non_recurrent_fn=None, forget_bias=1, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(2, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+    def __init__(
+        self, num_units, tied=False, non_recurrent_fn=None, forget_bias=1, state_is_tuple=True, output_is_tuple=True
+    ):
+        super().__init__(
+            2, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
+        )
 
 
 class Grid2LSTMCell(_InDepth):
     """Depth and time, LSTMs along both."""
 
     def __init__(
-        self, num_units, tied=False, non_recurrent_fn=None, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True
+        self,
+        num_units,
+        tied=False,
+        non_recurrent_fn=None,
+        use_peepholes=False,
+        forget_bias=1.0,
+        state_is_tuple=True,
+        output_is_tuple=True,
     ):
-        super().__init__(2, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+        super().__init__(
+            2, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
+        )
 
 
 class Grid3LSTMCell(_InDepth):
     """Depth and two more dimensions, LSTMs along all."""
 
     def __init__(
-        self, num_units, tied=False, non_recurrent_fn=None, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True
+        self,
+        num_units,
+        tied=False,
+        non_recurrent_fn=None,
+        use_peepholes=False,
+        forget_bias=1.0,
+        state_is_tuple=True,
+        output_is_tuple=True,
     ):
-        super().__init__(3, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+        super().__init__(
+            3, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
+        )
 
 
 class Grid2GRUCell(_InDepth):

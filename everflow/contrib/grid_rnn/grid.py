@@ -14,8 +14,8 @@ from everflow.rnn.cells import LSTMCell, LSTMStateTuple, RNNCell
 class GridRNNCell(RNNCell):
     """A grid cell; `cell_fn(num_units)` makes the cell of each dimension, or of all where they are `tied`.
 
-    `input_dims` take in the input, a part each; `output_dims` give the outputs; dimensions in `non_recurrent_dims` are one layer with
-    `non_recurrent_fn` and keep no state.
+    `input_dims` take in the input, a part each; `output_dims` give the outputs; dimensions in `non_recurrent_dims` are
+    one layer with `non_recurrent_fn` and keep no state.
 
     >>> cell = tf.contrib.grid_rnn.GridRNNCell(64, num_dims=2, input_dims=0, output_dims=0, priority_dims=0)
     """
@@ -98,7 +98,11 @@ class GridRNNCell(RNNCell):
         if not dims:
             return
         *before, last = seen
-        others = array.concat(before, 1) if before else array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
+        others = (
+            array.concat(before, 1)
+            if before
+            else array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
+        )
         for d in dims:
             kind = "non_recurrent" if d in self._plain_dims else "recurrent"
             everything = array.concat([others, last], 1) if d in self._plain_dims else None

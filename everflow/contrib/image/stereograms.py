@@ -13,8 +13,9 @@ def single_image_random_dot_stereograms(
 ):  # fmt: skip
     """An image of dots in which two eyes see the depths of a matrix: larger numbers come nearer.
 
-    `output_image_shape` is [width, height, channels]; `output_data_window` [width, height] is the part of it that shows the data. With
-    `number_colors` above 256 the image has three channels. Two dots at the bottom (`convergence_dots_size`) help the eyes to converge.
+    `output_image_shape` is [width, height, channels]; `output_data_window` [width, height] is the part of it that shows
+    the data. With `number_colors` above 256 the image has three channels. Two dots at the bottom
+    (`convergence_dots_size`) help the eyes to converge.
     """
     # What isn't given is left to the op's defaults.
     given = {name: value for name, value in locals().items() if value is not None and name != "depth_values"}

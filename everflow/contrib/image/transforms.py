@@ -73,8 +73,12 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
     with name_scope(name or "angles_to_projective_transforms"):
         angles = convert_to_tensor(angles, name="angles", dtype=dtypes.float32)
         angles = _rows(angles, 1, "Angles")
-        x_offset = ((image_width - 1) - (math.cos(angles) * (image_width - 1) - math.sin(angles) * (image_height - 1))) / 2.0
-        y_offset = ((image_height - 1) - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))) / 2.0
+        x_offset = (
+            (image_width - 1) - (math.cos(angles) * (image_width - 1) - math.sin(angles) * (image_height - 1))
+        ) / 2.0
+        y_offset = (
+            (image_height - 1) - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))
+        ) / 2.0
         count = array.shape(angles)[0]
         return array.concat(
             values=[

@@ -120,10 +120,14 @@ def _phi(r, order):
         return math.pow(math.maximum(r, _EPSILON), 0.5 * order)
 
 
-def interpolate_spline(train_points, train_values, query_points, order, regularization_weight=0.0, name="interpolate_spline"):
+def interpolate_spline(
+    train_points, train_values, query_points, order, regularization_weight=0.0, name="interpolate_spline"
+):
     """Values at query points of the polyharmonic spline through [batch, n, d] points with [batch, n, k] values."""
     with name_scope(name):
-        train_points, train_values, query_points = (convert_to_tensor(t) for t in (train_points, train_values, query_points))
+        train_points, train_values, query_points = (
+            convert_to_tensor(t) for t in (train_points, train_values, query_points)
+        )
         with name_scope("solve"):
             weights, linear = _solve_spline(train_points, train_values, order, regularization_weight)
         with name_scope("predict"):

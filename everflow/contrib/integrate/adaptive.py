@@ -1,4 +1,6 @@
-"""Dormand and Prince's method of fifth order: the step is as large as the estimated error allows, and values between are interpolated."""
+"""Dormand and Prince's method of fifth order: the step is as large as the estimated error allows, and values between
+are interpolated.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
-# Butcher's tableau: where the slopes are taken, from which slopes, and how they are weighted. The last slope is the next step's first.
+# Butcher's tableau: where the slopes are taken, from which slopes, and how they are weighted. The last slope is the
+# next step's first.
 _ALPHA = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 _BETA = (
     (1 / 5,),
@@ -92,8 +95,8 @@ def _next_size(dt, ratio, safety, ifactor, dfactor):
 def odeint(func, y0, t, rtol=1e-6, atol=1e-12, method=None, options=None, full_output=False, name=None):
     """y at each of the times `t`, for dy/dt = func(y, t) and y = y0 at t[0].
 
-    `method` is "dopri5", the only one; its `options` are first_step, safety, ifactor, dfactor and max_num_steps. With `full_output` a
-    dict tells of the steps that were tried.
+    `method` is "dopri5", the only one; its `options` are first_step, safety, ifactor, dfactor and max_num_steps. With
+    `full_output` a dict tells of the steps that were tried.
 
     >>> y = tf.contrib.integrate.odeint(lambda y, t: -y, tf.constant(1.0), [0.0, 1.0, 2.0])
     """
@@ -161,7 +164,9 @@ class _Solver:
             accepted, moved, lambda: [array.identity(x) for x in (step.y, step.f, step.t0, step.t1, *step.coefficients)]
         )
         following = _Step(y, f, start, end, _next_size(step.dt, ratio, *self._factors), coefficients)
-        history = _History(history.points.write(history.points.size(), t1), history.ratios.write(history.ratios.size(), ratio))
+        history = _History(
+            history.points.write(history.points.size(), t1), history.ratios.write(history.ratios.size(), ratio)
+        )
         return following, history, count + 1
 
 
@@ -181,11 +186,19 @@ def _solve(func, y0, t, rtol, atol, full_output, name, **options):
     history = _History(*(TensorArray(dtype, **growing) for dtype in (t.dtype, rtol.dtype)))
     solution = TensorArray(y0.dtype, number).write(0, y0)
     solution, step, history, _ = while_loop(
-        lambda solution, step, history, i: i < number, one_output, (solution, step, history, 1), name="time_loop", parallel_iterations=1
+        lambda solution, step, history, i: i < number,
+        one_output,
+        (solution, step, history, 1),
+        name="time_loop",
+        parallel_iterations=1,
     )
     y = solution.stack(name=name)
     y.set_shape(t.shape.concatenate(y0.shape))
     if not full_output:
         return y
     points = history.points.stack()
-    return y, {"num_func_evals": 6 * array.size(points) + 1, "integrate_points": points, "error_ratio": history.ratios.stack()}
+    return y, {
+        "num_func_evals": 6 * array.size(points) + 1,
+        "integrate_points": points,
+        "error_ratio": history.ratios.stack(),
+    }

@@ -12,7 +12,12 @@ from everflow.ops.nn import activations as nn
 
 
 def sparse_multiclass_hinge_loss(
-    labels, logits, weights=1.0, scope=None, loss_collection=GraphKeys.LOSSES, reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
+    labels,
+    logits,
+    weights=1.0,
+    scope=None,
+    loss_collection=GraphKeys.LOSSES,
+    reduction=Reduction.SUM_BY_NONZERO_WEIGHTS,
 ):
     """How far the best wrong class comes within 1 of the right one: labels [n] or [n, 1], logits [n, classes]."""
     with name_scope(scope, "sparse_multiclass_hinge_loss", (logits, labels)) as scope:

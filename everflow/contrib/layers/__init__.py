@@ -1,4 +1,6 @@
-"""tf.contrib.layers: layers with model variables and collections, regularizers, initializers, summaries and `optimize_loss`."""
+"""tf.contrib.layers: layers with model variables and collections, regularizers, initializers, summaries and
+`optimize_loss`.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
@@ -47,16 +49,41 @@ from everflow.contrib.layers.dense import (
     relu,
     relu6,
 )
-from everflow.contrib.layers.embedding_columns import embedding_column, one_hot_column, scattered_embedding_column, shared_embedding_columns
-from everflow.contrib.layers.embeddings import bow_encoder, embed_sequence, embedding_lookup_unique, safe_embedding_lookup_sparse
+from everflow.contrib.layers.embedding_columns import (
+    embedding_column,
+    one_hot_column,
+    scattered_embedding_column,
+    shared_embedding_columns,
+)
+from everflow.contrib.layers.embeddings import (
+    bow_encoder,
+    embed_sequence,
+    embedding_lookup_unique,
+    safe_embedding_lookup_sparse,
+)
 from everflow.contrib.layers.feature_columns import bucketized_column, real_valued_column
 from everflow.contrib.layers.gdn import GDN, gdn
-from everflow.contrib.layers.initializers import variance_scaling_initializer, xavier_initializer, xavier_initializer_conv2d
+from everflow.contrib.layers.initializers import (
+    variance_scaling_initializer,
+    xavier_initializer,
+    xavier_initializer_conv2d,
+)
 from everflow.contrib.layers.normalization import batch_norm
 from everflow.contrib.layers.norms import group_norm, instance_norm, layer_norm, unit_norm
-from everflow.contrib.layers.optimizers import OPTIMIZER_CLS_NAMES, OPTIMIZER_SUMMARIES, adaptive_clipping_fn, optimize_loss
+from everflow.contrib.layers.optimizers import (
+    OPTIMIZER_CLS_NAMES,
+    OPTIMIZER_SUMMARIES,
+    adaptive_clipping_fn,
+    optimize_loss,
+)
 from everflow.contrib.layers.pooling import avg_pool2d, avg_pool3d, max_pool2d, max_pool3d, pool
-from everflow.contrib.layers.regularizers import apply_regularization, l1_l2_regularizer, l1_regularizer, l2_regularizer, sum_regularizer
+from everflow.contrib.layers.regularizers import (
+    apply_regularization,
+    l1_l2_regularizer,
+    l1_regularizer,
+    l2_regularizer,
+    sum_regularizer,
+)
 from everflow.contrib.layers.reversible import RevBlock, recompute_grad, rev_block, scale_gradient
 from everflow.contrib.layers.shaping import (
     dense_to_sparse,

@@ -1,4 +1,6 @@
-"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed and transformed."""
+"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed and
+transformed.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def check_feature_columns(feature_columns):
     seen = set()
     for column in feature_columns:
         if column.key in seen:
-            raise ValueError(f"Duplicate feature column key: {column.name} is there already, with the same settings. Leave one out.")
+            raise ValueError(
+                f"Duplicate feature column key: {column.name} is there already, with the same settings. Leave one out."
+            )
         seen.add(column.key)
 
 
@@ -55,7 +59,16 @@ def _sorted(feature_columns):
     return sorted(set(feature_columns), key=lambda column: column.key)
 
 
-def _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, output_rank, default_name, cols_to_outs=None):
+def _input_layer(
+    columns_to_tensors,
+    feature_columns,
+    weight_collections,
+    trainable,
+    scope,
+    output_rank,
+    default_name,
+    cols_to_outs=None,
+):
     check_feature_columns(feature_columns)
     if cols_to_outs is not None and not isinstance(cols_to_outs, dict):
         raise ValueError(f"cols_to_outs is a dict to be filled, or None, not {cols_to_outs!r}")
@@ -78,7 +91,9 @@ def _input_layer(columns_to_tensors, feature_columns, weight_collections, traina
         return array.concat(outputs, output_rank - 1)
 
 
-def input_from_feature_columns(columns_to_tensors, feature_columns, weight_collections=None, trainable=True, scope=None, cols_to_outs=None):
+def input_from_feature_columns(
+    columns_to_tensors, feature_columns, weight_collections=None, trainable=True, scope=None, cols_to_outs=None
+):
     """What columns make of the features, side by side: [batch, numbers].
 
     >>> age = tf.contrib.layers.real_valued_column("age")
@@ -86,19 +101,38 @@ def input_from_feature_columns(columns_to_tensors, feature_columns, weight_colle
     <tf.Tensor 'input_from_feature_columns/concat/concat:0' shape=(1, 1) dtype=float32>
     """
     return _input_layer(
-        columns_to_tensors, feature_columns, weight_collections, trainable, scope, 2, "input_from_feature_columns", cols_to_outs
+        columns_to_tensors,
+        feature_columns,
+        weight_collections,
+        trainable,
+        scope,
+        2,
+        "input_from_feature_columns",
+        cols_to_outs,
     )
 
 
-def sequence_input_from_feature_columns(columns_to_tensors, feature_columns, weight_collections=None, trainable=True, scope=None):
+def sequence_input_from_feature_columns(
+    columns_to_tensors, feature_columns, weight_collections=None, trainable=True, scope=None
+):
     """What columns make of features with steps, side by side: [batch, steps, numbers]."""
     for column in feature_columns:
         inner = column.sparse_id_column if isinstance(column, (EmbeddingColumn, OneHotColumn)) else column
         if not isinstance(column, (EmbeddingColumn, OneHotColumn, RealValuedColumn)) or isinstance(
             inner, (WeightedSparseColumn, CrossedColumn)
         ):
-            raise ValueError(f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are.")
-    return _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, 3, "sequence_input_from_feature_columns")
+            raise ValueError(
+                f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are."
+            )
+    return _input_layer(
+        columns_to_tensors,
+        feature_columns,
+        weight_collections,
+        trainable,
+        scope,
+        3,
+        "sequence_input_from_feature_columns",
+    )
 
 
 def _with_steps(tensor):
@@ -114,14 +148,23 @@ def _parts(variable):
 
 def _weights(name, shape, weight_collections, trainable):
     return model_variable(
-        name, shape=shape, dtype=dtypes.float32, initializer=zeros_initializer(), trainable=trainable, collections=weight_collections
+        name,
+        shape=shape,
+        dtype=dtypes.float32,
+        initializer=zeros_initializer(),
+        trainable=trainable,
+        collections=weight_collections,
     )
 
 
-def _sum_of_ids(name, ids, id_weights, size, combiner, num_outputs, weight_collections, trainable, columns_to_tensors, lookup_name):
+def _sum_of_ids(
+    name, ids, id_weights, size, combiner, num_outputs, weight_collections, trainable, columns_to_tensors, lookup_name
+):
     with variable_scope(None, default_name=name, values=columns_to_tensors.values()):
         weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
-        return weights, safe_embedding_lookup_sparse(weights, ids, id_weights, combiner=combiner, name=f"{lookup_name}_weights")
+        return weights, safe_embedding_lookup_sparse(
+            weights, ids, id_weights, combiner=combiner, name=f"{lookup_name}_weights"
+        )
 
 
 def weighted_sum_from_feature_columns(
@@ -138,7 +181,9 @@ def weighted_sum_from_feature_columns(
                 ids, id_weights = column.weighted_ids(transformed)
             except NotImplementedError:
                 if isinstance(column, EmbeddingColumn):
-                    raise ValueError(f"Error creating weighted sum for column: {column.name}.\n{column} has no ids.") from None
+                    raise ValueError(
+                        f"Error creating weighted sum for column: {column.name}.\n{column} has no ids."
+                    ) from None
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
                     dense = column.dense_numbers(transformed)
                     weights = _weights("weight", [dense.shape[1].value, num_outputs], weight_collections, trainable)
@@ -168,7 +213,9 @@ def weighted_sum_from_feature_columns(
 def _check_joint(column):
     """Raise where the weights of a column can't be rows of one variable for all columns."""
     if isinstance(column, EmbeddingColumn):
-        raise ValueError(f"A linear model has no weights for the embedding {column.name}: give the column that it embeds.")
+        raise ValueError(
+            f"A linear model has no weights for the embedding {column.name}: give the column that it embeds."
+        )
     without_ids = (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)
     for holds, error, what in (
         (isinstance(column, without_ids), NotImplementedError, "numbers, which can be bucketized"),
@@ -183,7 +230,9 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
                                             scope=None):  # fmt: skip
     """As `weighted_sum_from_feature_columns`, with one variable for the weights of all columns."""
     check_feature_columns(feature_columns)
-    with variable_scope(scope, default_name="joint_weighted_sum_from_feature_columns", values=columns_to_tensors.values()):
+    with variable_scope(
+        scope, default_name="joint_weighted_sum_from_feature_columns", values=columns_to_tensors.values()
+    ):
         transformer = _Transformer(columns_to_tensors)
         lookups = []
         for column in _sorted(feature_columns):
@@ -196,7 +245,16 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
             size += buckets
         joint = sparse.sparse_concat(axis=1, sp_inputs=shifted)
         weights, total = _sum_of_ids(
-            "linear_weights", joint, None, size, "sum", num_outputs, weight_collections, trainable, columns_to_tensors, ""
+            "linear_weights",
+            joint,
+            None,
+            size,
+            "sum",
+            num_outputs,
+            weight_collections,
+            trainable,
+            columns_to_tensors,
+            "",
         )
         bias = _weights("bias_weight", [num_outputs], weight_collections, trainable)
         return nn.bias_add(total, bias), _parts(weights), bias
@@ -221,9 +279,13 @@ def create_feature_spec_for_parsing(feature_columns):
 
 
 def parse_feature_columns_from_examples(serialized, feature_columns, name=None, example_names=None):
-    """Serialized Examples parsed for the columns: {feature: tensor}, and {column: its transformed tensor} in the same dict."""
+    """Serialized Examples parsed for the columns: {feature: tensor}, and {column: its transformed tensor} in the same
+    dict.
+    """
     check_feature_columns(feature_columns)
-    parsed = parse_example(serialized, create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names)
+    parsed = parse_example(
+        serialized, create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names
+    )
     transformer = _Transformer(parsed)
     for column in _sorted(feature_columns):
         transformer.get(column)
@@ -237,7 +299,9 @@ def parse_feature_columns_from_sequence_examples(
     context, sequence = context_feature_columns or [], sequence_feature_columns or []
     check_feature_columns(context)
     check_feature_columns(sequence)
-    return parse_single_sequence_example(serialized, create_feature_spec_for_parsing(context), _sequence_spec(sequence), example_name, name)
+    return parse_single_sequence_example(
+        serialized, create_feature_spec_for_parsing(context), _sequence_spec(sequence), example_name, name
+    )
 
 
 def _sequence_spec(columns):
@@ -258,7 +322,9 @@ def make_place_holder_tensors_for_base_features(feature_columns):
         if isinstance(feature, VarLenFeature):
             placeholders[key] = sparse.sparse_placeholder(feature.dtype, name=f"Placeholder_{key}")
         else:
-            placeholders[key] = array.placeholder(feature.dtype, shape=[None, *feature.shape], name=f"Placeholder_{key}")
+            placeholders[key] = array.placeholder(
+                feature.dtype, shape=[None, *feature.shape], name=f"Placeholder_{key}"
+            )
     return placeholders
 
 
@@ -271,5 +337,7 @@ def infer_real_valued_columns(features):
 
 def _column_for(name, tensor):
     if isinstance(tensor, SparseTensor) or not (tensor.dtype.is_integer or tensor.dtype.is_floating):
-        raise ValueError(f"Auto detection knows columns for dense numbers only; define a FeatureColumn for {name!r}: {tensor}.")
+        raise ValueError(
+            f"Auto detection knows columns for dense numbers only; define a FeatureColumn for {name!r}: {tensor}."
+        )
     return real_valued_column(name, dimension=prod(tensor.shape.as_list()[1:]), dtype=tensor.dtype)

@@ -46,7 +46,13 @@ def convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data
             raise ValueError(f"Convolution expects input with rank {conv_dims + 2}, got {rank}")
         if rank not in _LAYERS:
             raise ValueError("Convolution not supported for input with rank", rank)
-        own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding, "dilation_rate": rate}
+        own = {
+            "filters": num_outputs,
+            "kernel_size": kernel_size,
+            "strides": stride,
+            "padding": padding,
+            "dilation_rate": rate,
+        }
         return applied(_LAYERS[rank], inputs, sc, arguments, data_format=_layer_format(data_format), **own)
 
 
@@ -86,13 +92,25 @@ def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", activa
         channels = last_dimension(inputs.get_shape(), min_rank=4)
         kernel = [height, width, 1, 1]
         weights = layer_variable(
-            "weights", kernel, dtype, weights_initializer, variables_collections, trainable, regularizer=weights_regularizer
+            "weights",
+            kernel,
+            dtype,
+            weights_initializer,
+            variables_collections,
+            trainable,
+            regularizer=weights_regularizer,
         )
         depthwise = array.tile(weights, [1, 1, channels, 1])
         outputs = nn.depthwise_conv2d(inputs, depthwise, [1, stride_height, stride_width, 1], padding)
         if not normalizer_fn and biases_initializer is not None:
             biases = layer_variable(
-                "biases", [channels], dtype, biases_initializer, variables_collections, trainable, regularizer=biases_regularizer
+                "biases",
+                [channels],
+                dtype,
+                biases_initializer,
+                variables_collections,
+                trainable,
+                regularizer=biases_regularizer,
             )
             outputs = nn.bias_add(outputs, biases)
         return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
@@ -111,7 +129,9 @@ def _transposed(name, layer_class, default_scope, default_format):
         arguments = dict(locals())
         first = default_format[0] + "C" + default_format[1:-1]
         check_data_format(data_format, first, default_format)
-        with variable_scope(scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+        with variable_scope(
+            scope, default_scope, [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
+        ) as sc:
             inputs = convert_to_tensor(inputs)
             own = {"filters": num_outputs, "kernel_size": kernel_size, "strides": stride, "padding": padding}
             return applied(layer_class, inputs, sc, arguments, data_format=_layer_format(data_format), **own)
@@ -121,8 +141,12 @@ def _transposed(name, layer_class, default_scope, default_format):
     return add_arg_scope(convolve)
 
 
-convolution2d_transpose = conv2d_transpose = _transposed("convolution2d_transpose", base.Conv2DTranspose, "Conv2d_transpose", "NHWC")
-convolution3d_transpose = conv3d_transpose = _transposed("convolution3d_transpose", base.Conv3DTranspose, "Conv3d_transpose", "NDHWC")
+convolution2d_transpose = conv2d_transpose = _transposed(
+    "convolution2d_transpose", base.Conv2DTranspose, "Conv2d_transpose", "NHWC"
+)
+convolution3d_transpose = conv3d_transpose = _transposed(
+    "convolution3d_transpose", base.Conv3DTranspose, "Conv3d_transpose", "NDHWC"
+)
 
 
 @add_arg_scope
@@ -134,7 +158,9 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
     arguments = dict(locals())
     check_data_format(data_format, "NCHW", "NHWC")
     names = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
-    with variable_scope(scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)) as sc:
+    with variable_scope(
+        scope, "SeparableConv2d", [inputs], reuse=reuse, custom_getter=model_variable_getter(names)
+    ) as sc:
         inputs = convert_to_tensor(inputs)
         if num_outputs is None:
             outputs = _depthwise(inputs, arguments)

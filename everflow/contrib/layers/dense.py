@@ -35,12 +35,16 @@ def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_c
 
 
 def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
-    """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then `finished`.
+    """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then
+    `finished`.
 
-    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only this
-    layer takes, and `kernels` are the attributes that hold its weights.
+    `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only
+    this layer takes, and `kernels` are the attributes that hold its weights.
     """
-    settings = {"bias_initializer": arguments["biases_initializer"], "bias_regularizer": arguments["biases_regularizer"]}
+    settings = {
+        "bias_initializer": arguments["biases_initializer"],
+        "bias_regularizer": arguments["biases_regularizer"],
+    }
     for kernel in kernels:
         part = kernel.removesuffix("_kernel")
         settings[f"{part}_initializer"] = arguments["weights_initializer"]
@@ -77,7 +81,9 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs must be an int, not {num_outputs!r}")
-    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+    with variable_scope(
+        scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
+    ) as sc:
         inputs = convert_to_tensor(inputs)
         return applied(Dense, inputs, sc, arguments, units=num_outputs)
 
@@ -99,7 +105,9 @@ def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, re
             raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
         dtype = inputs.dtype.base_dtype
-        biases = layer_variable("biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer)
+        biases = layer_variable(
+            "biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer
+        )
         outputs = nn.bias_add(inputs, biases, data_format=data_format)
         return activated(outputs, activation_fn, outputs_collections, sc)
 
@@ -117,7 +125,13 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
         def made(label, shape, init, collections, regularizer):
             keys = list(dict.fromkeys([*(collections or []), GraphKeys.GLOBAL_VARIABLES]))
             return get_variable(
-                label, shape=shape, dtype=dtype, initializer=init, collections=keys, regularizer=regularizer, trainable=trainable
+                label,
+                shape=shape,
+                dtype=dtype,
+                initializer=init,
+                collections=keys,
+                regularizer=regularizer,
+                trainable=trainable,
             )
 
         weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)

@@ -1,4 +1,6 @@
-"""Categories as dense input, as it was before tf.feature_column: counts, learned vectors, and vectors put together from hashed numbers."""
+"""Categories as dense input, as it was before tf.feature_column: counts, learned vectors, and vectors put together from
+hashed numbers.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class OneHotColumn(_DenseOfIds, collections.namedtuple("OneHotColumn", ("sparse_
             dense = sparse.sparse_tensor_to_dense(merged)
             return array.reshape(dense, array.concat([array.shape(dense)[:-1], [self.length]], 0))
         dense = sparse.sparse_tensor_to_dense(ids, default_value=-1)
-        return math.reduce_sum(array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[output_rank - 1])
+        return math.reduce_sum(
+            array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[output_rank - 1]
+        )
 
 
 def one_hot_column(sparse_id_column):
@@ -96,7 +100,12 @@ class EmbeddingColumn(
             start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
             init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
         return safe_embedding_lookup_sparse(
-            table, ids, sparse_weights=weights, combiner=self.combiner, name=f"{self.name}weights", max_norm=self.max_norm
+            table,
+            ids,
+            sparse_weights=weights,
+            combiner=self.combiner,
+            name=f"{self.name}weights",
+            max_norm=self.max_norm,
         )
 
     def _table(self, state_manager):
@@ -115,7 +124,12 @@ class EmbeddingColumn(
                 raise ValueError(f"{found}; the embedding {self.name} would share it with shape {shape}.")
             return shared[0]
         table = state_manager.create_variable(
-            self, self.shared_embedding_name, shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
+            self,
+            self.shared_embedding_name,
+            shape,
+            dtype=dtypes.float32,
+            trainable=self.trainable,
+            initializer=self.initializer,
         )
         add_to_collection(collection, table)
         return table
@@ -131,9 +145,20 @@ def _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ck
 def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
                      max_norm=None, trainable=True):  # fmt: skip
     """Categories as learned vectors of `dimension` numbers; those of one row are combined."""
-    initializer = _checked_initializer(initializer, sparse_id_column.length, ckpt_to_load_from, tensor_name_in_ckpt, sparse_id_column.name)
+    initializer = _checked_initializer(
+        initializer, sparse_id_column.length, ckpt_to_load_from, tensor_name_in_ckpt, sparse_id_column.name
+    )
     return EmbeddingColumn(
-        sparse_id_column, dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, None, None, max_norm, trainable
+        sparse_id_column,
+        dimension,
+        combiner,
+        initializer,
+        ckpt_to_load_from,
+        tensor_name_in_ckpt,
+        None,
+        None,
+        max_norm,
+        trainable,
     )
 
 
@@ -144,15 +169,26 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
         raise ValueError("sparse_id_columns is empty: give the columns that share the embedding")
     for column in sparse_id_columns:
         if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
-            raise TypeError(f"sparse_id_columns are sparse or weighted sparse columns, but {column} is a {type(column).__name__}")
+            raise TypeError(
+                f"sparse_id_columns are sparse or weighted sparse columns, but {column} is a {type(column).__name__}"
+            )
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
         return [
             embedding_column(
-                sparse_id_columns[0], dimension, combiner, initializer, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable
+                sparse_id_columns[0],
+                dimension,
+                combiner,
+                initializer,
+                ckpt_to_load_from,
+                tensor_name_in_ckpt,
+                max_norm,
+                trainable,
             )
         ]
-    plain = [column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns]
+    plain = [
+        column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns
+    ]
     if len({(type(column), column[1:]) for column in plain}) > 1:
         raise ValueError(f"sparse_id_columns that share an embedding may differ in their names only: {plain}")
     if not shared_embedding_name:
@@ -181,7 +217,9 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
 class ScatteredEmbeddingColumn(
     OldColumn,
     DenseColumn,
-    collections.namedtuple("ScatteredEmbeddingColumn", ("column_name", "size", "dimension", "hash_key", "combiner", "initializer")),
+    collections.namedtuple(
+        "ScatteredEmbeddingColumn", ("column_name", "size", "dimension", "hash_key", "combiner", "initializer")
+    ),
 ):
     """See `scattered_embedding_column`."""
 
@@ -198,7 +236,9 @@ class ScatteredEmbeddingColumn(
         values = convert_to_tensor_or_sparse_tensor(transformation_cache.get(self))
         if isinstance(values, SparseTensor):
             values = inner_flatten(values, output_rank)
-        weights = state_manager.create_variable(self, "weights", [self.size], dtype=dtypes.float32, initializer=self.initializer)
+        weights = state_manager.create_variable(
+            self, "weights", [self.size], dtype=dtypes.float32, initializer=self.initializer
+        )
         return scattered_embedding_lookup_sparse(
             weights, values, self.dimension, hash_key=self.hash_key, combiner=self.combiner, name="lookup"
         )

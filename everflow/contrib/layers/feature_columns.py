@@ -1,6 +1,7 @@
 """Feature columns as they were before tf.feature_column: what they share, and columns of numbers.
 
-They are columns in the sense of `everflow.feature_column` too, so `tf.feature_column.input_layer` and the estimators take them.
+They are columns in the sense of `everflow.feature_column` too, so `tf.feature_column.input_layer` and the estimators
+take them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,9 @@ class OldColumn(FeatureColumn):
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
         """Its part of an input layer."""
-        raise ValueError(f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}.")
+        raise ValueError(
+            f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}."
+        )
 
     def weighted_ids(self, transformed):
         """(ids, weights) for a sum of weights; NotImplementedError where the column has no ids."""
@@ -65,7 +68,9 @@ def inner_flatten(inputs, new_rank):
 
 
 class RealValuedColumn(
-    OldColumn, DenseColumn, collections.namedtuple("RealValuedColumn", ("column_name", "dimension", "default_value", "dtype", "normalizer"))
+    OldColumn,
+    DenseColumn,
+    collections.namedtuple("RealValuedColumn", ("column_name", "dimension", "default_value", "dtype", "normalizer")),
 ):
     """See `real_valued_column`."""
 
@@ -102,8 +107,8 @@ def _of_rank(tensor, rank, name=None):
 class DataFrameColumn(OldColumn, collections.namedtuple("DataFrameColumn", ("column_name", "series"))):
     """Numbers that a series, as the data frames of tf.contrib.learn had them, builds of the features.
 
-    A series has `required_base_features()`, a parse spec, and `build(columns)`, a tensor of features by name. Like lists, these
-    columns are compared but not hashed; input layers take those of a subclass with `__hash__`.
+    A series has `required_base_features()`, a parse spec, and `build(columns)`, a tensor of features by name. Like
+    lists, these columns are compared but not hashed; input layers take those of a subclass with `__hash__`.
     """
 
     name = property(lambda self: self.column_name)
@@ -140,7 +145,9 @@ def real_valued_column(column_name, dimension=1, default_value=None, dtype=dtype
     require(isinstance(dimension, int), column_name, "dimension must be an integer", dimension, TypeError)
     require(dimension > 0, column_name, "dimension must be greater than 0", dimension)
     require(dtype.is_integer or dtype.is_floating, column_name, "dtype must be convertible to float", dtype)
-    return RealValuedColumn(column_name, dimension, _checked_default(default_value, dimension, dtype, column_name), dtype, normalizer)
+    return RealValuedColumn(
+        column_name, dimension, _checked_default(default_value, dimension, dtype, column_name), dtype, normalizer
+    )
 
 
 def _checked_default(value, dimension, dtype, column_name):
@@ -155,7 +162,10 @@ def _checked_default(value, dimension, dtype, column_name):
 
 
 class BucketizedColumn(
-    OldColumn, DenseColumn, CategoricalColumn, collections.namedtuple("BucketizedColumn", ("source_column", "boundaries"))
+    OldColumn,
+    DenseColumn,
+    CategoricalColumn,
+    collections.namedtuple("BucketizedColumn", ("source_column", "boundaries")),
 ):
     """See `bucketized_column`."""
 
@@ -204,7 +214,9 @@ class BucketizedColumn(
 def bucketized_column(source_column, boundaries):
     """Numbers of a `real_valued_column` by the bucket they fall into."""
     if not isinstance(source_column, RealValuedColumn):
-        raise TypeError(f"Buckets are of a real_valued_column's numbers: source_column must be one, not {source_column!r}.")
+        raise TypeError(
+            f"Buckets are of a real_valued_column's numbers: source_column must be one, not {source_column!r}."
+        )
     filled = isinstance(boundaries, (list, tuple)) and len(boundaries) > 0
     require(filled, source_column.name, "boundaries must be a list or tuple of numbers", boundaries)
     require(list(boundaries) == sorted(boundaries), source_column.name, "boundaries must be a sorted list", boundaries)

@@ -11,7 +11,9 @@ from everflow.ops.variables.variable import VariableAggregation, VariableSynchro
 
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
-    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its name."""
+    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its
+    name.
+    """
     return model_variable(
         name,
         shape=shape,
@@ -24,7 +26,9 @@ def layer_variable(name, shape, dtype, initializer, collections, trainable, kind
 
 
 def model_variable_getter(rename=None):
-    """A custom getter for a variable scope: {"kernel": "weights"} makes `scope/kernel` the model variable `scope/weights`."""
+    """A custom getter for a variable scope: {"kernel": "weights"} makes `scope/kernel` the model variable
+    `scope/weights`.
+    """
     return functools.partial(_model_variable, rename=rename or {})
 
 

@@ -8,7 +8,13 @@ import types
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
 from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
-from everflow.contrib.layers.outputs import activated, add_variable_to_collections, channel_dimension, check_data_format, known_rank
+from everflow.contrib.layers.outputs import (
+    activated,
+    add_variable_to_collections,
+    channel_dimension,
+    check_data_format,
+    known_rank,
+)
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
@@ -31,7 +37,8 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
                adjustment=None):  # fmt: skip
     """Inputs at zero mean and unit variance in each channel: of the batch in training, of moving averages else.
 
-    The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the layer itself.
+    The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the
+    layer itself.
     """
     call = _BatchNorm(**locals())
     check_data_format(data_format, "NCHW", "NHWC")
@@ -45,7 +52,9 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return call.through_layer()
     if renorm:
         with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
-            raise ValueError("renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean")
+            raise ValueError(
+                "renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean"
+            )
     return call.by_fused_op() if own_fused else call.plain()
 
 
@@ -68,7 +77,9 @@ class _BatchNorm(types.SimpleNamespace):
         start, collections = self.initializer(name), self.variables_collections
         if name.startswith("moving_"):
             return layer_variable(name, shape, dtype, start, collections, trainable=False)
-        return layer_variable(name, shape, dtype, start, collections, self.trainable, regularizer=self.regularizer(name))
+        return layer_variable(
+            name, shape, dtype, start, collections, self.trainable, regularizer=self.regularizer(name)
+        )
 
     def make_averages(self, shape, dtype):
         """The moving mean and variance; they stay whole where the scope partitions variables."""
@@ -89,7 +100,10 @@ class _BatchNorm(types.SimpleNamespace):
                 epsilon=self.epsilon,
                 center=self.center,
                 scale=self.scale,
-                **{f"{name}_initializer": self.initializer(name) for name in ("beta", "gamma", "moving_mean", "moving_variance")},
+                **{
+                    f"{name}_initializer": self.initializer(name)
+                    for name in ("beta", "gamma", "moving_mean", "moving_variance")
+                },
                 **{f"{name}_regularizer": self.regularizer(name) for name in ("beta", "gamma")},
                 trainable=self.trainable,
                 renorm=self.renorm,
@@ -114,7 +128,9 @@ class _BatchNorm(types.SimpleNamespace):
             dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
             channels = channel_dimension(inputs.get_shape(), self.data_format)
             if flat:
-                inputs = array.reshape(inputs, [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1])
+                inputs = array.reshape(
+                    inputs, [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1]
+                )
             shape = TensorShape([channels])
             beta = self.make("beta", shape, dtype) if self.center else constant(0.0, dtype=dtype, shape=shape)
             gamma = self.make("gamma", shape, dtype) if self.scale else constant(1.0, dtype=dtype, shape=shape)
@@ -138,7 +154,9 @@ class _BatchNorm(types.SimpleNamespace):
         return known is None or bool(known)
 
     def moving(self, averages, statistics, trained, otherwise):
-        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in collections."""
+        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in
+        collections.
+        """
 
         def update():
             return tuple(

@@ -17,7 +17,9 @@ from everflow.ops.variables.scope import variable_scope
 def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):
     """beta, which starts at zero, or gamma, which starts at one."""
     default = initializers.zeros_initializer() if name == "beta" else initializers.ones_initializer()
-    return layer_variable(name, shape, dtype, (initial_values or {}).get(name, default), variables_collections, trainable)
+    return layer_variable(
+        name, shape, dtype, (initial_values or {}).get(name, default), variables_collections, trainable
+    )
 
 
 @add_arg_scope
@@ -65,7 +67,9 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         dtype = inputs.dtype.base_dtype
 
         def parameter(name):
-            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable)
+            made = _parameter(
+                name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable
+            )
             return array.reshape(made, [1, channels] + [1] * (rank - 2)) if first else made
 
         beta = parameter("beta") if center else None
@@ -86,7 +90,9 @@ def _checked_axes(inputs, channels_axis, reduction_axes):
         if inputs.shape[a].value is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
     if axis in reduced:
-        raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves.")
+        raise ValueError(
+            f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves."
+        )
     return axis, reduced
 
 
@@ -115,7 +121,9 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
         dtype = inputs.dtype.base_dtype
 
         def parameter(name):
-            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable)
+            made = _parameter(
+                name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable
+            )
             return array.reshape(made, params_shape)
 
         beta = parameter("beta") if center else None

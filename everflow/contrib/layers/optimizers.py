@@ -45,8 +45,8 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
                   colocate_gradients_with_ops=False, increment_global_step=True):  # fmt: skip
     """A tensor of the loss which, when run, also takes one training step.
 
-    `optimizer` is a name ("SGD", "Adam", …), a class, an object, or a function from a learning rate to one. `clip_gradients` is a
-    global norm, or a function from and to (gradient, variable) pairs.
+    `optimizer` is a name ("SGD", "Adam", …), a class, an object, or a function from a learning rate to one.
+    `clip_gradients` is a global norm, or a function from and to (gradient, variable) pairs.
 
     >>> train = layers.optimize_loss(loss, tf.train.get_global_step(), 0.1, "SGD", clip_gradients=5.0)
     """
@@ -193,7 +193,11 @@ def _largest_normal_norm(norm, std_factor, decay, global_step, epsilon, name):
 
         def averaged(label, value, rate):
             average = get_variable(
-                label, shape=value.get_shape(), dtype=value.dtype, initializer=initializers.zeros_initializer(), trainable=False
+                label,
+                shape=value.get_shape(),
+                dtype=value.dtype,
+                initializer=initializers.zeros_initializer(),
+                trainable=False,
             )
             return assign_moving_average(average, value, rate, zero_debias=False)
 
@@ -208,7 +212,9 @@ def _largest_normal_norm(norm, std_factor, decay, global_step, epsilon, name):
         return math.exp(mean + std_factor * deviation), mean
 
 
-def adaptive_clipping_fn(std_factor=2.0, decay=0.95, static_max_norm=None, global_step=None, report_summary=False, epsilon=1e-8, name=None):
+def adaptive_clipping_fn(
+    std_factor=2.0, decay=0.95, static_max_norm=None, global_step=None, report_summary=False, epsilon=1e-8, name=None
+):
     """A function for `clip_gradients` that scales gradients down which are much larger than they used to be."""
 
     def gradient_clipping(grads_and_vars):

@@ -11,7 +11,9 @@ from everflow.layers import pooling as base
 
 
 def _pooling(name, layer_class, scope_name, default_format):
-    def pool(inputs, kernel_size, stride=2, padding="VALID", data_format=default_format, outputs_collections=None, scope=None):
+    def pool(
+        inputs, kernel_size, stride=2, padding="VALID", data_format=default_format, outputs_collections=None, scope=None
+    ):
         first = default_format[0] + "C" + default_format[1:-1]
         check_data_format(data_format, first, default_format)
         with name_scope(scope, scope_name, [inputs]) as sc:

@@ -1,4 +1,6 @@
-"""Layers that keep no activations for the backward pass: reversible blocks rebuild them, `recompute_grad` computes them again."""
+"""Layers that keep no activations for the backward pass: reversible blocks rebuild them, `recompute_grad` computes them
+again.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,17 @@ from everflow.ops.variables.variable import global_variables
 class RevBlock(Layer):
     """Layers y1 = x1 + f(x2), y2 = x2 + g(y1), whose inputs can be computed from their outputs; Gomez et al. (2017)."""
 
-    def __init__(self, f, g, num_layers=1, f_side_input=None, g_side_input=None, use_efficient_backprop=True, name="revblock", **kwargs):
+    def __init__(
+        self,
+        f,
+        g,
+        num_layers=1,
+        f_side_input=None,
+        g_side_input=None,
+        use_efficient_backprop=True,
+        name="revblock",
+        **kwargs,
+    ):
         super().__init__(name=name, **kwargs)
         self._functions = [_per_layer(function, num_layers) for function in (f, g)]
         self._side_inputs = [f_side_input or [], g_side_input or []]
@@ -33,7 +45,9 @@ class RevBlock(Layer):
     def _call_f_or_g(self, which, layer, x, sides=None):
         """f (0) or g (1) of a layer, in its own scope; with variables that are there already when it is called again."""
         sides = self._side_inputs[which] if sides is None else sides
-        with variable_scope(f"revlayer_{layer}/{'fg'[which]}", use_resource=True, reuse=True if (which, layer) in self._seen else None):
+        with variable_scope(
+            f"revlayer_{layer}/{'fg'[which]}", use_resource=True, reuse=True if (which, layer) in self._seen else None
+        ):
             self._seen.add((which, layer))
             function = self._functions[which][layer]
             return function(x, sides) if sides else function(x)
@@ -87,7 +101,9 @@ class RevBlock(Layer):
         return run(x1, x2, *self._side_inputs[0], *self._side_inputs[1])
 
     def _gradients(self, values, variables):
-        """Gradients of the inputs with those of the side inputs, and of the variables, from outputs and their gradients."""
+        """Gradients of the inputs with those of the side inputs, and of the variables, from outputs and their
+        gradients.
+        """
         of_variables = {id(variable): [] for variable in variables}
         owned = _by_owner(variables)
         of_sides = [[[] for _ in sides] for sides in self._side_inputs]
@@ -99,7 +115,9 @@ class RevBlock(Layer):
                     for held, part in zip([*(of_variables[id(variable)] for variable in used), *sides], parts):
                         if part is not None:
                             held.append(part)
-        return [*values[2:], *(_sum(parts) for held in of_sides for parts in held)], [_sum(parts) for parts in of_variables.values()]
+        return [*values[2:], *(_sum(parts) for held in of_sides for parts in held)], [
+            _sum(parts) for parts in of_variables.values()
+        ]
 
     def _layer_gradients(self, layer, values, f_variables, g_variables):
         """What went into a layer with its gradients; and for f and for g the gradients of variables and side inputs."""
@@ -125,7 +143,9 @@ class RevBlock(Layer):
 
 
 def _by_owner(variables):
-    """A function from a layer and f or g to the variables it uses: those made in its scope, and those made in none of them."""
+    """A function from a layer and f or g to the variables it uses: those made in its scope, and those made in none of
+    them.
+    """
     owners = [(variable, re.search(r"revlayer_([0-9]+)/([fg])/", variable.name)) for variable in variables]
 
     def owned(layer, which):

@@ -32,7 +32,9 @@ def scattered_embedding_lookup(params, values, dimension, name=None, hash_key=No
         return array.reshape(found, array.concat([values_shape, [dimension]], 0))
 
 
-def scattered_embedding_lookup_sparse(params, sparse_values, dimension, combiner=None, default_value=None, name=None, hash_key=None):
+def scattered_embedding_lookup_sparse(
+    params, sparse_values, dimension, combiner=None, default_value=None, name=None, hash_key=None
+):
     """The vectors of each row's values, combined."""
     combiner = combiner or "mean"
     with name_scope(name, "scattered_embedding_lookup_sparse", [params, sparse_values]) as scope:
@@ -41,5 +43,9 @@ def scattered_embedding_lookup_sparse(params, sparse_values, dimension, combiner
         rows = math.cast(filled.indices[:, 0], dtypes.int32)
         values, positions = array.unique(filled.values)
         vectors = scattered_embedding_lookup(params, values, dimension, hash_key=hash_key)
-        combine = {"sum": math.sparse_segment_sum, "mean": math.sparse_segment_mean, "sqrtn": math.sparse_segment_sqrt_n}
+        combine = {
+            "sum": math.sparse_segment_sum,
+            "mean": math.sparse_segment_mean,
+            "sqrtn": math.sparse_segment_sqrt_n,
+        }
         return combine[combiner](vectors, positions, rows, name=scope)

@@ -54,7 +54,9 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         shape = inputs.get_shape().as_list()
         channels = shape[axis]
         if channels % num_units:
-            raise ValueError(f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}")
+            raise ValueError(
+                f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}"
+            )
         shape[axis] = num_units
         shape += [channels // num_units]
         # Sizes that are not known yet are taken from the tensor.
@@ -74,7 +76,9 @@ def softmax(logits, scope=None):
         return predictions
 
 
-def spatial_softmax(features, temperature=None, name=None, variables_collections=None, trainable=True, data_format="NHWC"):
+def spatial_softmax(
+    features, temperature=None, name=None, variables_collections=None, trainable=True, data_format="NHWC"
+):
     """Where each channel is strongest, as expected coordinates between -1 and 1: (x, y) for each channel."""
     with variable_scope(name, "spatial_softmax"):
         shape = array.shape(features)
@@ -89,7 +93,11 @@ def spatial_softmax(features, temperature=None, name=None, variables_collections
             )
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
-            start = initializers.ones_initializer() if temperature is None else initializers.constant_initializer(temperature)
+            start = (
+                initializers.ones_initializer()
+                if temperature is None
+                else initializers.constant_initializer(temperature)
+            )
             made = layer_variable("temperature", (), dtypes.float32, start, variables_collections, trainable)
             if data_format == "NHWC":
                 features = array.transpose(features, [0, 3, 1, 2])

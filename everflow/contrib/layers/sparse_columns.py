@@ -1,4 +1,6 @@
-"""Feature columns of categories, as they were before tf.feature_column: hashed, integers, by vocabulary, weighted and crossed."""
+"""Feature columns of categories, as they were before tf.feature_column: hashed, integers, by vocabulary, weighted and
+crossed.
+"""
 
 from __future__ import annotations
 
@@ -68,7 +70,11 @@ class SparseColumnHashed(SparseColumn, collections.namedtuple("SparseColumnHashe
             ids = strings.string_to_hash_bucket_fast(words, self.bucket_size, name="lookup")
             return SparseTensor(values.indices, ids, values.dense_shape)
         hashed = [
-            SparseTensor(values.indices, strings.string_to_hash_bucket_strong(words, self.bucket_size, list(key)), values.dense_shape)
+            SparseTensor(
+                values.indices,
+                strings.string_to_hash_bucket_strong(words, self.bucket_size, list(key)),
+                values.dense_shape,
+            )
             for key in self.hash_keys
         ]
         return sparse.sparse_concat(axis=1, sp_inputs=hashed, name="lookup")
@@ -90,7 +96,9 @@ class SparseColumnKeys(SparseColumn, collections.namedtuple("SparseColumnKeys", 
 
     def _ids(self, values):
         config = self.lookup_config
-        table = lookup.index_table_from_tensor(tuple(config.keys), default_value=config.default_value, dtype=self.dtype, name="lookup")
+        table = lookup.index_table_from_tensor(
+            tuple(config.keys), default_value=config.default_value, dtype=self.dtype, name="lookup"
+        )
         return table.lookup(values)
 
 
@@ -104,7 +112,11 @@ class SparseColumnVocabulary(SparseColumn, collections.namedtuple("SparseColumnV
             values = strings.as_string(values)
         config = self.lookup_config
         return lookup_files.index_table_from_file(
-            config.vocabulary_file, config.num_oov_buckets, config.vocab_size, config.default_value, name=f"{self.name}_lookup"
+            config.vocabulary_file,
+            config.num_oov_buckets,
+            config.vocab_size,
+            config.default_value,
+            name=f"{self.name}_lookup",
         ).lookup(values)
 
 
@@ -124,13 +136,21 @@ def check_checkpoint(column_name, ckpt_to_load_from, tensor_name_in_ckpt):
 
 
 def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=dtypes.string, hash_keys=None):
-    """Strings or integers, hashed to ids below `hash_bucket_size`; with several `hash_keys`, pairs of ints, to as many ids."""
+    """Strings or integers, hashed to ids below `hash_bucket_size`; with several `hash_keys`, pairs of ints, to as many
+    ids.
+    """
     _check_dtype(dtype, column_name)
     _check_size(hash_bucket_size, column_name)
     pairs = all(isinstance(key, list) and len(key) == 2 for key in hash_keys or ())
     require(pairs, column_name, "hash_keys must be lists of two ints each", hash_keys)
     return SparseColumnHashed(
-        column_name, False, hash_bucket_size, None, combiner, dtype, tuple(tuple(key) for key in hash_keys) if hash_keys else None
+        column_name,
+        False,
+        hash_bucket_size,
+        None,
+        combiner,
+        dtype,
+        tuple(tuple(key) for key in hash_keys) if hash_keys else None,
     )
 
 
@@ -145,7 +165,9 @@ def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum",
     """Values by their place among `keys`."""
     keys = tuple(keys)
     _check_dtype(dtype, column_name)
-    return SparseColumnKeys(column_name, False, None, SparseIdLookupConfig(None, keys, 0, len(keys), default_value), combiner, dtype)
+    return SparseColumnKeys(
+        column_name, False, None, SparseIdLookupConfig(None, keys, 0, len(keys), default_value), combiner, dtype
+    )
 
 
 def sparse_column_with_vocabulary_file(column_name, vocabulary_file, num_oov_buckets=0, vocab_size=None, default_value=-1, combiner="sum",
@@ -191,7 +213,8 @@ def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.fl
 class CrossedColumn(
     SparseIdColumn,
     collections.namedtuple(
-        "CrossedColumn", ("columns", "hash_bucket_size", "hash_key", "combiner", "ckpt_to_load_from", "tensor_name_in_ckpt")
+        "CrossedColumn",
+        ("columns", "hash_bucket_size", "hash_key", "combiner", "ckpt_to_load_from", "tensor_name_in_ckpt"),
     ),
 ):
     """See `crossed_column`."""
@@ -222,7 +245,9 @@ class CrossedColumn(
 
 
 def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
-    """Combinations of sparse and dense features, as strings like "a_X_b" or, with `hashed_output`, as ids below `num_buckets`."""
+    """Combinations of sparse and dense features, as strings like "a_X_b" or, with `hashed_output`, as ids below
+    `num_buckets`.
+    """
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     for item in inputs:
@@ -251,11 +276,17 @@ def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, 
     return SparseTensor(*raw.SparseFeatureCross(**arguments))
 
 
-def crossed_column(columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None, hash_key=None):
-    """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
+def crossed_column(
+    columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None, hash_key=None
+):
+    """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below
+    `hash_bucket_size`.
+    """
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}")
+            raise TypeError(
+                f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}"
+            )
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
     by_name = tuple(sorted(columns, key=lambda column: column.name))

@@ -32,7 +32,9 @@ def indicators_to_sparse_ids(indicators, ignore_value=None, dtype=dtypes.int64):
     with name_scope("IndicatorsToSparseIds"):
         indicators = convert_to_tensor(indicators, name="indicators")
         missing = convert_to_tensor(
-            ignore_value if ignore_value is not None else _nothing(indicators.dtype), dtype=indicators.dtype, name="missing"
+            ignore_value if ignore_value is not None else _nothing(indicators.dtype),
+            dtype=indicators.dtype,
+            name="missing",
         )
         # Where something is on, by row; its place in the row is the id, its rank there the place in the result.
         on = math.not_equal(indicators, missing, name="is_present")

@@ -21,7 +21,9 @@ def summarize_activation(op):
     if op.op.type in ("Relu", "Softplus", "Relu6"):
         summary.scalar(f"{op.op.name}/zeros", _share(math.less(op.op.inputs[0], math.cast(0.0, op.op.inputs[0].dtype))))
     if op.op.type == "Relu6":
-        summary.scalar(f"{op.op.name}/sixes", _share(math.greater(op.op.inputs[0], math.cast(6.0, op.op.inputs[0].dtype))))
+        summary.scalar(
+            f"{op.op.name}/sixes", _share(math.greater(op.op.inputs[0], math.cast(6.0, op.op.inputs[0].dtype)))
+        )
     return summary.histogram(f"{op.op.name}/activation", op)
 
 
@@ -40,7 +42,9 @@ def summarize_tensors(tensors, summarizer=summarize_tensor):
 
 def summarize_collection(collection, name_filter=None, summarizer=summarize_tensor):
     """A summary of each tensor in a collection whose op's name matches a pattern."""
-    tensors = [tensor for tensor in get_collection(collection) if name_filter is None or re.match(name_filter, tensor.op.name)]
+    tensors = [
+        tensor for tensor in get_collection(collection) if name_filter is None or re.match(name_filter, tensor.op.name)
+    ]
     return summarize_tensors(tensors, summarizer)
 
 

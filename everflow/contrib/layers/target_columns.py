@@ -1,4 +1,6 @@
-"""Target columns: what a model is to predict, and so its loss, its predictions and its metrics. Heads took their place later."""
+"""Target columns: what a model is to predict, and so its loss, its predictions and its metrics. Heads took their place
+later.
+"""
 
 from __future__ import annotations
 
@@ -108,7 +110,8 @@ class MultiClassTarget(TargetColumn):
         return nn.softmax(logits) if proba else math.argmax(logits, 1)
 
     def _problem_metrics(self, features, logits, labels, metrics):
-        """Of two classes, always those of `get_default_binary_metrics_for_eval`, which know no weights here; of more, accuracy.
+        """Of two classes, always those of `get_default_binary_metrics_for_eval`, which know no weights here; of more,
+        accuracy.
 
         `metrics` are of the classes, or where a name is ("name", "probabilities"), of the probabilities.
         """
@@ -147,7 +150,9 @@ class BinarySvmTarget(MultiClassTarget):
         super().__init__(2, label_name, weight_column_name)
 
     def _loss_fn(self, logits, target):
-        flat = Assert(math.less_equal(array.rank(target), 2), ["target's shape should be either [batch_size, 1] or [batch_size]"])
+        flat = Assert(
+            math.less_equal(array.rank(target), 2), ["target's shape should be either [batch_size, 1] or [batch_size]"]
+        )
         with control_dependencies([flat]):
             target = array.reshape(target, shape=[array.shape(target)[0], 1])
         return hinge_loss(logits, target)
@@ -196,7 +201,9 @@ def get_default_binary_metrics_for_eval(thresholds):
             ("precision", metrics_lib.streaming_precision_at_thresholds),
             ("recall", metrics_lib.streaming_recall_at_thresholds),
         ):
-            metrics[f"{name}/positive_threshold_{threshold:f}_mean"] = functools.partial(_at_one_threshold, function, threshold)
+            metrics[f"{name}/positive_threshold_{threshold:f}_mean"] = functools.partial(
+                _at_one_threshold, function, threshold
+            )
     return metrics
 
 

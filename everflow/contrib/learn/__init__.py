@@ -3,13 +3,27 @@
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from everflow.contrib.learn import datasets, learn_runner, monitors, preprocessing
-from everflow.contrib.learn.column_inference import infer_real_valued_columns_from_input, infer_real_valued_columns_from_input_fn
+from everflow.contrib.learn.column_inference import (
+    infer_real_valued_columns_from_input,
+    infer_real_valued_columns_from_input_fn,
+)
 from everflow.contrib.learn.dnn import DNNClassifier, DNNEstimator, DNNRegressor
-from everflow.contrib.learn.dnn_linear_combined import DNNLinearCombinedClassifier, DNNLinearCombinedEstimator, DNNLinearCombinedRegressor
+from everflow.contrib.learn.dnn_linear_combined import (
+    DNNLinearCombinedClassifier,
+    DNNLinearCombinedEstimator,
+    DNNLinearCombinedRegressor,
+)
 from everflow.contrib.learn.estimator import BaseEstimator, Estimator, Evaluable, NotFittedError, SKCompat, Trainable
 from everflow.contrib.learn.experiment import Experiment
 from everflow.contrib.learn.export_strategies import ExportStrategy, make_export_strategy
-from everflow.contrib.learn.heads import Head, multi_class_head, multi_label_head, no_op_train_fn, poisson_regression_head, regression_head
+from everflow.contrib.learn.heads import (
+    Head,
+    multi_class_head,
+    multi_label_head,
+    no_op_train_fn,
+    poisson_regression_head,
+    regression_head,
+)
 from everflow.contrib.learn.linear import LinearClassifier, LinearEstimator, LinearRegressor
 from everflow.contrib.learn.metric_spec import MetricSpec
 from everflow.contrib.learn.model_ops import InputFnOps, ModeKeys, ModelFnOps, PredictionKey, ProblemType

@@ -45,14 +45,18 @@ class _Combined(BaseEstimator):
         if self._dnn_columns:
             if not self._dnn_hidden_units:
                 raise ValueError("With dnn_feature_columns, say by dnn_hidden_units how wide the layers are")
-            with variable_scope("dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)):
+            with variable_scope(
+                "dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
+            ):
                 shape = self._dnn_columns, self._dnn_hidden_units, units
                 options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size
                 parts.append(dnn.dnn_logits(features, mode, *shape, *options))
         if self._linear_columns:
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
-                parts.append(linear.linear_logits(features, self._linear_columns, units, self._joint_linear_weights, scope))
+                parts.append(
+                    linear.linear_logits(features, self._linear_columns, units, self._joint_linear_weights, scope)
+                )
                 add_layer_summary(parts[-1], "linear")
         logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
         return self._head.create_model_fn_ops(features, mode, labels, self._train_op, logits)

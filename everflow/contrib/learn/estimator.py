@@ -1,4 +1,6 @@
-"""`Estimator` of tf.contrib.learn: fits, evaluates and predicts from arrays or input functions, on top of tf.estimator's."""
+"""`Estimator` of tf.contrib.learn: fits, evaluates and predicts from arrays or input functions, on top of
+tf.estimator's.
+"""
 
 from __future__ import annotations
 
@@ -71,7 +73,8 @@ class BaseEstimator(Trainable, Evaluable):
         return self._draw(features, labels, mode, config)
 
     def _spec(self, features, labels, mode, config):
-        # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were fitted with.
+        # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were
+        # fitted with.
         if mode != ModeKeys.INFER:
             self._labels_seen = nest.map_structure(_spec_of, labels)
         elif labels is None:
@@ -144,14 +147,18 @@ class BaseEstimator(Trainable, Evaluable):
                           checkpoint_path=None, graph_rewrite_specs=((("serve",), ()),), strip_default_attrs=False):  # fmt: skip
         """Write the newest model as a SavedModel into a folder of its own; gives the folder's path as bytes."""
         if len(graph_rewrite_specs) != 1 or graph_rewrite_specs[0][1]:
-            raise ValueError("graph_rewrite_specs are not supported: `tf.tools.graph_transforms` can rewrite the exported graph.")
+            raise ValueError(
+                "graph_rewrite_specs are not supported: `tf.tools.graph_transforms` can rewrite the exported graph."
+            )
         self._require_checkpoint(checkpoint_path)
 
         def receiver():
             made = serving_input_fn()
             return ServingInputReceiver(made.features, made.default_inputs)
 
-        return self._core.export_savedmodel(export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return self._core.export_savedmodel(
+            export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
+        )
 
     # --- what it has learnt
 

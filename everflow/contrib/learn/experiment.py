@@ -23,7 +23,9 @@ class Experiment:
         if not (hasattr(estimator, "evaluate") and (hasattr(estimator, "fit") or hasattr(estimator, "train"))):
             raise ValueError("`estimator` must be an estimator that can be trained and evaluated.")
         if eval_metrics is not None and not hasattr(estimator, "fit"):
-            raise ValueError("`eval_metrics` must be `None` with an estimator of tf.estimator: its model function has the metrics.")
+            raise ValueError(
+                "`eval_metrics` must be `None` with an estimator of tf.estimator: its model function has the metrics."
+            )
         self._estimator = estimator
         self._train_input_fn = train_input_fn
         self._eval_input_fn = eval_input_fn
@@ -58,7 +60,9 @@ class Experiment:
         config = self._estimator.config
         if not config.cluster_spec or not config.task_type or config.task_id is None:
             raise ValueError("No server for this task: the RunConfig lacks cluster_spec, task_type or task_id")
-        Server(config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config).join()
+        Server(
+            config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config
+        ).join()
 
     def train(self, delay_secs=None):
         """Train up to `train_steps`; in a cluster, workers other than the chief begin a little later."""
@@ -116,18 +120,29 @@ class Experiment:
 
     def continuous_eval(self, delay_secs=None, throttle_delay_secs=None, evaluate_checkpoint_only_once=True,
                         continuous_eval_predicate_fn=None, name="continuous"):  # fmt: skip
-        """Evaluate again and again, each checkpoint once or as often as there is time for, until the model has been trained for all its steps."""
+        """Evaluate again and again, each checkpoint once or as often as there is time for, until the model has been
+        trained for all its steps.
+        """
         return self._continuous_eval(
-            self._eval_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn, evaluate_checkpoint_only_once
+            self._eval_input_fn,
+            name,
+            delay_secs,
+            throttle_delay_secs,
+            continuous_eval_predicate_fn,
+            evaluate_checkpoint_only_once,
         )
 
     def continuous_eval_on_train_data(self, delay_secs=None, throttle_delay_secs=None, continuous_eval_predicate_fn=None,
                                       name="continuous_on_train_data"):  # fmt: skip
         """As `continuous_eval`, on what it is trained on."""
-        return self._continuous_eval(self._train_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn)
+        return self._continuous_eval(
+            self._train_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn
+        )
 
     def train_and_evaluate(self):
-        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps and at the end, and export: (results, paths)."""
+        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps and at the end, and export: (results,
+        paths).
+        """
         monitors = list(self._train_monitors)
         if self._min_eval_frequency and hasattr(self._estimator, "fit"):
             monitors.append(

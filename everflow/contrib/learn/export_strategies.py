@@ -14,7 +14,8 @@ from everflow.feature_column.parsing import make_parse_example_spec
 
 
 class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
-    """A name, which is the folder of its exports, and `export_fn(estimator, export_path, checkpoint_path, eval_result)`.
+    """A name, which is the folder of its exports, and `export_fn(estimator, export_path, checkpoint_path,
+    eval_result)`.
 
     The function may have fewer arguments. It returns the path it wrote to, or None.
     """
@@ -24,7 +25,11 @@ class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_f
 
     def export(self, estimator, export_path, checkpoint_path=None, eval_result=None):
         """Call the function with those arguments that it names."""
-        given = {"checkpoint_path": checkpoint_path, "eval_result": eval_result, "strip_default_attrs": self.strip_default_attrs}
+        given = {
+            "checkpoint_path": checkpoint_path,
+            "eval_result": eval_result,
+            "strip_default_attrs": self.strip_default_attrs,
+        }
         if "eval_result" not in fn_args(self.export_fn):
             given.pop("eval_result")
         return self.export_fn(estimator, export_path, **named(self.export_fn, **given))
@@ -53,7 +58,9 @@ def make_parsing_export_strategy(feature_columns, default_output_alternative_key
                                  target_core=False, strip_default_attrs=None):  # fmt: skip
     """A strategy whose models take serialized Examples, parsed as the columns want them."""
     spec = make_parse_example_spec(feature_columns)
-    serving_input_fn = build_parsing_serving_input_receiver_fn(spec) if target_core else build_parsing_serving_input_fn(spec)
+    serving_input_fn = (
+        build_parsing_serving_input_receiver_fn(spec) if target_core else build_parsing_serving_input_fn(spec)
+    )
     return make_export_strategy(
         serving_input_fn, default_output_alternative_key, assets_extra, as_text, exports_to_keep, strip_default_attrs
     )
@@ -62,12 +69,17 @@ def make_parsing_export_strategy(feature_columns, default_output_alternative_key
 def export_all(strategies, estimator, eval_result, checkpoint_path=None):
     """Let strategies export into their folders below the model's; the paths that were written."""
     base = os.path.join(estimator.model_dir, "export")
-    return [s.export(estimator, os.path.join(base, s.name), checkpoint_path=checkpoint_path, eval_result=eval_result) for s in strategies]
+    return [
+        s.export(estimator, os.path.join(base, s.name), checkpoint_path=checkpoint_path, eval_result=eval_result)
+        for s in strategies
+    ]
 
 
 def checked(strategies):
     """Strategies as a tuple; ValueError for what is none."""
-    strategies = () if strategies is None else (strategies,) if isinstance(strategies, ExportStrategy) else tuple(strategies)
+    strategies = (
+        () if strategies is None else (strategies,) if isinstance(strategies, ExportStrategy) else tuple(strategies)
+    )
     for strategy in strategies:
         if not isinstance(strategy, ExportStrategy):
             raise ValueError(f"Each of export_strategies must be an ExportStrategy, found {strategy}")

@@ -1,4 +1,6 @@
-"""Heads of tf.contrib.learn: what a model's logits mean, and so its loss, predictions and metrics. Losses are means over examples."""
+"""Heads of tf.contrib.learn: what a model's logits mean, and so its loss, predictions and metrics. Losses are means
+over examples.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ class Head(abc.ABC):
         self._weight_column_name = weight_column_name
         self.head_name = head_name
 
-    def create_model_fn_ops(self, features, mode, labels=None, train_op_fn=None, logits=None, logits_input=None, scope=None):
+    def create_model_fn_ops(
+        self, features, mode, labels=None, train_op_fn=None, logits=None, logits_input=None, scope=None
+    ):
         """A `ModelFnOps` of the logits, or of logits that are made from `logits_input` here."""
         ModeKeys.validate(mode)
         with variable_scope(scope, self.head_name or self._default_name):
@@ -55,7 +59,10 @@ class Head(abc.ABC):
                         raise ValueError("To train, a head needs train_op_fn: a function from the loss to the train op")
                     train_op = train_op_fn(loss)
                 else:
-                    evaluated = {self._name(key): value for key, value in self._metrics(loss, predictions, labels, weights).items()}
+                    evaluated = {
+                        self._name(key): value
+                        for key, value in self._metrics(loss, predictions, labels, weights).items()
+                    }
             return ModelFnOps(mode, predictions, loss, train_op, evaluated, outputs)
 
     def _name(self, key):
@@ -157,7 +164,10 @@ class MultiClassHead(Head):
     def _metrics(self, loss, predictions, labels, weights):
         ids = math.argmax(predictions[PredictionKey.LOGITS], 1)
         flat = None if weights is None else array.squeeze(weights, axis=[1])
-        return {"loss": metrics_lib.mean(loss), "accuracy": metrics_lib.accuracy(array.squeeze(labels, axis=[1]), ids, weights=flat)}
+        return {
+            "loss": metrics_lib.mean(loss),
+            "accuracy": metrics_lib.accuracy(array.squeeze(labels, axis=[1]), ids, weights=flat),
+        }
 
 
 class BinaryHead(MultiClassHead):
@@ -197,7 +207,9 @@ class BinaryHead(MultiClassHead):
         for threshold in self._thresholds:
             above = math.cast(logistic >= threshold, dtypes.float32)
             result[f"accuracy/threshold_{threshold:f}_mean"] = metrics_lib.accuracy(labels, above, weights=weights)
-            result[f"precision/positive_threshold_{threshold:f}_mean"] = metrics_lib.precision(labels, above, weights=weights)
+            result[f"precision/positive_threshold_{threshold:f}_mean"] = metrics_lib.precision(
+                labels, above, weights=weights
+            )
             result[f"recall/positive_threshold_{threshold:f}_mean"] = metrics_lib.recall(labels, above, weights=weights)
         return result
 
@@ -220,7 +232,10 @@ class MultiLabelHead(Head):
 
     def _metrics(self, loss, predictions, labels, weights):
         hits = predictions[PredictionKey.CLASSES]
-        return {"loss": metrics_lib.mean(loss), "accuracy": metrics_lib.accuracy(math.cast(labels, dtypes.int64), hits, weights=weights)}
+        return {
+            "loss": metrics_lib.mean(loss),
+            "accuracy": metrics_lib.accuracy(math.cast(labels, dtypes.int64), hits, weights=weights),
+        }
 
 
 def _no_centered_bias(enable_centered_bias):
@@ -257,13 +272,22 @@ def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable
     return MultiLabelHead(n_classes, label_name, weight_column_name, head_name)
 
 
-def regression_head(label_name=None, weight_column_name=None, label_dimension=1, enable_centered_bias=False, head_name=None, link_fn=None):
+def regression_head(
+    label_name=None,
+    weight_column_name=None,
+    label_dimension=1,
+    enable_centered_bias=False,
+    head_name=None,
+    link_fn=None,
+):
     """A head that predicts numbers."""
     _no_centered_bias(enable_centered_bias)
     return RegressionHead(label_dimension, label_name, weight_column_name, head_name, link_fn=link_fn)
 
 
-def poisson_regression_head(label_name=None, weight_column_name=None, label_dimension=1, enable_centered_bias=False, head_name=None):
+def poisson_regression_head(
+    label_name=None, weight_column_name=None, label_dimension=1, enable_centered_bias=False, head_name=None
+):
     """A head that predicts counts."""
     _no_centered_bias(enable_centered_bias)
 

@@ -34,7 +34,17 @@ def linear_logits(features, feature_columns, units, joint_weights, scope):
 class _Linear(BaseEstimator):
     """A linear model and a head."""
 
-    def __init__(self, head, feature_columns, model_dir, optimizer, gradient_clip_norm, joint_weights, config, feature_engineering_fn):
+    def __init__(
+        self,
+        head,
+        feature_columns,
+        model_dir,
+        optimizer,
+        gradient_clip_norm,
+        joint_weights,
+        config,
+        feature_engineering_fn,
+    ):
         if not feature_columns:
             raise ValueError("feature_columns must be given.")
         self.feature_columns, self.optimizer = tuple(feature_columns), optimizer
@@ -46,14 +56,20 @@ class _Linear(BaseEstimator):
         features = features_by_name(features)
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
-            logits = linear_logits(features, self.feature_columns, self._head.logits_dimension, self._joint_weights, scope)
+            logits = linear_logits(
+                features, self.feature_columns, self._head.logits_dimension, self._joint_weights, scope
+            )
 
             def train_op_fn(loss):
                 variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")
                 slopes = gradients(loss, variables)
                 if self._gradient_clip_norm:
                     slopes, _ = clip_by_global_norm(slopes, self._gradient_clip_norm)
-                optimizer = self.optimizer() if callable(self.optimizer) else self.optimizer or default_optimizer(self.feature_columns)
+                optimizer = (
+                    self.optimizer()
+                    if callable(self.optimizer)
+                    else self.optimizer or default_optimizer(self.feature_columns)
+                )
                 return optimizer.apply_gradients(zip(slopes, variables), global_step=get_global_step())
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
@@ -64,7 +80,16 @@ class LinearEstimator(_Linear):
 
     def __init__(self, feature_columns, head, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
                  _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
-        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn)
+        super().__init__(
+            head,
+            feature_columns,
+            model_dir,
+            optimizer,
+            gradient_clip_norm,
+            _joint_weights,
+            config,
+            feature_engineering_fn,
+        )
 
 
 class LinearClassifier(PredictsClasses, _Linear):
@@ -73,7 +98,16 @@ class LinearClassifier(PredictsClasses, _Linear):
     def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
                  enable_centered_bias=False, _joint_weight=False, config=None, feature_engineering_fn=None, label_keys=None):  # fmt: skip
         head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
-        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weight, config, feature_engineering_fn)
+        super().__init__(
+            head,
+            feature_columns,
+            model_dir,
+            optimizer,
+            gradient_clip_norm,
+            _joint_weight,
+            config,
+            feature_engineering_fn,
+        )
 
 
 class LinearRegressor(PredictsScores, _Linear):
@@ -82,4 +116,13 @@ class LinearRegressor(PredictsScores, _Linear):
     def __init__(self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
                  enable_centered_bias=False, label_dimension=1, _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
         head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
-        super().__init__(head, feature_columns, model_dir, optimizer, gradient_clip_norm, _joint_weights, config, feature_engineering_fn)
+        super().__init__(
+            head,
+            feature_columns,
+            model_dir,
+            optimizer,
+            gradient_clip_norm,
+            _joint_weights,
+            config,
+            feature_engineering_fn,
+        )

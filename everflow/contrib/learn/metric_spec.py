@@ -30,9 +30,7 @@ class MetricSpec:
 
     def __str__(self):
         name = getattr(self._metric_fn, "__name__", repr(self._metric_fn))
-        return (
-            f"MetricSpec(metric_fn={name}, prediction_key={self.prediction_key}, label_key={self.label_key}, weight_key={self.weight_key})"
-        )
+        return f"MetricSpec(metric_fn={name}, prediction_key={self.prediction_key}, label_key={self.label_key}, weight_key={self.weight_key})"
 
     def create_metric_ops(self, inputs, labels, predictions):
         """The metric's value and update ops."""

@@ -8,7 +8,9 @@ from everflow.ops.nn.losses import sparse_softmax_cross_entropy_with_logits
 from everflow.ops.variables import scope as scopes
 
 
-def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None, name=None):
+def sequence_loss_by_example(
+    logits, targets, weights, average_across_timesteps=True, softmax_loss_function=None, name=None
+):
     """The weighted cross entropy of each sequence, from lists with an entry for each step.
 
     >>> losses = tf.contrib.legacy_seq2seq.sequence_loss_by_example([logits], [tf.reshape(targets, [-1])], [tf.ones([batch * steps])])
@@ -33,7 +35,13 @@ def sequence_loss_by_example(logits, targets, weights, average_across_timesteps=
 
 
 def sequence_loss(
-    logits, targets, weights, average_across_timesteps=True, average_across_batch=True, softmax_loss_function=None, name=None
+    logits,
+    targets,
+    weights,
+    average_across_timesteps=True,
+    average_across_batch=True,
+    softmax_loss_function=None,
+    name=None,
 ):
     """The weighted cross entropy of a batch of sequences, from lists with an entry for each step: a scalar."""
     with name_scope(name, "sequence_loss", logits + targets + weights):
@@ -69,5 +77,7 @@ def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets
                 bucket_outputs, _ = seq2seq(encoder_inputs[:source], decoder_inputs[:target])
                 outputs.append(bucket_outputs)
                 loss = sequence_loss_by_example if per_example_loss else sequence_loss
-                losses.append(loss(outputs[-1], targets[:target], weights[:target], softmax_loss_function=softmax_loss_function))
+                losses.append(
+                    loss(outputs[-1], targets[:target], weights[:target], softmax_loss_function=softmax_loss_function)
+                )
     return outputs, losses

@@ -37,12 +37,16 @@ def _given(mapping):
     return mapping
 
 
-def index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None):
+def index_table_from_tensor(
+    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, dtype=dtypes.string, name=None
+):
     """A table from the entries of a vector to their positions in it."""
     return _lookup.index_table_from_tensor(_given(mapping), num_oov_buckets, default_value, hasher_spec, dtype, name)
 
 
-def string_to_index_table_from_tensor(mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None):
+def string_to_index_table_from_tensor(
+    mapping, num_oov_buckets=0, default_value=-1, hasher_spec=FastHashSpec, name=None
+):
     """A table from strings to their positions in a vector."""
     with name_scope(name, "string_to_index") as name:
         mapping = convert_to_tensor(_given(mapping))
@@ -55,7 +59,9 @@ def string_to_index_table_from_file(
     vocabulary_file=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=FastHashSpec, name=None
 ):
     """A table from the lines of a file to their numbers."""
-    return _files.index_table_from_file(vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name)
+    return _files.index_table_from_file(
+        vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name
+    )
 
 
 def string_to_index(tensor, mapping, default_value=-1, name=None):
@@ -66,7 +72,9 @@ def string_to_index(tensor, mapping, default_value=-1, name=None):
 
 def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
     """A table from positions in a vector of strings to its entries."""
-    return _lookup.index_to_string_table_from_tensor(vocabulary_list=_given(mapping), default_value=default_value, name=name)
+    return _lookup.index_to_string_table_from_tensor(
+        vocabulary_list=_given(mapping), default_value=default_value, name=name
+    )
 
 
 def index_to_string(tensor, mapping, default_value="UNK", name=None):

@@ -1,4 +1,6 @@
-"""tf.contrib.losses: the losses of slim's first years, which average over weights that are not zero. `tf.losses` has taken their place."""
+"""tf.contrib.losses: the losses of slim's first years, which average over weights that are not zero. `tf.losses` has
+taken their place.
+"""
 
 from __future__ import annotations
 

@@ -20,7 +20,13 @@ from everflow.contrib.metrics.operating_points import (
     streaming_true_negatives_at_thresholds,
     streaming_true_positives_at_thresholds,
 )
-from everflow.contrib.metrics.statistics import cohen_kappa, f1_score, streaming_concat, streaming_covariance, streaming_pearson_correlation
+from everflow.contrib.metrics.statistics import (
+    cohen_kappa,
+    f1_score,
+    streaming_concat,
+    streaming_covariance,
+    streaming_pearson_correlation,
+)
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics import at_k, counts
@@ -84,22 +90,30 @@ streaming_percentage_less = metrics.percentage_below
 def sparse_recall_at_top_k(labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
                            name=None):  # fmt: skip
     """The share of the labels that are among predicted classes."""
-    return metrics.recall_at_top_k(labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name)
+    return metrics.recall_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
 
 
 def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
                                         updates_collections=None, name=None):  # fmt: skip
     """The share of predicted classes that are right."""
-    return metrics.precision_at_top_k(labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name)
+    return metrics.precision_at_top_k(
+        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
+    )
 
 
 def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
                                                 name=None):  # fmt: skip
     """The mean, over rows, of the precision at each predicted class that is right."""
-    return at_k.average_precision_at_top_k(labels, top_k_predictions, weights, metrics_collections, updates_collections, name)
+    return at_k.average_precision_at_top_k(
+        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
+    )
 
 
-def streaming_recall_at_k(predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def streaming_recall_at_k(
+    predictions, labels, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The share of rows whose label is among the k highest predictions."""
     in_top_k = math.cast(nn_top_k.in_top_k(predictions, labels, k), dtypes.float32)
     return metrics.mean(in_top_k, weights, metrics_collections, updates_collections, name or f"recall_at_{k}")
@@ -158,7 +172,9 @@ def _rate(name, wrong, right, doc):
 
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
-            predictions, labels, weights = aligned(math.cast(predictions, dtypes.bool), math.cast(labels, dtypes.bool), weights)
+            predictions, labels, weights = aligned(
+                math.cast(predictions, dtypes.bool), math.cast(labels, dtypes.bool), weights
+            )
             misses, misses_update = wrong(labels, predictions, weights)
             hits, hits_update = right(labels, predictions, weights)
             value = counts.ratio(misses, hits, "value")
@@ -172,8 +188,14 @@ def _rate(name, wrong, right, doc):
 
 
 streaming_false_positive_rate = _rate(
-    "false_positive_rate", metrics.false_positives, metrics.true_negatives, "The share of negative labels that are predicted as positive."
+    "false_positive_rate",
+    metrics.false_positives,
+    metrics.true_negatives,
+    "The share of negative labels that are predicted as positive.",
 )
 streaming_false_negative_rate = _rate(
-    "false_negative_rate", metrics.false_negatives, metrics.true_positives, "The share of positive labels that are predicted as negative."
+    "false_negative_rate",
+    metrics.false_negatives,
+    metrics.true_positives,
+    "The share of positive labels that are predicted as negative.",
 )

@@ -1,4 +1,6 @@
-"""Areas under curves that tf.metrics doesn't have: from histograms, from all predictions kept, and with confidence intervals."""
+"""Areas under curves that tf.metrics doesn't have: from histograms, from all predictions kept, and with confidence
+intervals.
+"""
 
 from __future__ import annotations
 
@@ -26,11 +28,13 @@ _TINY = 1e-7
 
 AucData = collections.namedtuple("AucData", ["auc", "lower", "upper"])
 
-# --- from histograms ----------------------------------------------------------------------------------------------------
+# --- from histograms
+# ----------------------------------------------------------------------------------------------------
 
 
 def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collections=None, check_shape=True, name=None):
-    """(area under the ROC curve, update op), from how many scores of either label fell into each of `nbins` bins of `score_range`.
+    """(area under the ROC curve, update op), from how many scores of either label fell into each of `nbins` bins of
+    `score_range`.
 
     Takes little memory, and is right up to what a bin can hide.
     """
@@ -47,12 +51,21 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
                 array.boolean_mask(scores, boolean_labels), score_range, nbins, dtype=dtypes.int64, name="hist_true"
             )
             negative = math.histogram_fixed_width(
-                array.boolean_mask(scores, math.logical_not(boolean_labels)), score_range, nbins, dtype=dtypes.int64, name="hist_false"
+                array.boolean_mask(scores, math.logical_not(boolean_labels)),
+                score_range,
+                nbins,
+                dtype=dtypes.int64,
+                name="hist_false",
             )
         with variable_scope(None, "hist_accumulate", [positive, negative]):
             positives, negatives = (
                 get_variable(
-                    total, shape=[nbins], dtype=dtypes.int64, initializer=zeros_initializer(), collections=collections, trainable=False
+                    total,
+                    shape=[nbins],
+                    dtype=dtypes.int64,
+                    initializer=zeros_initializer(),
+                    collections=collections,
+                    trainable=False,
                 )
                 for total in ("hist_true_acc", "hist_false_acc")
             )
@@ -90,7 +103,8 @@ def _cumulative_sum(values, length):
         return sums[:length]
 
 
-# --- from all predictions -----------------------------------------------------------------------------------------------
+# --- from all predictions
+# -----------------------------------------------------------------------------------------------
 
 
 def _flat(predictions, labels):
@@ -106,7 +120,9 @@ def _checked_labels(labels):
     ]
 
 
-def streaming_dynamic_auc(labels, predictions, curve="ROC", metrics_collections=(), updates_collections=(), name=None, weights=None):
+def streaming_dynamic_auc(
+    labels, predictions, curve="ROC", metrics_collections=(), updates_collections=(), name=None, weights=None
+):
     """(area under the "ROC" or "PR" curve, update op), exact: every distinct prediction so far is a threshold.
 
     All labels and predictions are kept, so its memory grows with the data.
@@ -135,7 +151,9 @@ def _area_of_all(labels, predictions, weights, curve):
     if weights is None:
         weights = array.ones_like(labels, dtype=dtypes.float64)
     total = math.reduce_sum(weights)
-    positive = math.reduce_sum(array.where(math.greater(labels, 0), weights, array.zeros_like(labels, dtype=dtypes.float64)))
+    positive = math.reduce_sum(
+        array.where(math.greater(labels, 0), weights, array.zeros_like(labels, dtype=dtypes.float64))
+    )
 
     def area():
         by_score, order = nn_top_k.top_k(predictions, k=size)
@@ -167,14 +185,16 @@ def _area_of_all(labels, predictions, weights, curve):
     return cond(one_sided, lambda: constant(0, dtypes.float64), area)
 
 
-# --- with confidence intervals ------------------------------------------------------------------------------------------
+# --- with confidence intervals
+# ------------------------------------------------------------------------------------------
 
 
 def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95, logit_transformation=True, metrics_collections=(),
                                   updates_collections=(), name=None):  # fmt: skip
     """(AucData(auc, lower, upper), update op): the area under the ROC curve and where it lies with probability `alpha`.
 
-    The variance is DeLong's. `logit_transformation` takes the interval on the scale of log odds, which keeps it between 0 and 1.
+    The variance is DeLong's. `logit_transformation` takes the interval on the scale of log odds, which keeps it between
+    0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.02f}")
@@ -190,7 +210,9 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")
             all_weights, update_weights = streaming_concat(weights, name="concat_weights")
             accumulate = group(update_labels, update_predictions, update_weights)
-            both_labels = math.logical_and(math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1))
+            both_labels = math.logical_and(
+                math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1)
+            )
             enough = math.greater_equal(total_weight, 1.0)
             is_valid = math.logical_and(both_labels, enough)
             update_op = cond(enough, lambda: accumulate, no_op)

@@ -1,4 +1,6 @@
-"""Metrics of a binary classifier at many thresholds: where precision or recall is as wanted, error rates, and the points of curves."""
+"""Metrics of a binary classifier at many thresholds: where precision or recall is as wanted, error rates, and the
+points of curves.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,9 @@ def precision_at_recall(labels, predictions, target_recall, weights=None, num_th
         return math.div(tp[last] + _TINY, tp[last] + fp[last] + _TINY, name)
 
     with variable_scope(name, "precision_at_recall", (predictions, labels, weights)):
-        return _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections)
+        return _of_counts(
+            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
+        )
 
 
 def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections):
@@ -45,7 +49,9 @@ def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_co
 
 def recall_at_precision(labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,
                         updates_collections=None, name=None, strict_mode=False):  # fmt: skip
-    """The recall at the threshold whose precision is nearest to the one given; `strict_mode`: nearest from above, else 0."""
+    """The recall at the threshold whose precision is nearest to the one given; `strict_mode`: nearest from above, else
+    0.
+    """
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
 
@@ -63,11 +69,15 @@ def recall_at_precision(labels, predictions, precision, weights=None, num_thresh
         )
 
     with variable_scope(name, "recall_at_precision", (predictions, labels, weights)):
-        return _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections)
+        return _of_counts(
+            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
+        )
 
 
 def _error_rate(scope, short, missed, found, doc):
-    def metric(predictions, labels, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None):
+    def metric(
+        predictions, labels, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
         with variable_scope(name, f"{scope}_at_thresholds", (predictions, labels, weights)):
             includes = (found, missed) if found == "tp" else (missed, found)
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes, checked=False)
@@ -94,7 +104,9 @@ def _count(kind, short):
         return values[short], updates[short]
 
     metric.__name__ = metric.__qualname__ = f"streaming_{kind}_at_thresholds"
-    metric.__doc__ = f"The number of {kind.replace('_', ' ')} at each threshold: a variable in the caller's scope, and its update."
+    metric.__doc__ = (
+        f"The number of {kind.replace('_', ' ')} at each threshold: a variable in the caller's scope, and its update."
+    )
     return metric
 
 
@@ -110,7 +122,9 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
     with variable_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, checked=False)
+        values, updates = counts_at_thresholds(
+            labels, predictions, spread_thresholds(num_thresholds), weights, checked=False
+        )
         tp, fn, tn, fp = values["tp"], values["fn"], values["tn"], values["fp"]
         epsilon = 1.0e-6
         recall = math.div(tp + epsilon, tp + fn + epsilon)
@@ -118,14 +132,21 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
             points = math.div(fp, fp + tn + epsilon), recall
         else:
             points = recall, math.div(tp + epsilon, tp + fp + epsilon)
-        return collected(array.stack(points, axis=1), group(*updates.values()), metrics_collections, updates_collections)
+        return collected(
+            array.stack(points, axis=1), group(*updates.values()), metrics_collections, updates_collections
+        )
 
 
-PrecisionRecallData = collections.namedtuple("PrecisionRecallData", ["tp", "fp", "tn", "fn", "precision", "recall", "thresholds"])
+PrecisionRecallData = collections.namedtuple(
+    "PrecisionRecallData", ["tp", "fp", "tn", "fn", "precision", "recall", "thresholds"]
+)
 
 
-def precision_recall_at_equal_thresholds(labels, predictions, weights=None, num_thresholds=None, use_locking=None, name=None):
-    """(PrecisionRecallData, update op) at thresholds that are equally far apart: its cost doesn't grow with their number.
+def precision_recall_at_equal_thresholds(
+    labels, predictions, weights=None, num_thresholds=None, use_locking=None, name=None
+):
+    """(PrecisionRecallData, update op) at thresholds that are equally far apart: its cost doesn't grow with their
+    number.
 
     `labels` are bool, predictions are between 0 and 1.
     """

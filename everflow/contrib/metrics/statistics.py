@@ -15,7 +15,9 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
 
 
-def streaming_covariance(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def streaming_covariance(
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The unbiased sample covariance of predictions and labels, updated batch by batch without loss of precision."""
     with variable_scope(name, "covariance", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
@@ -47,17 +49,23 @@ def streaming_covariance(predictions, labels, weights=None, metrics_collections=
         products = (predictions - batch_prediction) * (labels - batch_label)
         if weights is not None:
             products = products * weights
-        delta = math.reduce_sum(products) + (previous_prediction - batch_prediction) * (previous_label - batch_label) * (
-            before * batch / update_count
-        )
+        delta = math.reduce_sum(products) + (previous_prediction - batch_prediction) * (
+            previous_label - batch_label
+        ) * (before * batch / update_count)
         update_comoment = state.assign_add(comoment, delta)
-        value = array.where(math.less_equal(count, 1.0), float("nan"), math.truediv(comoment, count - 1), name="covariance")
+        value = array.where(
+            math.less_equal(count, 1.0), float("nan"), math.truediv(comoment, count - 1), name="covariance"
+        )
         with control_dependencies([update_comoment]):
-            update_op = array.where(math.less_equal(count, 1.0), float("nan"), math.truediv(comoment, count - 1), name="update_op")
+            update_op = array.where(
+                math.less_equal(count, 1.0), float("nan"), math.truediv(comoment, count - 1), name="update_op"
+            )
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
-def streaming_pearson_correlation(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def streaming_pearson_correlation(
+    predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """Pearson's correlation of predictions and labels."""
     with variable_scope(name, "pearson_r", (predictions, labels, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
@@ -68,14 +76,20 @@ def streaming_pearson_correlation(predictions, labels, weights=None, metrics_col
         covariance, update_covariance = streaming_covariance(predictions, labels, weights, name="covariance")
         variance, update_variance = streaming_covariance(predictions, predictions, weights, name="variance_predictions")
         label_variance, update_label_variance = streaming_covariance(labels, labels, weights, name="variance_labels")
-        value = math.truediv(covariance, math.multiply(math.sqrt(variance), math.sqrt(label_variance)), name="pearson_r")
+        value = math.truediv(
+            covariance, math.multiply(math.sqrt(variance), math.sqrt(label_variance)), name="pearson_r"
+        )
         update_op = math.truediv(
-            update_covariance, math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance)), name="update_op"
+            update_covariance,
+            math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance)),
+            name="update_op",
         )
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
-def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None):
+def cohen_kappa(
+    labels, predictions_idx, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """Cohen's kappa: how much predictions agree with labels beyond what chance would give."""
     if num_classes < 2:
         raise ValueError(f"`num_classes` must be >= 2.Found: {num_classes}")
@@ -92,7 +106,11 @@ def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_coll
         diagonal = array.diag_part(table)
         rows = math.reduce_sum(table, axis=0)
         columns = math.reduce_sum(table, axis=1)
-        updates = [state.assign_add(agreed, diagonal), state.assign_add(by_prediction, rows), state.assign_add(by_label, columns)]
+        updates = [
+            state.assign_add(agreed, diagonal),
+            state.assign_add(by_prediction, rows),
+            state.assign_add(by_label, columns),
+        ]
 
         def kappa(agreed, by_prediction, by_label, name):
             observed = math.reduce_sum(agreed)
@@ -108,11 +126,15 @@ def cohen_kappa(labels, predictions_idx, num_classes, weights=None, metrics_coll
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
-def f1_score(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, name=None):
+def f1_score(
+    labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, name=None
+):
     """The best F1 score over many thresholds."""
     with variable_scope(name, "f1", (labels, predictions, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
-        values, updates = counts_at_thresholds(labels, predictions, spread_thresholds(num_thresholds), weights, includes=("tp", "fp", "fn"))
+        values, updates = counts_at_thresholds(
+            labels, predictions, spread_thresholds(num_thresholds), weights, includes=("tp", "fp", "fn")
+        )
 
         def best(tp, fn, fp, name):
             precision = math.div(tp, TINY + tp + fp, name=f"precision_{name}")

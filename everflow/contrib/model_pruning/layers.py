@@ -20,7 +20,16 @@ from everflow.ops.variables.scope import variable_scope
 class _Masked(Layer):
     """Variables of a layer with masked weights; subclasses know their shape and what is computed with them."""
 
-    def __init__(self, num_outputs, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, use_bias, **kwargs):
+    def __init__(
+        self,
+        num_outputs,
+        weights_initializer,
+        weights_regularizer,
+        biases_initializer,
+        biases_regularizer,
+        use_bias,
+        **kwargs,
+    ):
         super().__init__(**kwargs)
         self.num_outputs, self.use_bias = num_outputs, use_bias
         self._kernel_options = {"initializer": weights_initializer, "regularizer": weights_regularizer}
@@ -87,7 +96,15 @@ def _as_list(value, count):
 
 
 def _options(
-    inputs, normalizer_fn, weights_initializer, weights_regularizer, biases_initializer, biases_regularizer, trainable, reuse, scope
+    inputs,
+    normalizer_fn,
+    weights_initializer,
+    weights_regularizer,
+    biases_initializer,
+    biases_regularizer,
+    trainable,
+    reuse,
+    scope,
 ):
     """The arguments of a masked layer that say nothing of its shape."""
     return {
@@ -119,7 +136,9 @@ def masked_fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalize
     """`tf.contrib.layers.fully_connected` with a mask on the weights."""
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs should be an integer, got {num_outputs}")
-    with variable_scope(scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+    with variable_scope(
+        scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
+    ) as sc:
         inputs = convert_to_tensor(inputs)
         options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
                            biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip

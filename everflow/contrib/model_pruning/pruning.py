@@ -1,4 +1,6 @@
-"""When weights are pruned and how many: sparsity grows along a polynomial, and masks keep the largest weights (Zhu and Gupta, 2017)."""
+"""When weights are pruned and how many: sparsity grows along a polynomial, and masks keep the largest weights (Zhu and
+Gupta, 2017).
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from everflow.platform import logging
 
 
 def get_pruning_hparams():
-    """The settings of `Pruning`, with what they are by default. Steps are global steps; end_pruning_step=-1 means forever."""
+    """The settings of `Pruning`, with what they are by default. Steps are global steps; end_pruning_step=-1 means
+    forever.
+    """
     return HParams(
         name="model_pruning",
         begin_pruning_step=0,
@@ -76,8 +80,12 @@ class Pruning:
         if begin > end:
             raise ValueError(f"Sparsity can't grow from step {begin} to {end}: sparsity_function_end_step is earlier")
         with name_scope(spec.name):
-            share = math.minimum(1.0, math.maximum(0.0, math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin)))
-            left = math.multiply(spec.initial_sparsity - spec.target_sparsity, math.pow(1 - share, spec.sparsity_function_exponent))
+            share = math.minimum(
+                1.0, math.maximum(0.0, math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin))
+            )
+            left = math.multiply(
+                spec.initial_sparsity - spec.target_sparsity, math.pow(1 - share, spec.sparsity_function_exponent)
+            )
             return math.add(left, spec.target_sparsity, name="sparsity")
 
     # --- masks
@@ -106,14 +114,21 @@ class Pruning:
 
     def _new_block_mask(self, weights, threshold, name):
         squeezed = array.squeeze(weights)
-        block = next((dims for key, dims in self._block_of_name.items() if key in name), [self._spec.block_height, self._spec.block_width])
+        block = next(
+            (dims for key, dims in self._block_of_name.items() if key in name),
+            [self._spec.block_height, self._spec.block_width],
+        )
         if squeezed.shape.ndims != 2 or block == [1, 1]:
             return self._new_mask(weights, threshold, name)
         for side, unit in zip(squeezed.shape.as_list(), block):
             if side % unit:
-                raise ValueError(f"The weights {name} of shape {squeezed.shape} can't be cut into blocks of {block[0]}x{block[1]}")
+                raise ValueError(
+                    f"The weights {name} of shape {squeezed.shape} can't be cut into blocks of {block[0]}x{block[1]}"
+                )
         images = array.reshape(math.abs(squeezed), [1, *squeezed.shape.as_list(), 1])
-        pooled = pool(images, window_shape=block, pooling_type=self._spec.block_pooling_function, strides=block, padding="SAME")
+        pooled = pool(
+            images, window_shape=block, pooling_type=self._spec.block_pooling_function, strides=block, padding="SAME"
+        )
         smooth, mask = self._new_mask(array.squeeze(pooled, axis=[0, 3]), threshold, name)
         rows = array.reshape(mask, [mask.shape[0].value, 1, mask.shape[1].value, 1])
         whole = array.tile(rows, [1, block[0], 1, block[1]])
@@ -135,7 +150,9 @@ class Pruning:
         with name_scope(spec.name):
             within = math.logical_and(
                 math.greater_equal(self._global_step, spec.begin_pruning_step),
-                math.logical_or(math.less_equal(self._global_step, spec.end_pruning_step), math.less(spec.end_pruning_step, 0)),
+                math.logical_or(
+                    math.less_equal(self._global_step, spec.end_pruning_step), math.less(spec.end_pruning_step, 0)
+                ),
             )
             due = math.less_equal(math.add(self._last_update_step, spec.pruning_frequency), self._global_step)
             return math.logical_and(within, due)

@@ -13,7 +13,9 @@ from everflow.train.adam import AdamOptimizer
 
 
 class LazyAdamOptimizer(AdamOptimizer):
-    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings, and not quite Adam."""
+    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings, and not quite
+    Adam.
+    """
 
     def _step_size(self, dtype):
         beta1_power, beta2_power = self._get_beta_accumulators()
@@ -29,7 +31,10 @@ class LazyAdamOptimizer(AdamOptimizer):
             m, indices, beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values, use_locking=self._use_locking
         )
         v_t = state.scatter_update(
-            v, indices, beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values), use_locking=self._use_locking
+            v,
+            indices,
+            beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values),
+            use_locking=self._use_locking,
         )
         m_rows = array.gather(m_t, indices)
         v_rows = array.gather(v_t, indices)
@@ -60,7 +65,9 @@ class NadamOptimizer(AdamOptimizer):
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = self._get_beta_accumulators()
         beta1_power, beta2_power = cast(beta1_power, dtype), cast(beta2_power, dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t))
+        lr_t, beta1_t, beta2_t, epsilon_t = (
+            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        )
         lr = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
         m = self.get_slot(var, "m")
         m_scaled = grad * (1 - beta1_t)
@@ -106,7 +113,9 @@ class AdaMaxOptimizer(AdamOptimizer):
     def _apply_sparse_shared(self, grad, var, indices, scatter_add, scatter_update):
         dtype = var.dtype.base_dtype
         beta1_power = cast(self._get_beta_accumulators(), dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t))
+        lr_t, beta1_t, beta2_t, epsilon_t = (
+            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        )
         m = self.get_slot(var, "m")
         m_rows = array.gather(m, indices) * beta1_t + grad * (1 - beta1_t)
         with control_dependencies([m_rows]):

@@ -16,7 +16,9 @@ from everflow.train.adam import AdamOptimizer
 class _PowersFromStep:
     """The part in which the two differ from Adam: no beta power variables, nothing to finish."""
 
-    def __init__(self, global_step=0, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"):
+    def __init__(
+        self, global_step=0, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="Adam"
+    ):
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
         self.global_step = global_step
         self._global_step_on_worker = None

@@ -1,4 +1,6 @@
-"""What optimizers that average over workers share: local copies of variables, a center for each, and a step of their own."""
+"""What optimizers that average over workers share: local copies of variables, a center for each, and a step of their
+own.
+"""
 
 from __future__ import annotations
 
@@ -17,9 +19,11 @@ GLOBAL_CENTER = "global_center_variable"
 
 
 class CenterGetter:
-    """A custom getter: a trainable variable becomes a local one on the worker, and its center is a global variable of its own.
+    """A custom getter: a trainable variable becomes a local one on the worker, and its center is a global variable of
+    its own.
 
-    A subclass may want another local variable of that kind, its companion, under a scope of that name. All are found by the variable.
+    A subclass may want another local variable of that kind, its companion, under a scope of that name. All are found by
+    the variable.
     """
 
     _companion_scope: str | None = None
@@ -42,7 +46,9 @@ class CenterGetter:
         )
         if self._companion_scope:
             with device(self._worker_device):
-                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, trainable=False, collections=local, **kwargs)
+                self.companions[variable] = getter(
+                    f"{self._companion_scope}/{name}", *args, trainable=False, collections=local, **kwargs
+                )
         return variable
 
 

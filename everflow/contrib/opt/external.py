@@ -22,7 +22,9 @@ class ExternalOptimizerInterface:
         self._vars = variables.trainable_variables() if var_list is None else list(var_list)
         self._packed_bounds = None if var_to_bounds is None else self._bounds(var_to_bounds)
         self._update_placeholders = [placeholder(v.dtype.base_dtype) for v in self._vars]
-        self._var_updates = [v.assign(array.reshape(p, _dims(v))) for v, p in zip(self._vars, self._update_placeholders, strict=True)]
+        self._var_updates = [
+            v.assign(array.reshape(p, _dims(v))) for v, p in zip(self._vars, self._update_placeholders, strict=True)
+        ]
         self._packed_var = self._pack(self._vars)
         self._packed_loss_grad = self._gradient_of(loss)
         self._packed_equality_grads = [self._gradient_of(e) for e in self._equalities]
@@ -53,10 +55,13 @@ class ExternalOptimizerInterface:
         flat = [array.reshape(t, [-1]) for t in tensors]
         return flat[0] if len(flat) == 1 else array.concat(flat, 0)
 
-    def minimize(self, session=None, feed_dict=None, fetches=None, step_callback=None, loss_callback=None, **run_kwargs):
+    def minimize(
+        self, session=None, feed_dict=None, fetches=None, step_callback=None, loss_callback=None, **run_kwargs
+    ):
         """Minimize the loss and leave the result in the variables.
 
-        `loss_callback` gets the values of `fetches` at each evaluation, `step_callback` the flat vector after each step.
+        `loss_callback` gets the values of `fetches` at each evaluation, `step_callback` the flat vector after each
+        step.
         """
         session = session or get_default_session()
         feed_dict = feed_dict or {}
@@ -135,7 +140,13 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
             )
             for fun, jac in zip(funs, jacs, strict=True)
         ]
-        minimize_kwargs = {"jac": True, "callback": step_callback, "method": method, "constraints": constraints, "bounds": packed_bounds}
+        minimize_kwargs = {
+            "jac": True,
+            "callback": step_callback,
+            "method": method,
+            "constraints": constraints,
+            "bounds": packed_bounds,
+        }
         for key in minimize_kwargs:
             if key in options:
                 if key == "bounds":

@@ -1,4 +1,6 @@
-"""GGT (Agarwal and others, 2018): all gradients together, preconditioned by the last few of them in place of a whole matrix."""
+"""GGT (Agarwal and others, 2018): all gradients together, preconditioned by the last few of them in place of a whole
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -26,14 +28,32 @@ from everflow.train.optimizer import Optimizer
 class GGTOptimizer(Optimizer):
     """Divides the average of gradients by the root of the last `window` averages' second moments.
 
-    All variables are one vector to it: `grad_buffer` holds `window` of them. Numbers may be tensors or functions that give them.
+    All variables are one vector to it: `grad_buffer` holds `window` of them. Numbers may be tensors or functions that
+    give them.
 
     >>> train = tf.contrib.opt.GGTOptimizer(0.001, window=20).minimize(loss)
     """
 
-    def __init__(self, learning_rate=0.001, beta1=0.9, use_locking=False, name="GGT", window=10, eps=1e-4, svd_eps=1e-6, sigma_eps=1e-2):
+    def __init__(
+        self,
+        learning_rate=0.001,
+        beta1=0.9,
+        use_locking=False,
+        name="GGT",
+        window=10,
+        eps=1e-4,
+        svd_eps=1e-6,
+        sigma_eps=1e-2,
+    ):
         super().__init__(use_locking, name)
-        self._numbers = {"lr": learning_rate, "beta1": beta1, "window": window, "eps": eps, "svd_eps": svd_eps, "sigma_eps": sigma_eps}
+        self._numbers = {
+            "lr": learning_rate,
+            "beta1": beta1,
+            "window": window,
+            "eps": eps,
+            "svd_eps": svd_eps,
+            "sigma_eps": sigma_eps,
+        }
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, name=None,
                  grad_loss=None, stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
@@ -47,7 +67,14 @@ class GGTOptimizer(Optimizer):
                           stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
         """A list of (gradient, variable), where nothing flows through `stop_gradients`; a gradient may be None."""
         return self._found_gradients(
-            loss, var_list, gate_gradients, aggregation_method, False, grad_loss, stop_gradients, scaled=scale_loss_by_num_replicas
+            loss,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            False,
+            grad_loss,
+            stop_gradients,
+            scaled=scale_loss_by_num_replicas,
         )
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
@@ -64,7 +91,9 @@ class GGTOptimizer(Optimizer):
             numbers = self._number_tensors()
         parts = _parts([v for _, v in present])
         with init_scope():
-            self._create_vectors(min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts), numbers["window"])
+            self._create_vectors(
+                min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts), numbers["window"]
+            )
         with name_scope(scope):
             flattened = group(*(self._put(grad, v, *part) for (grad, v), part in zip(present, parts)))
             with control_dependencies([flattened]):
@@ -84,7 +113,9 @@ class GGTOptimizer(Optimizer):
     def _number_tensors(self):
         """The numbers as tensors; those that come from functions follow the others."""
         by_kind = sorted(self._numbers.items(), key=lambda item: (callable(item[1]), item[0]))
-        return {name: convert_to_tensor(number() if callable(number) else number, name=name) for name, number in by_kind}
+        return {
+            name: convert_to_tensor(number() if callable(number) else number, name=name) for name, number in by_kind
+        }
 
     def _create_vectors(self, first, size, window):
         dtype = first.dtype.base_dtype
@@ -118,11 +149,15 @@ class GGTOptimizer(Optimizer):
         moment = moment.assign(beta1 * moment + (1.0 - beta1) * flat)
         window = numbers["window"]
         buffer = state.scatter_update(buffer, math.floormod(math.cast(step - 1.0, dtypes.int32), window), moment)
-        eps, svd_eps, sigma_eps, rate = (math.cast(numbers[name], dtype) for name in ("eps", "svd_eps", "sigma_eps", "lr"))
+        eps, svd_eps, sigma_eps, rate = (
+            math.cast(numbers[name], dtype) for name in ("eps", "svd_eps", "sigma_eps", "lr")
+        )
         filled = math.sqrt(math.minimum(step, math.cast(window, dtype)))
         gradient = array.expand_dims(moment, -1)
         direction = _preconditioned(gradient, array.transpose(buffer / filled), window, eps, svd_eps, sigma_eps)
-        moved = [v.assign_sub(rate * array.reshape(direction[start:end], v.shape)) for v, start, end in variables_and_parts]
+        moved = [
+            v.assign_sub(rate * array.reshape(direction[start:end], v.shape)) for v, start, end in variables_and_parts
+        ]
         return group(*moved)
 
 

@@ -27,7 +27,9 @@ class LARSOptimizer(Optimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self):
-        self._learning_rate_tensor = convert_to_tensor(self._call_if_callable(self._learning_rate), name="learning_rate")
+        self._learning_rate_tensor = convert_to_tensor(
+            self._call_if_callable(self._learning_rate), name="learning_rate"
+        )
         self._momentum_tensor = convert_to_tensor(self._call_if_callable(self._momentum), name="momentum")
 
     def compute_lr(self, grad, var):
@@ -38,7 +40,11 @@ class LARSOptimizer(Optimizer):
             g_norm = norm(grad, ord=2)
             trust_ratio = array.where(
                 greater(w_norm, 0),
-                array.where(greater(g_norm, 0), self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon), 1.0),
+                array.where(
+                    greater(g_norm, 0),
+                    self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon),
+                    1.0,
+                ),
                 1.0,
             )
             scaled = self._learning_rate * trust_ratio
@@ -57,7 +63,9 @@ class LARSOptimizer(Optimizer):
         return self._apply(raw.ResourceApplyMomentum, (var.handle, self.get_slot(var, "momentum").handle), var, grad)
 
     def _apply_sparse(self, grad, var):
-        return self._sparse(raw.SparseApplyMomentum, (var, self.get_slot(var, "momentum")), grad.values, grad.indices, var)
+        return self._sparse(
+            raw.SparseApplyMomentum, (var, self.get_slot(var, "momentum")), grad.values, grad.indices, var
+        )
 
     def _resource_apply_sparse(self, grad, var, indices):
         buffers = (var.handle, self.get_slot(var, "momentum").handle)

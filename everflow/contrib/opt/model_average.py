@@ -20,7 +20,16 @@ class ModelAverageCustomGetter(CenterGetter):
 class ModelAverageOptimizer(AveragingOptimizer):
     """Lets each worker train by `opt`, and averages all variables every `interval_steps` steps."""
 
-    def __init__(self, opt, num_worker, is_chief, ma_custom_getter, interval_steps=100, use_locking=True, name="ModelAverageOptimizer"):
+    def __init__(
+        self,
+        opt,
+        num_worker,
+        is_chief,
+        ma_custom_getter,
+        interval_steps=100,
+        use_locking=True,
+        name="ModelAverageOptimizer",
+    ):
         super().__init__(opt, num_worker, ma_custom_getter, interval_steps, use_locking, name)
         self._is_chief, self._accumulators = is_chief, []
 
@@ -44,8 +53,12 @@ class ModelAverageOptimizer(AveragingOptimizer):
         with name_scope(None, self._name + "/global"):
             for variable, center in zip(variables, centers):
                 with device(center.device):
-                    accumulator = ConditionalAccumulator(variable.dtype.base_dtype, variable.shape, shared_name=f"{center.name}/var_accum")
-                    given.append(accumulator.apply_grad(getattr(variable, "_ref", variable.value)(), local_step=global_step))
+                    accumulator = ConditionalAccumulator(
+                        variable.dtype.base_dtype, variable.shape, shared_name=f"{center.name}/var_accum"
+                    )
+                    given.append(
+                        accumulator.apply_grad(getattr(variable, "_ref", variable.value)(), local_step=global_step)
+                    )
                     means.append(accumulator.take_grad(self._num_worker))
                 self._accumulators.append((accumulator, center.device))
         if self._is_chief:

@@ -1,4 +1,6 @@
-"""Shampoo (Gupta, Koren and Singer, 2018): every axis of a gradient is preconditioned by a root of its own sum of outer products."""
+"""Shampoo (Gupta, Koren and Singer, 2018): every axis of a gradient is preconditioned by a root of its own sum of outer
+products.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +22,11 @@ def _at(parameter, step):
 
 
 class ShampooOptimizer(Optimizer):
-    """Preconditions gradients axis by axis: with a matrix for axes up to `max_matrix_size`, with its diagonal for longer ones.
+    """Preconditions gradients axis by axis: with a matrix for axes up to `max_matrix_size`, with its diagonal for
+    longer ones.
 
-    `gbar` is the average of gradients, `Gbar_i` that of outer products along axis i, and `H_i`, where it isn't computed at each step,
-    the root of it. Weights, decays, `learning_rate` and `alpha` may be functions of the step.
+    `gbar` is the average of gradients, `Gbar_i` that of outer products along axis i, and `H_i`, where it isn't computed
+    at each step, the root of it. Weights, decays, `learning_rate` and `alpha` may be functions of the step.
 
     >>> optimizer = tf.contrib.opt.ShampooOptimizer(global_step, learning_rate=0.1, svd_interval=10)
     """
@@ -45,7 +48,9 @@ class ShampooOptimizer(Optimizer):
             with colocate_with(variable.op):
                 self._zeros_slot(variable, "gbar", self._name)
                 for axis, size in enumerate(variable.shape.as_list()):
-                    self._create_preconditioner(variable, axis, constant(size, name="shape_as_tensor"), size <= self._max_matrix_size)
+                    self._create_preconditioner(
+                        variable, axis, constant(size, name="shape_as_tensor"), size <= self._max_matrix_size
+                    )
 
     def _create_preconditioner(self, variable, axis, size, as_matrix):
         if as_matrix:
@@ -78,7 +83,9 @@ class ShampooOptimizer(Optimizer):
     def _precondition_and_apply(self, grad, var, indices=None):
         step = self._global_step + 1
         if indices is None:
-            direction = self._averaged(self.get_slot(var, "gbar"), grad, self._gbar_decay, _at(self._gbar_weight, step), step)
+            direction = self._averaged(
+                self.get_slot(var, "gbar"), grad, self._gbar_decay, _at(self._gbar_weight, step), step
+            )
         else:
             direction = grad
         rank = len(var.shape)
@@ -89,7 +96,9 @@ class ShampooOptimizer(Optimizer):
                 direction = math.tensordot(direction, root, axes=([0], [0]), name=f"precond_{axis}")
             else:
                 root = self._diagonal_root(grad, var, axis, size, exponent, step, indices)
-                direction = array.transpose(direction, perm=[*range(1, rank), 0]) * root  # as tensordot, it moves the first axis to the end
+                direction = (
+                    array.transpose(direction, perm=[*range(1, rank), 0]) * root
+                )  # as tensordot, it moves the first axis to the end
         rate = _at(self._learning_rate, step)
         if indices is None:
             return state.assign_sub(var, rate * direction)
@@ -134,6 +143,8 @@ class ShampooOptimizer(Optimizer):
         if indices is None or axis:
             diagonal = convert_to_tensor(self._averaged(slot, squares, self._mat_gbar_decay, weight, step))
         else:
-            assert self._mat_gbar_decay == 1.0, "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
+            assert self._mat_gbar_decay == 1.0, (
+                "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
+            )
             diagonal = array.gather(state.scatter_add(slot, indices, weight * squares), indices)
         return array.where(math.greater(diagonal, 0.0), math.pow(diagonal, exponent), array.zeros_like(diagonal))

@@ -34,7 +34,9 @@ class _SignOptimizer(KernelOptimizer):
             self._zeros_slot(v, "m", self._name)
 
     def _prepare_with(self, name, attribute, value):
-        self._prepare_tensors(learning_rate=("_lr_t", self._lr), beta=("_beta_t", self._beta), **{name: (attribute, value)})
+        self._prepare_tensors(
+            learning_rate=("_lr_t", self._lr), beta=("_beta_t", self._beta), **{name: (attribute, value)}
+        )
         if self._sign_decay_fn is None:
             self._sign_decay_t = convert_to_tensor(1.0, name="sign_decay")
 
@@ -44,7 +46,9 @@ class _SignOptimizer(KernelOptimizer):
         return self._apply_dense(convert_to_tensor(grad), var)
 
     def _resource_apply_sparse(self, grad, var, indices):
-        return self._resource_apply_dense(convert_to_tensor(IndexedSlices(grad, indices, variable_shape(var.handle))), var)
+        return self._resource_apply_dense(
+            convert_to_tensor(IndexedSlices(grad, indices, variable_shape(var.handle))), var
+        )
 
 
 class AddSignOptimizer(_SignOptimizer):
@@ -53,7 +57,9 @@ class AddSignOptimizer(_SignOptimizer):
     _rule = "AddSign"
     _rule_tensors = {"lr": "_lr_t", "alpha": "_alpha_t", "sign_decay": "_sign_decay_t", "beta": "_beta_t"}
 
-    def __init__(self, learning_rate=0.1, alpha=1.0, beta=0.9, sign_decay_fn=None, use_locking=False, name="AddSignOptimizer"):
+    def __init__(
+        self, learning_rate=0.1, alpha=1.0, beta=0.9, sign_decay_fn=None, use_locking=False, name="AddSignOptimizer"
+    ):
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._alpha = alpha
         self._alpha_t = None
@@ -68,7 +74,9 @@ class PowerSignOptimizer(_SignOptimizer):
     _rule = "PowerSign"
     _rule_tensors = {"lr": "_lr_t", "logbase": "_logbase_t", "sign_decay": "_sign_decay_t", "beta": "_beta_t"}
 
-    def __init__(self, learning_rate=0.1, base=math.e, beta=0.9, sign_decay_fn=None, use_locking=False, name="PowerSignOptimizer"):
+    def __init__(
+        self, learning_rate=0.1, base=math.e, beta=0.9, sign_decay_fn=None, use_locking=False, name="PowerSignOptimizer"
+    ):
         super().__init__(learning_rate, beta, sign_decay_fn, use_locking, name)
         self._logbase = math.log(base)
         self._logbase_t = None

@@ -23,10 +23,19 @@ class DecoupledWeightDecayExtension:
 
     def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None,
                  colocate_gradients_with_ops=False, name=None, grad_loss=None, decay_var_list=None):  # fmt: skip
-        """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call forgets it."""
+        """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call
+        forgets it.
+        """
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         return super().minimize(
-            loss, global_step, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, name=name, grad_loss=grad_loss
+            loss,
+            global_step,
+            var_list,
+            gate_gradients,
+            aggregation_method,
+            colocate_gradients_with_ops,
+            name=name,
+            grad_loss=grad_loss,
         )
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None, decay_var_list=None):
@@ -60,7 +69,9 @@ class DecoupledWeightDecayExtension:
             return super()._resource_apply_dense(grad, var)
 
     def _apply_sparse(self, grad, var):
-        decay = self._decay_weights_sparse_op(var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking))
+        decay = self._decay_weights_sparse_op(
+            var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking)
+        )
         with control_dependencies([decay]):
             return super()._apply_sparse(grad, var)
 
@@ -92,14 +103,27 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 
     def __init__(self, weight_decay, learning_rate, momentum, use_locking=False, name="MomentumW", use_nesterov=False):
         super().__init__(
-            weight_decay, learning_rate=learning_rate, momentum=momentum, use_locking=use_locking, name=name, use_nesterov=use_nesterov
+            weight_decay,
+            learning_rate=learning_rate,
+            momentum=momentum,
+            use_locking=use_locking,
+            name=name,
+            use_nesterov=use_nesterov,
         )
 
 
 class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
     """Adam with decoupled weight decay."""
 
-    def __init__(self, weight_decay, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="AdamW"):
+    def __init__(
+        self, weight_decay, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="AdamW"
+    ):
         super().__init__(
-            weight_decay, learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon, use_locking=use_locking, name=name
+            weight_decay,
+            learning_rate=learning_rate,
+            beta1=beta1,
+            beta2=beta2,
+            epsilon=epsilon,
+            use_locking=use_locking,
+            name=name,
         )

@@ -68,7 +68,15 @@ class MovingAverageOptimizer(WrappingOptimizer):
 class VariableClippingOptimizer(WrappingOptimizer):
     """Trains with another optimizer and clips the norm of given variables after each step."""
 
-    def __init__(self, opt, vars_to_clip_dims, max_norm, use_locking=False, colocate_clip_ops_with_vars=False, name="VariableClipping"):
+    def __init__(
+        self,
+        opt,
+        vars_to_clip_dims,
+        max_norm,
+        use_locking=False,
+        colocate_clip_ops_with_vars=False,
+        name="VariableClipping",
+    ):
         super().__init__(opt, use_locking, name)
         self._vars_to_clip_dims = vars_to_clip_dims
         self._max_norm = max_norm
@@ -84,7 +92,9 @@ class VariableClippingOptimizer(WrappingOptimizer):
                     if grad is None or var not in self._vars_to_clip_dims:
                         continue
                     with name_scope("clip_" + var.op.name):
-                        clips.append(self._clip_dense(var) if isinstance(grad, Tensor) else self._clip_sparse(grad, var))
+                        clips.append(
+                            self._clip_dense(var) if isinstance(grad, Tensor) else self._clip_sparse(grad, var)
+                        )
             return grouping.group(update_op, *clips, name=name)
 
     def _maybe_colocate_with(self, var):

@@ -7,4 +7,9 @@ from everflow.contrib.quantize.rewriting import (
     experimental_create_training_graph,
 )
 
-__all__ = ["create_eval_graph", "create_training_graph", "experimental_create_eval_graph", "experimental_create_training_graph"]
+__all__ = [
+    "create_eval_graph",
+    "create_training_graph",
+    "experimental_create_eval_graph",
+    "experimental_create_training_graph",
+]

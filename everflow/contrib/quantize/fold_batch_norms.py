@@ -1,7 +1,7 @@
 """Batch normalization multiplied into the weights of the layer before it, as inference will do it.
 
-In training the convolution runs with weights scaled by the moving averages, so that their rounding is steady, and what that does
-differently from the batch's own statistics is corrected afterwards.
+In training the convolution runs with weights scaled by the moving averages, so that their rounding is steady, and what
+that does differently from the batch's own statistics is corrected afterwards.
 """
 
 from __future__ import annotations
@@ -79,7 +79,9 @@ def _matches(graph):
         moving_mean, moving_variance = _averaged_into(norm.outputs[1]), _averaged_into(norm.outputs[2])
         if moving_mean is not None and moving_variance is not None:
             norm._set_attr("_gradient_op_type", b"FoldFusedBatchNormGrad")
-            yield _Match(layer, norm, output, layer.inputs[1], norm.outputs[1], norm.outputs[2], moving_mean, moving_variance)
+            yield _Match(
+                layer, norm, output, layer.inputs[1], norm.outputs[1], norm.outputs[2], moving_mean, moving_variance
+            )
 
 
 def _averaged_into(statistic):
@@ -132,13 +134,16 @@ def _without_bessel_correction(match):
 
 
 def _correction(match, variance, step, freeze_delay):
-    """(scale, reciprocal, offset): what weights are multiplied with, and the output after them, and what is added to it."""
+    """(scale, reciprocal, offset): what weights are multiplied with, and the output after them, and what is added to
+    it.
+    """
     with name_scope("batch_norm_correction"):
         moving_rsqrt = math.rsqrt(match.moving_variance.value + match.epsilon)
         batch_rsqrt = math.rsqrt(variance + match.epsilon)
         scale = array.identity(math.divide(moving_rsqrt, batch_rsqrt, name="scale_compute"), name="correction_scale")
         reciprocal = math.reciprocal(scale, name="reciprocal_compute")
-        # How far moving averages would have shifted the output; it counts only once they take over from the batch's statistics.
+        # How far moving averages would have shifted the output; it counts only once they take over from the batch's
+        # statistics.
         shift = match.mean * batch_rsqrt - match.moving_mean.value * moving_rsqrt
         offset = math.multiply(match.gamma, shift, name="offset_compute")
 
@@ -179,6 +184,10 @@ def _like(layer, weights):
             name=name,
         )
     made = layer.graph.create_op(
-        layer.type, [layer.inputs[0], weights], [t.dtype for t in layer.outputs], name=name, attrs=dict(layer.node_def.attr)
+        layer.type,
+        [layer.inputs[0], weights],
+        [t.dtype for t in layer.outputs],
+        name=name,
+        attrs=dict(layer.node_def.attr),
     )
     return made.outputs[0]

@@ -20,7 +20,9 @@ _ACTIVATION_RANGE = (0.0, 6.0)
 
 @dataclasses.dataclass
 class _Layer:
-    """An op with weights, its biased output, and what follows: a sum with another branch, an activation, a sum after that."""
+    """An op with weights, its biased output, and what follows: a sum with another branch, an activation, a sum after
+    that.
+    """
 
     op: Operation
     output: Tensor
@@ -30,7 +32,8 @@ class _Layer:
 
     @property
     def rank(self):
-        """With an activation they come first, and before all those that are summed later; then those that end in a plain bias, then folded ones, then convolutions right
+        """With an activation they come first, and before all those that are summed later; then those that end in a
+        plain bias, then folded ones, then convolutions right
         before others; each in the graph's order."""
         if self.activation is not None:
             return -1 if self.later_sum is not None else 0, self.activation._id_value
@@ -43,7 +46,13 @@ def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, s
     layers = sorted(_layers(graph, scope), key=lambda layer: layer.rank)
     common = {"is_training": is_training, "step": step, "delay": quant_delay}
     weights = {**common, "num_bits": weight_bits, "symmetric": symmetric, "narrow_range": True, "averaged": False}
-    activations = {**common, "num_bits": activation_bits, "symmetric": symmetric, "narrow_range": False, "averaged": True}
+    activations = {
+        **common,
+        "num_bits": activation_bits,
+        "symmetric": symmetric,
+        "narrow_range": False,
+        "averaged": True,
+    }
     for layer in layers:
         folder = folder_of(layer.op)
         _insert(layer.op.inputs[1], [layer.op], below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
@@ -81,7 +90,9 @@ def _layers(graph, scope):
         else:
             _through_a_sum(layer, joined)
         if layer.activation is not None:
-            sums = [user for user in layer.activation.outputs[0].consumers() if user.type in _ADDS and user not in taken]
+            sums = [
+                user for user in layer.activation.outputs[0].consumers() if user.type in _ADDS and user not in taken
+            ]
             # A sum that has an activation of its own is rounded there.
             sums = [user for user in sums if not any(u.type in _RECTIFIERS for u in user.outputs[0].consumers())]
             layer.later_sum = sums[0] if sums else None
@@ -101,7 +112,9 @@ def _through_a_sum(layer, joined):
 
 
 def _has_weights(op):
-    """Whether the second input is computed from variables or constants alone: not two activations multiplied, nor folded away."""
+    """Whether the second input is computed from variables or constants alone: not two activations multiplied, nor
+    folded away.
+    """
     if not op.outputs[0].consumers():
         return False
     source = op.inputs[1].op
@@ -111,7 +124,8 @@ def _has_weights(op):
 
 
 def _biased(output):
-    """The output with its bias or folded normalization added, or as an activation or the other half of a separable convolution takes it.
+    """The output with its bias or folded normalization added, or as an activation or the other half of a separable
+    convolution takes it.
 
     None where it has none, or where normalization was folded out of it.
     """
@@ -124,7 +138,8 @@ def _biased(output):
         following = [
             u
             for u in users
-            if u.type in ("BiasAdd", "BatchToSpaceND") or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
+            if u.type in ("BiasAdd", "BatchToSpaceND")
+            or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
         ]
         if not following:
             return None

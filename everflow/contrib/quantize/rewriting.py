@@ -1,4 +1,6 @@
-"""The public functions: fold batch normalization into weights, then put fake quantization after weights and activations."""
+"""The public functions: fold batch normalization into weights, then put fake quantization after weights and
+activations.
+"""
 
 from __future__ import annotations
 
@@ -43,6 +45,8 @@ def experimental_create_training_graph(
     _rewrite(True, input_graph, weight_bits, activation_bits, symmetric, quant_delay, freeze_bn_delay, scope)
 
 
-def experimental_create_eval_graph(input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=None, scope=None):
+def experimental_create_eval_graph(
+    input_graph=None, weight_bits=8, activation_bits=8, symmetric=False, quant_delay=None, scope=None
+):
     """`create_eval_graph` with other numbers of bits, ranges around zero, or only below a name scope."""
     _rewrite(False, input_graph, weight_bits, activation_bits, symmetric, quant_delay, None, scope)

@@ -48,7 +48,9 @@ class LSTMBlockCell(LayerRNNCell):
     >>> cell = tf.contrib.rnn.LSTMBlockCell(128, use_peephole=True)
     """
 
-    def __init__(self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None, name="lstm_cell"):
+    def __init__(
+        self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None, name="lstm_cell"
+    ):
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
         self._num_units = num_units
         self._forget_bias = forget_bias
@@ -120,7 +122,9 @@ class GRUBlockCellV2(GRUBlockCell):
 
 
 class LSTMBlockWrapper(Layer, abc.ABC):
-    """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and `num_units`."""
+    """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and
+    `num_units`.
+    """
 
     @property
     @abc.abstractmethod
@@ -162,7 +166,9 @@ class LSTMBlockWrapper(Layer, abc.ABC):
             outputs *= array.tile(array.expand_dims(mask, [-1]), [1, 1, self.num_units])
             all_states = array.concat([array.expand_dims(initial_cell_state, [0]), cell_states], 0)
             all_outputs = array.concat([array.expand_dims(initial_output, [0]), outputs], 0)
-            final_state = LSTMStateTuple(*(self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs)))
+            final_state = LSTMStateTuple(
+                *(self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs))
+            )
         else:
             final_state = LSTMStateTuple(cell_states[-1], outputs[-1])
         if is_list:
@@ -181,7 +187,16 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     >>> outputs, state = tf.contrib.rnn.LSTMBlockFusedCell(128)(inputs, dtype=tf.float32, sequence_length=lengths)
     """
 
-    def __init__(self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, reuse=None, dtype=None, name="lstm_fused_cell"):
+    def __init__(
+        self,
+        num_units,
+        forget_bias=1.0,
+        cell_clip=None,
+        use_peephole=False,
+        reuse=None,
+        dtype=None,
+        name="lstm_fused_cell",
+    ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self._num_units = num_units
         self._forget_bias = forget_bias
@@ -193,7 +208,9 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def build(self, input_shape):
         if input_shape[-1].value is None:
-            raise TypeError(f"The last dimension of the inputs must be known, since weights are made for it: {input_shape}")
+            raise TypeError(
+                f"The last dimension of the inputs must be known, since weights are made for it: {input_shape}"
+            )
         _build_lstm(self, input_shape)
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):

@@ -33,7 +33,9 @@ def _layer_norm(values, scope, gain, shift, dtype=None):
 
 
 def sharded_variable(name, shape, dtype, shards):
-    """A matrix made of so many variables along its rows; joined once, and found again under its name by the cell's later calls."""
+    """A matrix made of so many variables along its rows; joined once, and found again under its name by the cell's
+    later calls.
+    """
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")
     rows, rest = divmod(shape[0], shards)
@@ -80,11 +82,16 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array.concat([inputs, h], 1)
         dtype = args.dtype
-        gates = math.matmul(args, scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype))
+        gates = math.matmul(
+            args, scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
+        )
         if not self._layer_norm:
             gates = nn.bias_add(gates, scopes.get_variable("bias", [4 * self._num_units], dtype=dtype))
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
-        i, j, f, o = (self._norm(gate, name, dtype) for gate, name in zip((i, j, f, o), ("input", "transform", "forget", "output")))
+        i, j, f, o = (
+            self._norm(gate, name, dtype)
+            for gate, name in zip((i, j, f, o), ("input", "transform", "forget", "output"))
+        )
         g = self._activation(j)
         if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
             g = dropout(g, self._keep_prob, seed=self._seed)
@@ -188,7 +195,9 @@ class UGRNNCell(RNNCell):
 class IntersectionRNNCell(RNNCell):
     """Gates both over time and over depth: the output passes the input through, the state the old state."""
 
-    def __init__(self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn.relu, reuse=None):
+    def __init__(
+        self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn.relu, reuse=None
+    ):
         super().__init__(_reuse=reuse)
         self._num_units = num_units
         self._initializer = initializer
@@ -207,7 +216,9 @@ class IntersectionRNNCell(RNNCell):
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
                 if not self._num_input_proj:
-                    raise ValueError(f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}")
+                    raise ValueError(
+                        f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}"
+                    )
                 with scopes.variable_scope("in_projection"):
                     inputs = self._linears("projection", inputs, self._num_input_proj)
             joined = array.concat([inputs, state], 1)
@@ -266,7 +277,12 @@ class NASCell(LayerRNNCell):
             sigmoid(x[0] + m[0]), relu(x[1] + m[1]), sigmoid(x[2] + m[2]), relu(x[3] * m[3]),
             tanh(x[4] + m[4]), sigmoid(x[5] + m[5]), tanh(x[6] + m[6]), sigmoid(x[7] + m[7]),
         ]  # fmt: skip
-        second = [tanh(first[0] * first[1]), tanh(first[2] + first[3]), tanh(first[4] * first[5]), sigmoid(first[6] + first[7])]
+        second = [
+            tanh(first[0] * first[1]),
+            tanh(first[2] + first[3]),
+            tanh(first[4] * first[5]),
+            sigmoid(first[6] + first[7]),
+        ]
         second[0] = tanh(second[0] + c_before)
         new_c = second[0] * second[1]
         new_m = tanh(new_c * tanh(second[2] + second[3]))

@@ -55,7 +55,16 @@ class IndRNNCell(_IndependentCell):
 class IndyGRUCell(_IndependentCell):
     """GRU whose units see only their own state."""
 
-    def __init__(self, num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None, dtype=None):
+    def __init__(
+        self,
+        num_units,
+        activation=None,
+        reuse=None,
+        kernel_initializer=None,
+        bias_initializer=None,
+        name=None,
+        dtype=None,
+    ):
         super().__init__(num_units, activation, reuse, name, dtype)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
@@ -63,10 +72,14 @@ class IndyGRUCell(_IndependentCell):
     def build(self, inputs_shape):
         depth, units = self._known_depth(inputs_shape), self._num_units
         ones = initializers.constant_initializer(1.0, dtype=dtypes.as_dtype(self.dtype))
-        self._gate_kernel_w = self.add_variable("gates/kernel_w", shape=[depth, 2 * units], initializer=self._kernel_initializer)
+        self._gate_kernel_w = self.add_variable(
+            "gates/kernel_w", shape=[depth, 2 * units], initializer=self._kernel_initializer
+        )
         self._gate_kernel_u = self._own_weights("gates/kernel_u", 2 * units)
         self._gate_bias = self.add_variable("gates/bias", shape=[2 * units], initializer=self._bias_initializer or ones)
-        self._candidate_kernel_w = self.add_variable("candidate/kernel", shape=[depth, units], initializer=self._kernel_initializer)
+        self._candidate_kernel_w = self.add_variable(
+            "candidate/kernel", shape=[depth, units], initializer=self._kernel_initializer
+        )
         self._candidate_kernel_u = self._own_weights("candidate/kernel_u", units)
         self._candidate_bias = self.add_variable(
             "candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer()
@@ -101,7 +114,9 @@ class IndyLSTMCell(_IndependentCell):
         depth, units = self._known_depth(inputs_shape), self._num_units
         self._kernel_w = self.add_variable("kernel_w", shape=[depth, 4 * units], initializer=self._kernel_initializer)
         self._kernel_u = self._own_weights("kernel_u", 4 * units)
-        self._bias = self.add_variable("bias", shape=[4 * units], initializer=self._bias_initializer or self._zeros_initializer())
+        self._bias = self.add_variable(
+            "bias", shape=[4 * units], initializer=self._bias_initializer or self._zeros_initializer()
+        )
         self.built = True
 
     def call(self, inputs, state):
@@ -128,7 +143,9 @@ class SRUCell(_IndependentCell):
     def build(self, inputs_shape):
         depth = self._known_depth(inputs_shape)
         self._kernel = self.add_variable("kernel", shape=[depth, 4 * self._num_units])
-        self._bias = self.add_variable("bias", shape=[2 * self._num_units], initializer=initializers.zeros_initializer())
+        self._bias = self.add_variable(
+            "bias", shape=[2 * self._num_units], initializer=initializers.zeros_initializer()
+        )
         self.built = True
 
     def call(self, inputs, state):

@@ -16,7 +16,16 @@ from everflow.rnn.cells import LSTMStateTuple, RNNCell
 class GLSTMCell(RNNCell):
     """LSTM in groups of units, each with a part of the input and of the output."""
 
-    def __init__(self, num_units, initializer=None, num_proj=None, number_of_groups=1, forget_bias=1.0, activation=math.tanh, reuse=None):
+    def __init__(
+        self,
+        num_units,
+        initializer=None,
+        num_proj=None,
+        number_of_groups=1,
+        forget_bias=1.0,
+        activation=math.tanh,
+        reuse=None,
+    ):
         super().__init__(_reuse=reuse)
         self._num_units = num_units
         self._initializer = initializer
@@ -36,7 +45,9 @@ class GLSTMCell(RNNCell):
 
     def _part(self, values, group, size):
         batch_size = values.shape[0].value or array.shape(values)[0]
-        return array.slice_(values, begin=[0, group * size], size=[batch_size, size], name=f"GLSTM_group{group}_input_generation")
+        return array.slice_(
+            values, begin=[0, group * size], size=[batch_size, size], name=f"GLSTM_group{group}_input_generation"
+        )
 
     def call(self, inputs, state):
         """One step of the LSTM."""
@@ -48,7 +59,8 @@ class GLSTMCell(RNNCell):
             for group in range(groups):
                 with scopes.variable_scope(f"group{group}"):
                     joined = array.concat(
-                        [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)], axis=1
+                        [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)],
+                        axis=1,
                     )
                     parts.append(array.split(self._linears(group, joined, 4 * self._group_units, False), 4, 1))
             biases = [
@@ -60,7 +72,9 @@ class GLSTMCell(RNNCell):
                 )
                 for name in "ijfo"
             ]
-            i, j, f, o = (nn.bias_add(array.concat(list(part), axis=1), bias) for part, bias in zip(zip(*parts), biases))
+            i, j, f, o = (
+                nn.bias_add(array.concat(list(part), axis=1), bias) for part, bias in zip(zip(*parts), biases)
+            )
         c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
         m = math.sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
@@ -138,7 +152,8 @@ _CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
 
 
 class ConvLSTMCell(RNNCell):
-    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space; `initializers` is not used, as in TensorFlow.
+    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space; `initializers` is not used, as in
+    TensorFlow.
 
     >>> cell = tf.contrib.rnn.ConvLSTMCell(2, input_shape=[64, 64, 3], output_channels=16, kernel_shape=[3, 3])
     """

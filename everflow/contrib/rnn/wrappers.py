@@ -40,7 +40,9 @@ class EmbeddingWrapper(_Wrapper):
     def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(cell, reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
-            raise ValueError(f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0")
+            raise ValueError(
+                f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0"
+            )
         self._embedding_classes = embedding_classes
         self._embedding_size = embedding_size
         self._initializer = initializer
@@ -100,7 +102,9 @@ class OutputProjectionWrapper(_Wrapper):
 class AttentionCellWrapper(_Wrapper):
     """A cell that attends to its own last `attn_length` outputs."""
 
-    def __init__(self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None):
+    def __init__(
+        self, cell, attn_length, attn_size=None, attn_vec_size=None, input_size=None, state_is_tuple=True, reuse=None
+    ):
         super().__init__(cell, reuse)
         if nest.is_sequence(cell.state_size) and not state_is_tuple:
             raise ValueError(f"The inner cell's state is a tuple, {cell.state_size}, so state_is_tuple must be True")
@@ -174,7 +178,9 @@ class HighwayWrapper(_Wrapper):
 
     def _highway(self, values, outputs):
         carry = self._gate("carry", values, self._carry_bias_init)
-        transform = 1 - carry if self._couple_carry_transform_gates else self._gate("transform", values, -self._carry_bias_init)
+        transform = (
+            1 - carry if self._couple_carry_transform_gates else self._gate("transform", values, -self._carry_bias_init)
+        )
         return values * carry + outputs * transform
 
     def __call__(self, inputs, state, scope=None):

@@ -29,7 +29,9 @@ def hardmax(logits, name=None):
 def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
     """The memory with zeros after each sequence's end, or where a mask says so."""
     if memory_sequence_length is not None and memory_mask is not None:
-        raise ValueError("Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count")
+        raise ValueError(
+            "Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count"
+        )
     lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
@@ -37,7 +39,9 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
-                raise ValueError(f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}")
+                raise ValueError(
+                    f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}"
+                )
     if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
@@ -47,7 +51,10 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
         mask = array.sequence_mask(lengths, maxlen=array.shape(first)[1], dtype=first.dtype)
 
     def masked(m):
-        extra = array.ones(m.shape.rank - 2 if m.shape.rank is not None else array.expand_dims(array.rank(m) - 2, 0), dtype=dtypes.int32)
+        extra = array.ones(
+            m.shape.rank - 2 if m.shape.rank is not None else array.expand_dims(array.rank(m) - 2, 0),
+            dtype=dtypes.int32,
+        )
         return m * array.reshape(mask, array.concat((array.shape(mask), extra), 0))
 
     return nest.map_structure(masked, memory)
@@ -96,7 +103,9 @@ class _BaseAttentionMechanism(AttentionMechanism):
             _maybe_mask_score(score, memory_sequence_length, score_mask_value=score_mask_value), previous
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _prepare_memory(memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined)
+            self._values = _prepare_memory(
+                memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined
+            )
             self._keys = memory_layer(self._values) if memory_layer is not None else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
@@ -152,16 +161,22 @@ def _luong_score(query, keys, scale):
     depth, key_units = query.shape[-1], keys.shape[-1]
     if depth.value != key_units.value:
         wanted = f"num_units must be the cell's output size, {depth}, and not {key_units}"
-        raise ValueError(f"Dot products of query and keys need vectors of one known size ({query.shape} and {keys.shape}): {wanted}")
+        raise ValueError(
+            f"Dot products of query and keys need vectors of one known size ({query.shape} and {keys.shape}): {wanted}"
+        )
     factor = None
     if scale:
-        factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=())
+        factor = scopes.get_variable(
+            "attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=()
+        )
     score = array.squeeze(math.matmul(array.expand_dims(query, 1), keys, transpose_b=True), [1])
     return score if factor is None else factor * score
 
 
 def _bahdanau_score(processed_query, keys, attention_v, attention_g=None, attention_b=None):
-    """A vector's dot product with tanh(keys + query), for all keys; normalised where `attention_g` and `attention_b` are given."""
+    """A vector's dot product with tanh(keys + query), for all keys; normalised where `attention_g` and `attention_b`
+    are given.
+    """
     query = array.expand_dims(processed_query, 1)
     if attention_g is None or attention_b is None:
         return math.reduce_sum(attention_v * math.tanh(keys + query), [2])
@@ -176,7 +191,10 @@ def learned_bahdanau_score(processed_query, keys, units, normalize):
     if not normalize:
         return _bahdanau_score(processed_query, keys, v)
     g = scopes.get_variable(
-        "attention_g", dtype=dtype, initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)), shape=()
+        "attention_g",
+        dtype=dtype,
+        initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)),
+        shape=(),
     )
     b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
     return _bahdanau_score(processed_query, keys, v, g, b)
@@ -212,7 +230,15 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
                  custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
         masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(num_units, memory, _without_previous(probability_fn), dtype, name, custom_key_value_fn=custom_key_value_fn, **masks)
+        self._construct(
+            num_units,
+            memory,
+            _without_previous(probability_fn),
+            dtype,
+            name,
+            custom_key_value_fn=custom_key_value_fn,
+            **masks,
+        )
         self._scale = scale
 
 
@@ -227,5 +253,13 @@ class BahdanauAttention(Additive, _BaseAttentionMechanism):
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
                  dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
         masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(num_units, memory, _without_previous(probability_fn), dtype, name, custom_key_value_fn=custom_key_value_fn, **masks)
+        self._construct(
+            num_units,
+            memory,
+            _without_previous(probability_fn),
+            dtype,
+            name,
+            custom_key_value_fn=custom_key_value_fn,
+            **masks,
+        )
         self._normalize = normalize

@@ -47,7 +47,9 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
 
 def _check_one_each(name, values, mechanisms):
     if len(values) != len(mechanisms):
-        raise ValueError(f"{name} must have one entry for each of the {len(mechanisms)} attention mechanisms, not {len(values)}")
+        raise ValueError(
+            f"{name} must have one entry for each of the {len(mechanisms)} attention mechanisms, not {len(values)}"
+        )
 
 
 class AttentionWrapper(RNNCell):
@@ -64,7 +66,9 @@ class AttentionWrapper(RNNCell):
         mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
         for mechanism in mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                raise TypeError(f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}")
+                raise TypeError(
+                    f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}"
+                )
         if cell_input_fn is None:
             cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
         elif not callable(cell_input_fn):
@@ -88,20 +92,30 @@ class AttentionWrapper(RNNCell):
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
                     "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
                 )
-                self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, "check_initial_cell_state")
+                self._initial_cell_state = self._checked(
+                    initial_cell_state, batch_size, message, "check_initial_cell_state"
+                )
 
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
         if attention_layer_size is not None:
-            sizes = tuple(attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,))
+            sizes = tuple(
+                attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,)
+            )
             _check_one_each("attention_layer_size", sizes, mechanisms)
-            self._attention_layers = tuple(Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes)
+            self._attention_layers = tuple(
+                Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes
+            )
             self._attention_layer_size = sum(sizes)
         elif attention_layer is not None:
-            self._attention_layers = tuple(attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,))
+            self._attention_layers = tuple(
+                attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,)
+            )
             _check_one_each("attention_layer", self._attention_layers, mechanisms)
             self._attention_layer_size = sum(
-                TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[-1].value
+                TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[
+                    -1
+                ].value
                 for layer, mechanism in zip(self._attention_layers, mechanisms)
             )
         else:
@@ -110,7 +124,9 @@ class AttentionWrapper(RNNCell):
 
     def _checked(self, values, batch_size, message, name):
         """The values themselves, once all memories are known to have entries for so many sequences."""
-        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms]
+        checks = [
+            assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms
+        ]
         with control_dependencies(checks):
             return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
@@ -131,7 +147,9 @@ class AttentionWrapper(RNNCell):
             attention=self._attention_layer_size,
             alignments=self._one_or_all(m.alignments_size for m in self._attention_mechanisms),
             attention_state=self._one_or_all(m.state_size for m in self._attention_mechanisms),
-            alignment_history=self._one_or_all(m.alignments_size if self._alignment_history else () for m in self._attention_mechanisms),
+            alignment_history=self._one_or_all(
+                m.alignments_size if self._alignment_history else () for m in self._attention_mechanisms
+            ),
         )
 
     def zero_state(self, batch_size, dtype):
@@ -154,9 +172,13 @@ class AttentionWrapper(RNNCell):
                 time=array.zeros([], dtype=dtypes.int32),
                 attention=zero_state(self._attention_layer_size, batch_size, dtype),
                 alignments=self._one_or_all(alignments),
-                attention_state=self._one_or_all(m.initial_state(batch_size, dtype) for m in self._attention_mechanisms),
+                attention_state=self._one_or_all(
+                    m.initial_state(batch_size, dtype) for m in self._attention_mechanisms
+                ),
                 alignment_history=self._one_or_all(
-                    TensorArray(dtype, size=0, dynamic_size=True, element_shape=a.shape) if self._alignment_history else ()
+                    TensorArray(dtype, size=0, dynamic_size=True, element_shape=a.shape)
+                    if self._alignment_history
+                    else ()
                     for a in alignments
                 ),
             )
@@ -164,7 +186,9 @@ class AttentionWrapper(RNNCell):
     def call(self, inputs, state):
         """One step of the cell and its attention."""
         if not isinstance(state, AttentionWrapperState):
-            raise TypeError(f"The state must be an AttentionWrapperState, as zero_state makes it, not a {type(state).__name__}")
+            raise TypeError(
+                f"The state must be an AttentionWrapperState, as zero_state makes it, not a {type(state).__name__}"
+            )
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
         message = (

@@ -26,20 +26,32 @@ from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.platform import logging
 from everflow.rnn.wrappers import assert_like_rnncell
 
-__all__ = ["BeamSearchDecoder", "BeamSearchDecoderOutput", "BeamSearchDecoderState", "FinalBeamSearchDecoderOutput", "tile_batch"]
+__all__ = [
+    "BeamSearchDecoder",
+    "BeamSearchDecoderOutput",
+    "BeamSearchDecoderState",
+    "FinalBeamSearchDecoderOutput",
+    "tile_batch",
+]
 
 
 class BeamSearchDecoderState(
-    collections.namedtuple("BeamSearchDecoderState", ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs"))
+    collections.namedtuple(
+        "BeamSearchDecoderState", ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs")
+    )
 ):
     """The state of a beam search: that of the cell, and of each beam its log probability, end and length."""
 
 
-class BeamSearchDecoderOutput(collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))):
+class BeamSearchDecoderOutput(
+    collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))
+):
     """What one step gives: scores, ids and the beam each came from, [batch, beam] each."""
 
 
-class FinalBeamSearchDecoderOutput(collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))):
+class FinalBeamSearchDecoderOutput(
+    collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))
+):
     """The ids of whole sequences, best beam first, and the outputs of all steps."""
 
 
@@ -74,7 +86,11 @@ class BeamSearchDecoder(Decoder):
         self._start_tokens = array.tile(array.expand_dims(self._start_tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
         self._finished = array.one_hot(
-            array.zeros([self._batch_size], dtype=dtypes.int32), depth=beam_width, on_value=False, off_value=True, dtype=dtypes.bool
+            array.zeros([self._batch_size], dtype=dtypes.int32),
+            depth=beam_width,
+            on_value=False,
+            off_value=True,
+            dtype=dtypes.bool,
         )
 
     batch_size = property(lambda self: self._batch_size)
@@ -92,7 +108,9 @@ class BeamSearchDecoder(Decoder):
     def output_dtype(self):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         return BeamSearchDecoderOutput(
-            scores=nest.map_structure(lambda _: dtype, self._rnn_output_size()), predicted_ids=dtypes.int32, parent_ids=dtypes.int32
+            scores=nest.map_structure(lambda _: dtype, self._rnn_output_size()),
+            predicted_ids=dtypes.int32,
+            parent_ids=dtypes.int32,
         )
 
     def initialize(self, name=None):
@@ -138,7 +156,9 @@ class BeamSearchDecoder(Decoder):
         expected = TensorShape([self._static_batch(), self._beam_width]).concatenate(inner)
         if not result.shape.is_compatible_with(expected):
             cause = "was the state tiled by tile_batch, or made by zero_state with batch_size * beam_width?"
-            raise ValueError(f"Split into batch and beams, {t.name} is of shape {result.shape} and not {expected}: {cause}")
+            raise ValueError(
+                f"Split into batch and beams, {t.name} is of shape {result.shape} and not {expected}: {cause}"
+            )
         result.set_shape(expected)
         return result
 
@@ -188,19 +208,35 @@ class BeamSearchDecoder(Decoder):
         if attention is not None:
             attention *= array.expand_dims(math.cast(not_finished, dtypes.float32), 2)
             accumulated = state.accumulated_attention_probs + attention
-        scores = _scores(total_probs, new_lengths, self._length_penalty_weight, self._coverage_penalty_weight, was_finished, accumulated)
+        scores = _scores(
+            total_probs,
+            new_lengths,
+            self._length_penalty_weight,
+            self._coverage_penalty_weight,
+            was_finished,
+            accumulated,
+        )
         flat_scores = array.reshape(scores, [batch_size, -1])
-        next_scores, word_indices = top_k(flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width"))
+        next_scores, word_indices = top_k(
+            flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
+        )
         next_scores.set_shape([static_batch, beam_width])
         word_indices.set_shape([static_batch, beam_width])
         next_log_probs = gather_beams(
-            word_indices, total_probs, batch_size, range_size=beam_width * vocabulary, gather_shape=[-1], name="next_beam_probs"
+            word_indices,
+            total_probs,
+            batch_size,
+            range_size=beam_width * vocabulary,
+            gather_shape=[-1],
+            name="next_beam_probs",
         )
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
 
         def of_parents(values, gather_shape=(-1,), name=None):
-            return gather_beams(parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name)
+            return gather_beams(
+                parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name
+            )
 
         was_finished = of_parents(was_finished)
         next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
@@ -209,7 +245,9 @@ class BeamSearchDecoder(Decoder):
         next_lengths += one_longer
         next_accumulated = ()
         if accumulated is not None:
-            next_accumulated = of_parents(accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs")
+            next_accumulated = of_parents(
+                accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs"
+            )
 
         def state_of_parent(t):
             shape = [batch_size * beam_width, -1]
@@ -220,7 +258,9 @@ class BeamSearchDecoder(Decoder):
 
         next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
-        return output, BeamSearchDecoderState(next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated)
+        return output, BeamSearchDecoderState(
+            next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated
+        )
 
     def _lengths_with(self, vocabulary, not_finished, lengths):
         """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
@@ -238,7 +278,10 @@ class BeamSearchDecoder(Decoder):
         """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
         longest = math.cast(math.reduce_max(final_state.lengths, axis=1), dtypes.int32)
         predicted_ids = raw.GatherTree(
-            step_ids=outputs.predicted_ids, parent_ids=outputs.parent_ids, max_sequence_lengths=longest, end_token=self._end_token
+            step_ids=outputs.predicted_ids,
+            parent_ids=outputs.parent_ids,
+            max_sequence_lengths=longest,
+            end_token=self._end_token,
         )
         if self._reorder_tensor_arrays:
             final_state = final_state._replace(
@@ -246,7 +289,9 @@ class BeamSearchDecoder(Decoder):
                     lambda t: self._maybe_reorder(t, outputs.parent_ids, final_state.lengths), final_state.cell_state
                 )
             )
-        return FinalBeamSearchDecoderOutput(beam_search_decoder_output=outputs, predicted_ids=predicted_ids), final_state
+        return FinalBeamSearchDecoderOutput(
+            beam_search_decoder_output=outputs, predicted_ids=predicted_ids
+        ), final_state
 
     def _maybe_reorder(self, t, parent_ids, lengths):
         if not isinstance(t, TensorArray):
@@ -300,7 +345,11 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
     """The alignments in a state: the mean over mechanisms, then over layers; None where no coverage is asked for."""
     if coverage_penalty_weight == 0.0:
         return None
-    layers = cell_state if isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState) else (cell_state,)
+    layers = (
+        cell_state
+        if isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState)
+        else (cell_state,)
+    )
     found = [
         _mean(layer.alignments if isinstance(layer.alignments, tuple) else (layer.alignments,))
         for layer in layers
@@ -326,7 +375,9 @@ def _only_the_end_where(probs, eos_token, finished):
     return array.where(mask, rows, probs)
 
 
-def _scores(log_probs, sequence_lengths, length_penalty_weight, coverage_penalty_weight, finished, accumulated_attention_probs):
+def _scores(
+    log_probs, sequence_lengths, length_penalty_weight, coverage_penalty_weight, finished, accumulated_attention_probs
+):
     """Log probabilities divided by the length penalty, plus the coverage penalty of finished beams."""
     scores = log_probs / math.cast(_length_penalty(sequence_lengths, length_penalty_weight), log_probs.dtype)
     weight = convert_to_tensor(coverage_penalty_weight, name="coverage_penalty_weight")
@@ -335,7 +386,9 @@ def _scores(log_probs, sequence_lengths, length_penalty_weight, coverage_penalty
     if accumulated_attention_probs is None:
         return scores
     accumulated_attention_probs = array.where(
-        math.equal(accumulated_attention_probs, 0.0), array.ones_like(accumulated_attention_probs), accumulated_attention_probs
+        math.equal(accumulated_attention_probs, 0.0),
+        array.ones_like(accumulated_attention_probs),
+        accumulated_attention_probs,
     )
     penalty = math.reduce_sum(math.log(math.minimum(accumulated_attention_probs, 1.0)), 2)
     penalty *= math.cast(finished, dtypes.float32)

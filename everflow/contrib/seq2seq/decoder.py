@@ -100,7 +100,9 @@ def _body(decoder, sizes, kinds, zeros):
         nest.assert_same_structure(next_inputs, inputs)
         if zeros is not None:
             outputs = nest.map_structure(lambda new, zero: array.where(finished, zero, new), outputs, zeros)
-            next_state = nest.map_structure(lambda new, before: _kept_where_finished(finished, new, before), next_state, state)
+            next_state = nest.map_structure(
+                lambda new, before: _kept_where_finished(finished, new, before), next_state, state
+            )
         arrays = nest.map_structure(lambda a, value: a.write(time, value), arrays, outputs)
         return time + 1, arrays, next_state, next_inputs, next_finished, next_lengths
 
@@ -133,7 +135,9 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
         lengths = array.zeros_like(finished, dtype=dtypes.int32)
         time = constant(0, dtype=dtypes.int32)
         arrays = nest.map_structure(
-            lambda size, dtype: TensorArray(dtype, size=0, dynamic_size=True, element_shape=_element_shape(decoder.batch_size, size)),
+            lambda size, dtype: TensorArray(
+                dtype, size=0, dynamic_size=True, element_shape=_element_shape(decoder.batch_size, size)
+            ),
             sizes,
             kinds,
         )
@@ -154,5 +158,7 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
             # A decoder need not change what its steps gave.
             pass
         if not output_time_major:
-            outputs = nest.map_structure(lambda x: transpose_batch_time(x) if isinstance(x, Tensor) and x.shape.rank != 0 else x, outputs)
+            outputs = nest.map_structure(
+                lambda x: transpose_batch_time(x) if isinstance(x, Tensor) and x.shape.rank != 0 else x, outputs
+            )
     return outputs, final_state, final_lengths

@@ -168,7 +168,15 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
     """Trains on given inputs, but with a probability reads the embedding of its own sample instead."""
 
     def __init__(
-        self, inputs, sequence_length, embedding, sampling_probability, time_major=False, seed=None, scheduling_seed=None, name=None
+        self,
+        inputs,
+        sequence_length,
+        embedding,
+        sampling_probability,
+        time_major=False,
+        seed=None,
+        scheduling_seed=None,
+        name=None,
     ):
         with name_scope(name, "ScheduledEmbeddingSamplingWrapper", [embedding, sampling_probability]):
             self._embedding_fn = _embedding_function(embedding)
@@ -184,7 +192,9 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+            finished, base_next_inputs, state = super().next_inputs(
+                time=time, outputs=outputs, state=state, sample_ids=sample_ids
+            )
 
             def mixed():
                 sampled_at = math.cast(array.where(sample_ids > -1), dtypes.int32)
@@ -220,7 +230,9 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(time=time, outputs=outputs, state=state, sample_ids=sample_ids)
+            finished, base_next_inputs, state = super().next_inputs(
+                time=time, outputs=outputs, state=state, sample_ids=sample_ids
+            )
             sample_ids = math.cast(sample_ids, dtypes.bool)
 
             def joined(outputs, indices=None):
@@ -239,7 +251,9 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                     return array.where(sample_ids, joined(outputs), base_next_inputs)
                 sampled_at = math.cast(array.where(sample_ids), dtypes.int32)
                 given_at = math.cast(array.where(math.logical_not(sample_ids)), dtypes.int32)
-                return _merged(base_next_inputs, sampled_at, given_at, outputs, lambda sampled: joined(sampled, sampled_at))
+                return _merged(
+                    base_next_inputs, sampled_at, given_at, outputs, lambda sampled: joined(sampled, sampled_at)
+                )
 
             nothing_sampled = math.logical_or(math.reduce_all(finished), math.logical_not(math.reduce_any(sample_ids)))
             return finished, cond(nothing_sampled, lambda: base_next_inputs, mixed), state

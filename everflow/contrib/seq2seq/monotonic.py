@@ -28,7 +28,8 @@ def safe_cumprod(x, *args, **kwargs):
 def monotonic_attention(p_choose_i, previous_attention, mode):
     """The attention given the probabilities of choosing each step and the previous attention.
 
-    `mode` is "recursive" (exact, slow), "parallel" (may be inexact where probabilities are near 0 or 1) or "hard" (probabilities are 0 or 1).
+    `mode` is "recursive" (exact, slow), "parallel" (may be inexact where probabilities are near 0 or 1) or "hard"
+    (probabilities are 0 or 1).
     """
     p_choose_i = convert_to_tensor(p_choose_i, name="p_choose_i")
     previous_attention = convert_to_tensor(previous_attention, name="previous_attention")

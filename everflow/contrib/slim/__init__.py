@@ -1,4 +1,5 @@
-"""tf.contrib.slim: layers, variables and arg_scope under one name, with training, evaluation and the networks of its time.
+"""tf.contrib.slim: layers, variables and arg_scope under one name, with training, evaluation and the networks of its
+time.
 
 >>> slim = tf.contrib.slim
 >>> with slim.arg_scope([slim.conv2d], weights_regularizer=slim.l2_regularizer(1e-4)):

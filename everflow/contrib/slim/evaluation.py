@@ -37,7 +37,9 @@ def _translated(master, logdir, num_evals, initial_op, initial_op_feed_dict, ini
 def evaluate_once(master, checkpoint_path, logdir, num_evals=1, initial_op=None, initial_op_feed_dict=None, eval_op=None,
                   eval_op_feed_dict=None, final_op=None, final_op_feed_dict=None, summary_op=_USE_DEFAULT, summary_op_feed_dict=None,
                   variables_to_restore=None, session_config=None, hooks=None):  # fmt: skip
-    """Run `eval_op` so many times on a checkpoint, then `final_op`, whose values are returned; a summary goes to `logdir`."""
+    """Run `eval_op` so many times on a checkpoint, then `final_op`, whose values are returned; a summary goes to
+    `logdir`.
+    """
     common = _translated(master, logdir, num_evals, initial_op, initial_op_feed_dict, None, eval_op,
                          eval_op_feed_dict, final_op, final_op_feed_dict, summary_op,
                          summary_op_feed_dict, variables_to_restore, session_config, hooks)  # fmt: skip
@@ -53,4 +55,6 @@ def evaluation_loop(master, checkpoint_dir, logdir, num_evals=1, initial_op=None
                          eval_op_feed_dict, final_op, final_op_feed_dict, summary_op,
                          summary_op_feed_dict, variables_to_restore, session_config, hooks)  # fmt: skip
     waiting = {"eval_interval_secs": eval_interval_secs, "timeout": timeout, "timeout_fn": timeout_fn}
-    return _evaluate_repeatedly(checkpoint_dir, max_number_of_evaluations=max_number_of_evaluations, **waiting, **common)
+    return _evaluate_repeatedly(
+        checkpoint_dir, max_number_of_evaluations=max_number_of_evaluations, **waiting, **common
+    )

@@ -21,7 +21,11 @@ from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.lookup.static import tables_initializer
 from everflow.ops.math import equal, greater_equal, mod
-from everflow.ops.variables.variable import global_variables_initializer, local_variables_initializer, report_uninitialized_variables
+from everflow.ops.variables.variable import (
+    global_variables_initializer,
+    local_variables_initializer,
+    report_uninitialized_variables,
+)
 from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.runtime.timeline import Timeline
@@ -96,7 +100,9 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
 
     >>> final_loss = slim.learning.train(train_op, "logs", number_of_steps=1000, init_fn=restore_pretrained)
     """
-    _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps)
+    _check(
+        train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps
+    )
     graph = graph or get_default_graph()
     with graph.as_default():
         if global_step is None:
@@ -118,7 +124,9 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         runners = [o.get_chief_queue_runner() for o in replicas if is_chief]
         tokens = [o.get_init_tokens_op() for o in replicas if is_chief]
         if train_step_kwargs == _USE_DEFAULT:
-            train_step_kwargs = _default_step_arguments(global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir)
+            train_step_kwargs = _default_step_arguments(
+                global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir
+            )
     supervisor = Supervisor(
         graph=graph,
         is_chief=is_chief,
@@ -189,7 +197,9 @@ class _Loop:
         supervisor.stop(threads, close_summary_writer=True, ignore_live_threads=ignore_live_threads)
 
 
-def _check(train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps):
+def _check(
+    train_op, logdir, summary_op, saver, trace_every_n_steps, sync_optimizer, startup_delay_steps, number_of_steps
+):
     if train_op is None:
         raise ValueError("train_op cannot be None.")
     writing = {

@@ -27,10 +27,17 @@ _COMMON = {
 TRAINABLE_VARS_PARAMS_STAT_OPTIONS = {**_COMMON, "account_type_regexes": ["_trainable_variables"], "select": ["params"]}
 FLOAT_OPS_OPTIONS = {**_COMMON, "min_float_ops": 1, "order_by": "float_ops", "select": ["float_ops"]}
 PRINT_ALL_TIMING_MEMORY = {**_COMMON, "min_bytes": 1, "min_micros": 1, "select": ["micros", "bytes"]}
-ALL_ADVICE = {"ExpensiveOperationChecker": {}, "AcceleratorUtilizationChecker": {}, "JobChecker": {}, "OperationChecker": {}}
+ALL_ADVICE = {
+    "ExpensiveOperationChecker": {},
+    "AcceleratorUtilizationChecker": {},
+    "JobChecker": {},
+    "OperationChecker": {},
+}
 
 
-def print_model_analysis(graph, run_meta=None, op_log=None, tfprof_cmd="scope", tfprof_options=TRAINABLE_VARS_PARAMS_STAT_OPTIONS):
+def print_model_analysis(
+    graph, run_meta=None, op_log=None, tfprof_cmd="scope", tfprof_options=TRAINABLE_VARS_PARAMS_STAT_OPTIONS
+):
     """Report the sizes of a graph's variables, or what else the options select; gives the numbers as a proto.
 
     >>> stats = tf.contrib.tfprof.model_analyzer.print_model_analysis(tf.get_default_graph())

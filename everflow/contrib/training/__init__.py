@@ -25,9 +25,9 @@ from everflow.contrib.training.stratified import stratified_sample
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step, wait_for_new_checkpoint
 
 # Loaded when first touched: evaluation needs sessions with hooks, and hyperparameters should not wait for those.
-_LATER = dict.fromkeys(("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"), "everflow.train.evaluation") | {
-    "FeedingQueueRunner": "everflow.estimator.inputs.feeding"
-}
+_LATER = dict.fromkeys(
+    ("StopAfterNEvalsHook", "SummaryAtEndHook", "evaluate_once", "evaluate_repeatedly"), "everflow.train.evaluation"
+) | {"FeedingQueueRunner": "everflow.estimator.inputs.feeding"}
 
 
 def __getattr__(name):

@@ -1,4 +1,6 @@
-"""Batches of examples that belong together, of similar length for example: a queue for each bucket, and one for full batches."""
+"""Batches of examples that belong together, of similar length for example: a queue for each bucket, and one for full
+batches.
+"""
 
 from __future__ import annotations
 
@@ -30,9 +32,11 @@ def _sizes(batch_size, num_buckets):
 
 def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
            dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):  # fmt: skip
-    """(bucket, batch): batches of examples that went to the same bucket, `which_bucket` being that of the example at hand.
+    """(bucket, batch): batches of examples that went to the same bucket, `which_bucket` being that of the example at
+    hand.
 
-    `batch_size` is a number, or a list with one for each bucket. With `dynamic_pad` rows are padded to the longest of a batch.
+    `batch_size` is a number, or a list with one for each bucket. With `dynamic_pad` rows are padded to the longest of a
+    batch.
     """
     names = list(tensors) if isinstance(tensors, dict) else None
     with name_scope(name, "bucket", list(tensors.values()) if names else list(tensors)) as name:
@@ -72,7 +76,9 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
         # TensorFlow shows the size of the last queue under each bucket's name.
         for q in queues:
             summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
-        summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity))
+        summary.scalar(
+            f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
+        )
         which, *batch = top.dequeue(name="dequeue_top")
         return which, dict(zip(names, batch)) if names else batch[0] if len(batch) == 1 else batch
 

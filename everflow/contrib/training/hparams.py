@@ -42,7 +42,9 @@ def _parser(name, type_, text):
 
 
 def parse_values(values, type_map, ignore_unknown=False):
-    """{name: value} from text such as "a=1,b=[2,3],c[1]=4", with the types of `type_map`; for an index, {name: {index: value}}."""
+    """{name: value} from text such as "a=1,b=[2,3],c[1]=4", with the types of `type_map`; for an index, {name: {index:
+    value}}.
+    """
     result: dict = {}
     position = 0
     while position < len(values):

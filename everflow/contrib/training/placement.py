@@ -1,4 +1,6 @@
-"""Which parameter server a variable goes to: by load, or at random. For `ps_strategy` of `tf.train.replica_device_setter`."""
+"""Which parameter server a variable goes to: by load, or at random. For `ps_strategy` of
+`tf.train.replica_device_setter`.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
                                 make_keys_unique_seed=None, name=None):  # fmt: skip
     """A batch of segments of `num_unroll` steps of long sequences, with the states their earlier segments left.
 
-    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` fills sequences up to whole segments with zeros.
+    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` fills sequences up to whole
+    segments with zeros.
 
     >>> batch = batch_sequences_with_states(key, {"x": steps}, {}, length, {"state": tf.zeros([8])}, num_unroll=20, batch_size=32)
     >>> inputs = tf.unstack(batch.sequences["x"], num=20, axis=1)
@@ -46,7 +47,15 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
             number = random.random_uniform([], maxval=100000000, dtype=dtypes.int32, seed=make_keys_unique_seed)
             input_key = string_join([input_key, as_string(number)])
         saver = SequenceQueueingStateSaver(
-            batch_size, num_unroll, input_length, input_key, input_sequences, input_context, initial_states, capacity, allow_small_batch
+            batch_size,
+            num_unroll,
+            input_length,
+            input_key,
+            input_sequences,
+            input_context,
+            initial_states,
+            capacity,
+            allow_small_batch,
         )
         ready = math.cast(saver.barrier.ready_size(), dtypes.float32)
         summary.scalar(f"queue/{saver.barrier.name}/ready_segment_batches_", ready)
@@ -73,7 +82,10 @@ def _padded(sequences, num_unroll):
     lengths = [array.shape(value)[0] for value in sequences.values()]
     length = lengths[0]
     checks = [
-        Assert(math.equal(other, length), [string_join(["All sequence lengths must match, but received lengths: ", as_string(lengths)])])
+        Assert(
+            math.equal(other, length),
+            [string_join(["All sequence lengths must match, but received lengths: ", as_string(lengths)])],
+        )
         for other in lengths
     ]
     length = with_dependencies(checks, length)

@@ -32,7 +32,9 @@ def check_rank(value, rank):
 def check_shape(value, sizes):
     """The value, of a shape given as a list, or as a tensor where it isn't known yet."""
     if isinstance(sizes, list) and not value.shape.is_compatible_with(sizes):
-        raise ValueError(f"Shape check failed for {value.name}: Shapes {value.shape} and {TensorShape(sizes)} are not compatible")
+        raise ValueError(
+            f"Shape check failed for {value.name}: Shapes {value.shape} and {TensorShape(sizes)} are not compatible"
+        )
     is_shape = math.reduce_all(math.equal(sizes, array.shape(value)))
     wanted = f"Shape of tensor {value.name} should be: "
     message = string_join([wanted, as_string(sizes), ", shape received: ", as_string(array.shape(value))])
@@ -57,5 +59,7 @@ def assert_multiple_of(number, size, remainder, described):
     """An assertion that a size, whose remainder this is, is a multiple of a number and not zero."""
     is_multiple = math.logical_and(math.equal(remainder, 0), math.not_equal(size, 0))
     wanted = f"{described} should be a multiple of: "
-    message = string_join([wanted, as_string(number), ", but saw value: ", as_string(size), ". Consider setting pad=True."])
+    message = string_join(
+        [wanted, as_string(number), ", but saw value: ", as_string(size), ". Consider setting pad=True."]
+    )
     return Assert(is_multiple, [message])

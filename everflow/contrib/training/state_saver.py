@@ -1,7 +1,9 @@
-"""Batches of pieces of long sequences, with the state of a recurrent network handed from one piece of a sequence to the next.
+"""Batches of pieces of long sequences, with the state of a recurrent network handed from one piece of a sequence to the
+next.
 
-A sequence is cut into segments of `num_unroll` steps, which all go into a barrier under keys "0000i_of_0000n:key". A segment is complete, and can
-be taken, once it has a state: the first one gets the initial states with it, each later one when the state of the one before is saved.
+A sequence is cut into segments of `num_unroll` steps, which all go into a barrier under keys "0000i_of_0000n:key". A
+segment is complete, and can be taken, once it has a state: the first one gets the initial states with it, each later
+one when the state of the one before is saved.
 """
 
 from __future__ import annotations
@@ -51,7 +53,9 @@ class SequenceQueueingStateSaver:
                  allow_small_batch=False, name=None):  # fmt: skip
         if capacity is not None and isinstance(batch_size, Tensor):
             enough = assert_greater_equal(
-                math.cast(capacity, dtypes.int64), math.cast(batch_size, dtypes.int64), message="capacity needs to be >= batch_size."
+                math.cast(capacity, dtypes.int64),
+                math.cast(batch_size, dtypes.int64),
+                message="capacity needs to be >= batch_size.",
             )
             with control_dependencies([enough]):
                 input_key = array.identity(input_key)
@@ -87,7 +91,9 @@ class SequenceQueueingStateSaver:
         self._key = check_rank(self._key, 0)
         for name, value in self._sequences.items():
             if value.shape.rank is None or not value.shape[1:].is_fully_defined():
-                raise ValueError(f"Shape for sequence {name} is not fully defined (ignoring first dimension): {value.shape}")
+                raise ValueError(
+                    f"Shape for sequence {name} is not fully defined (ignoring first dimension): {value.shape}"
+                )
         for kind, values in (("context", self._contexts), ("state", self._states)):
             for name, value in values.items():
                 if not value.shape.is_fully_defined():
@@ -109,7 +115,11 @@ class SequenceQueueingStateSaver:
 
     def _shapes(self):
         segments = [TensorShape([self._num_unroll]).concatenate(value.shape[1:]) for value in self._sequences.values()]
-        return [TensorShape([])] * 5 + segments + [value.shape for value in (*self._contexts.values(), *self._states.values())]
+        return (
+            [TensorShape([])] * 5
+            + segments
+            + [value.shape for value in (*self._contexts.values(), *self._states.values())]
+        )
 
     def _component(self, values, name):
         """Where the barrier holds a named sequence, context or state."""
@@ -188,14 +198,18 @@ class SequenceQueueingStateSaver:
     def _segments(self, name, value, count):
         fixed = value.shape[1:].as_list()
         sizes = array.concat(
-            [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed], 0, name=f"concat_sequences_{name}"
+            [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed],
+            0,
+            name=f"concat_sequences_{name}",
         )
         reshaped = array.reshape(value, sizes, name=f"reshape_sequences_{name}")
         return check_dimensions(reshaped, [count, self._num_unroll, *fixed], f"reshaped_sequences_{name}")
 
     def _repeated(self, name, value, count):
         expanded = array.expand_dims(value, 0)
-        multiples = array.concat([array.expand_dims(count, 0), [1] * value.shape.rank], 0, name=f"concat_context_{name}")
+        multiples = array.concat(
+            [array.expand_dims(count, 0), [1] * value.shape.rank], 0, name=f"concat_context_{name}"
+        )
         tiled = array.tile(expanded, multiples, name=f"tile_context_{name}")
         return check_dimensions(tiled, [count, *value.shape.as_list()], f"expanded_context_{name}")
 
@@ -235,10 +249,16 @@ class NextQueuedSequenceBatch:
     batch_size = property(lambda self: self._batch_size, doc="How many segments there are.")
     insertion_index = property(lambda self: self._indices, doc="When each segment was put in, compared with others.")
     key = property(lambda self: self._key, doc='The segments\' keys, "0000i_of_0000n:key".')
-    next_key = property(lambda self: self._values[_NEXT_KEY], doc='The keys of the segments after these, or "STOP:key".')
-    sequence = property(lambda self: self._values[_SEQUENCE], doc="Which segments of their sequences these are, from 0.")
+    next_key = property(
+        lambda self: self._values[_NEXT_KEY], doc='The keys of the segments after these, or "STOP:key".'
+    )
+    sequence = property(
+        lambda self: self._values[_SEQUENCE], doc="Which segments of their sequences these are, from 0."
+    )
     sequence_count = property(lambda self: self._values[_SEQUENCE_COUNT], doc="How many segments their sequences have.")
-    context = property(lambda self: self._named(self._saver._contexts), doc="{name: what holds for the whole sequence}.")
+    context = property(
+        lambda self: self._named(self._saver._contexts), doc="{name: what holds for the whole sequence}."
+    )
     sequences = property(lambda self: self._named(self._saver._sequences), doc="{name: the segments' steps}.")
 
     def state(self, state_name):
@@ -250,7 +270,10 @@ class NextQueuedSequenceBatch:
         if state_name not in self._states:
             raise KeyError(f"state was not declared: {state_name}")
         saver = self._saver
-        with colocate_with(saver._queue.queue_ref), name_scope(name, "InputQueueingStateSaver_SaveState", [value, self.next_key]):
+        with (
+            colocate_with(saver._queue.queue_ref),
+            name_scope(name, "InputQueueingStateSaver_SaveState", [value, self.next_key]),
+        ):
             unfinished = array.reshape(array.where(math.logical_not(self._is_last)), [-1])
             keys = array.gather(self.next_key, unfinished)
             value = array.identity(value, name=f"convert_{state_name}")

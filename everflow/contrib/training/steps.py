@@ -1,4 +1,6 @@
-"""Training ops: gradients with clipping, scaling and summaries, then the update, then the loss; and a loop that runs them."""
+"""Training ops: gradients with clipping, scaling and summaries, then the update, then the loss; and a loop that runs
+them.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def _values(gradient):
 
 
 def _with_values(gradient, values):
-    return IndexedSlices(values, gradient.indices, gradient.dense_shape) if isinstance(gradient, IndexedSlices) else values
+    return (
+        IndexedSlices(values, gradient.indices, gradient.dense_shape) if isinstance(gradient, IndexedSlices) else values
+    )
 
 
 def add_gradients_summaries(grads_and_vars):

@@ -29,8 +29,12 @@ def _named(**functions):
 def group_by_window(key_func, reduce_func, window_size=None, window_size_func=None):
     """Windows of elements that have the same key, each made a dataset by `reduce_func(key, window)`."""
     if (window_size is None) == (window_size_func is None):
-        raise ValueError(f"group_by_window needs one of window_size ({window_size}) and window_size_func ({window_size_func}), not both")
-    size_of = (lambda key: convert_to_tensor(window_size, dtypes.int64)) if window_size is not None else window_size_func
+        raise ValueError(
+            f"group_by_window needs one of window_size ({window_size}) and window_size_func ({window_size_func}), not both"
+        )
+    size_of = (
+        (lambda key: convert_to_tensor(window_size, dtypes.int64)) if window_size is not None else window_size_func
+    )
 
     def apply(dataset):
         where = "tf.data.experimental.group_by_window()"
@@ -72,7 +76,9 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
             length = element_length_func(*element)
             boundaries = list(bucket_boundaries)
             limits = np.iinfo(np.int32)
-            inside = math.logical_and(math.less_equal([limits.min, *boundaries], length), math.less(length, [*boundaries, limits.max]))
+            inside = math.logical_and(
+                math.less_equal([limits.min, *boundaries], length), math.less(length, [*boundaries, limits.max])
+            )
             return math.reduce_min(array.where(inside))
 
         def window_size_fn(bucket):

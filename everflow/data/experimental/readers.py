@@ -45,12 +45,23 @@ class CsvDatasetV1(Dataset):
         ]
         spec = tuple(TensorSpec([], d.dtype) for d in defaults)
         dataset = made_of_csv(
-            filenames, compression, defaults, spec, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols
+            filenames,
+            compression,
+            defaults,
+            spec,
+            buffer_size,
+            header,
+            field_delim,
+            use_quote_delim,
+            na_value,
+            select_cols,
         )
         self._begin(dataset, spec)
 
 
-def made_of_csv(filenames, compression, defaults, spec, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols):
+def made_of_csv(
+    filenames, compression, defaults, spec, buffer_size, header, field_delim, use_quote_delim, na_value, select_cols
+):
     """The tensor of a dataset of CSV rows."""
     return raw.CSVDataset(
         filenames=filenames,
@@ -89,7 +100,9 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         "field_delim": field_delim, "use_quote_delim": use_quote_delim, "na_value": na_value, "header": header,
         "compression_type": compression_type,
     }  # fmt: skip
-    column_names, defaults, columns = _columns(filenames, column_names, column_defaults, select_columns, reading, num_rows_for_inference)
+    column_names, defaults, columns = _columns(
+        filenames, column_names, column_defaults, select_columns, reading, num_rows_for_inference
+    )
     if label_name is not None and label_name not in column_names:
         raise ValueError(f"`label_name` {label_name!r} must be one of {list(column_names)}")
 
@@ -114,7 +127,9 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
 
 
 def _columns(filenames, names, defaults, select, reading, rows_to_read):
-    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not given."""
+    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not
+    given.
+    """
     delimiter, quotes, compression = reading["field_delim"], reading["use_quote_delim"], reading["compression_type"]
     if names is None:
         if not reading["header"]:
@@ -130,7 +145,9 @@ def _columns(filenames, names, defaults, select, reading, rows_to_read):
                 raise ValueError(f"Unsupported default {default!r}")
     else:
         na_value, header = reading["na_value"], reading["header"]
-        defaults = _inferred(filenames, len(names), delimiter, quotes, na_value, header, rows_to_read, places, compression)
+        defaults = _inferred(
+            filenames, len(names), delimiter, quotes, na_value, header, rows_to_read, places, compression
+        )
     if places is None:
         return names, defaults, None
     if len(defaults) != len(places):
@@ -210,7 +227,9 @@ def _inferred(filenames, count, delimiter, quotes, na_value, header, rows_to_rea
             if rows_to_read is not None and read >= rows_to_read:
                 break
             if len(row) != count:
-                raise ValueError(f"Problem inferring types: CSV row has {len(row)} number of fields. Expected: {count}.")
+                raise ValueError(
+                    f"Problem inferring types: CSV row has {len(row)} number of fields. Expected: {count}."
+                )
             found = [_wider(kind, row[c], na_value) for kind, c in zip(found, chosen)]
             read += 1
     kinds = [dtypes.string if kind is None else kind for kind in found]
@@ -279,7 +298,9 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader=TFR
     threads = 1 if reader_num_threads is None else reader_num_threads
     dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
     arguments = list(reader_args or [])
-    dataset = dataset.apply(parallel_interleave(lambda name: reader(name, *arguments), cycle_length=threads, sloppy=sloppy_ordering))
+    dataset = dataset.apply(
+        parallel_interleave(lambda name: reader(name, *arguments), cycle_length=threads, sloppy=sloppy_ordering)
+    )
     if isinstance(dataset.output_types, tuple) and len(dataset.output_types) == 2:
         dataset = dataset.map(lambda _, v: v)
     dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, shuffle_buffer_size, shuffle_seed)

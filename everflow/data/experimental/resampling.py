@@ -14,7 +14,8 @@ from everflow.ops.control_flow import cond
 from everflow.ops.io import printing
 from everflow.ops.random import distributions as random
 
-# How many elements the estimate of the classes' proportions takes in at once, and how many it begins with for each class.
+# How many elements the estimate of the classes' proportions takes in at once, and how many it begins with for each
+# class.
 _BATCH = 32
 _BEGIN_WITH = 10
 
@@ -22,7 +23,8 @@ _BEGIN_WITH = 10
 def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
     """Pairs (class, element) of a dataset, some left out so that the classes come in the proportions `target_dist`.
 
-    `class_func` gives an element's class. The dataset's own proportions are `initial_dist`, or are estimated on the way.
+    `class_func` gives an element's class. The dataset's own proportions are `initial_dist`, or are estimated on the
+    way.
 
     >>> balanced = dataset.apply(tf.data.experimental.rejection_resample(lambda x, label: label, [0.5, 0.5]))
     """
@@ -42,7 +44,9 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             acceptances = both.map(lambda accepted, kept: accepted)
             originals = both.map(lambda accepted, kept: kept)
         chosen = _filtered(dataset, acceptances, initials, classes, seed)
-        return sample_from_datasets([Dataset.zip((classes, dataset)), chosen], originals.map(lambda kept: [(kept, 1.0 - kept)]), seed)
+        return sample_from_datasets(
+            [Dataset.zip((classes, dataset)), chosen], originals.map(lambda kept: [(kept, 1.0 - kept)]), seed
+        )
 
     return apply
 
@@ -74,7 +78,10 @@ def _filtered(dataset, acceptances, initials, classes, seed):
             math.less(rejected, 0.5),
             lambda: accepted,
             lambda: printing.Print(
-                accepted, [rejected, initial, accepted], message="Proportion of examples rejected by sampler is high: ", summarize=100
+                accepted,
+                [rejected, initial, accepted],
+                message="Proportion of examples rejected by sampler is high: ",
+                summarize=100,
             ),
         )
 

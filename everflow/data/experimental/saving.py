@@ -51,7 +51,9 @@ class CheckpointInputPipelineHook(PeriodicHook):
     def begin(self):
         self._global_step_tensor = get_or_create_global_step()
         self._started = False
-        self._saver = Saver([_Saveable(resource) for resource in get_collection("iterators")], max_to_keep=self._keep, sharded=True)
+        self._saver = Saver(
+            [_Saveable(resource) for resource in get_collection("iterators")], max_to_keep=self._keep, sharded=True
+        )
 
     def before_run(self, run_context):
         if not self._started:

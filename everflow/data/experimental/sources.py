@@ -41,7 +41,9 @@ def _directed(selector, datasets):
     for i, dataset in enumerate(datasets[1:], 1):
         for read in (structure.legacy_types, structure.legacy_classes):
             if read(dataset.element_spec) != read(datasets[0].element_spec):
-                raise TypeError(f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0")
+                raise TypeError(
+                    f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0"
+                )
         spec = structure.joined(spec, dataset.element_spec)
     return made(
         raw.DirectedInterleaveDataset,
@@ -69,7 +71,9 @@ def sample_from_datasets(datasets, weights=None, seed=None):
     if weights.dtype not in (dtypes.float32, dtypes.float64):
         raise TypeError(f"`weights` must be float32 or float64, not {weights.dtype.name}")
     if not weights.shape.is_compatible_with([len(datasets)]):
-        raise ValueError(f"`weights` must be a vector with one number for each of {len(datasets)} datasets, got {weights.shape}")
+        raise ValueError(
+            f"`weights` must be a vector with one number for each of {len(datasets)} datasets, got {weights.shape}"
+        )
     logits = array.expand_dims(math.log(weights, name="logits"), 0)
 
     def select_dataset_constant_logits(seed):
@@ -95,7 +99,9 @@ def _drawn_by(weights, seed):
 
 
 def cardinality(dataset):
-    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it can't be told."""
+    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it can't
+    be told.
+    """
     return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
 
 

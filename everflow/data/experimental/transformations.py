@@ -27,10 +27,14 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
 
     def apply(dataset):
         function = StructuredFunction(map_func, "tf.data.experimental.map_and_batch()", dataset.element_spec)
-        sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(drop_remainder=drop_remainder)
+        sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(
+            drop_remainder=drop_remainder
+        )
         return dataset._then(
             raw.MapAndBatchDataset,
-            structure.batch(function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])),
+            structure.batch(
+                function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])
+            ),
             **function.argument("f"),
             preserve_cardinality=True,
             **sizes,
@@ -53,7 +57,9 @@ def shuffle_and_repeat(buffer_size, count=None, seed=None):
     return apply
 
 
-def parallel_interleave(map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None):
+def parallel_interleave(
+    map_func, cycle_length, block_length=1, sloppy=False, buffer_output_elements=None, prefetch_input_elements=None
+):
     """`Dataset.interleave` by an op of its own, that may run ahead."""
 
     def apply(dataset):
@@ -115,7 +121,9 @@ def dense_to_sparse_batch(batch_size, row_shape):
     def apply(dataset):
         spec = dataset.element_spec
         if type(spec) is not TensorSpec:
-            raise TypeError(f"dense_to_sparse_batch takes elements of a single dense tensor, not {dataset.output_types}")
+            raise TypeError(
+                f"dense_to_sparse_batch takes elements of a single dense tensor, not {dataset.output_types}"
+            )
         known = isinstance(row_shape, (TensorShape, list, tuple))
         rows = [-1 if d is None else d for d in TensorShape(row_shape).as_list()] if known else row_shape
         sizes = as_int64(batch_size=batch_size, row_shape=rows)
@@ -137,7 +145,9 @@ def copy_to_device(target_device, source_device="/cpu:0"):
 
 def bytes_produced_stats(tag):
     """The same dataset, whose elements' sizes are recorded under a tag."""
-    return lambda dataset: dataset._then(raw.BytesProducedStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag"))
+    return lambda dataset: dataset._then(
+        raw.BytesProducedStatsDataset, tag=convert_to_tensor(tag, dtypes.string, name="tag")
+    )
 
 
 def latency_stats(tag):

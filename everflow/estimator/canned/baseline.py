@@ -20,7 +20,9 @@ def _batch_size(features):
     """How many examples there are, by the first feature."""
     assert_features_are_dict(features)
     if not features:
-        raise ValueError("The features should not be an empty dictionary: a baseline model needs one to count examples.")
+        raise ValueError(
+            "The features should not be an empty dictionary: a baseline model needs one to count examples."
+        )
     return array.shape(next(iter(features.values())))[0]
 
 
@@ -37,10 +39,14 @@ class BaselineEstimator(Estimator):
     def __init__(self, head, model_dir=None, optimizer="Ftrl", config=None):
         def model_fn(features, labels, mode, config):
             logits = _logits(features, head.logits_dimension)
-            return head.create_estimator_spec(features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn)
+            return head.create_estimator_spec(
+                features=features, mode=mode, logits=logits, labels=labels, train_op_fn=train_op_fn
+            )
 
         def train_op_fn(loss):
-            return get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE).minimize(loss, global_step=get_global_step())
+            return get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE).minimize(
+                loss, global_step=get_global_step()
+            )
 
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
 
@@ -68,6 +74,16 @@ class BaselineClassifier(BaselineEstimator):
 class BaselineRegressor(BaselineEstimator):
     """Predicts the mean of the labels."""
 
-    def __init__(self, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None, loss_reduction=Reduction.SUM):
-        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+    def __init__(
+        self,
+        model_dir=None,
+        label_dimension=1,
+        weight_column=None,
+        optimizer="Ftrl",
+        config=None,
+        loss_reduction=Reduction.SUM,
+    ):
+        head = RegressionHead(
+            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
+        )
         super().__init__(head, model_dir=model_dir, optimizer=optimizer, config=config)

@@ -1,7 +1,9 @@
-"""Gradient boosted trees over feature columns: `BoostedTreesClassifier`, `BoostedTreesRegressor` and `BoostedTreesEstimator`.
+"""Gradient boosted trees over feature columns: `BoostedTreesClassifier`, `BoostedTreesRegressor` and
+`BoostedTreesEstimator`.
 
-Trees grow a layer at a time. A step counts a batch for the layer; when enough were counted, the layer is added. `boosted_trees_features`
-has what features become, `boosted_trees_growth` how a layer is grown, `boosted_trees_explanations` what can be asked of a trained model.
+Trees grow a layer at a time. A step counts a batch for the layer; when enough were counted, the layer is added.
+`boosted_trees_features` has what features become, `boosted_trees_growth` how a layer is grown,
+`boosted_trees_explanations` what can be asked of a trained model.
 """
 
 from __future__ import annotations
@@ -51,16 +53,27 @@ def _boosted_trees_model_fn(
         if mode != ModeKeys.TRAIN:
             buckets = tree_features.transform(features, boundaries)
             logits = raw.BoostedTreesPredict(ensemble.handle, buckets, logits_dimension=head.logits_dimension)
-            spec = head.create_estimator_spec(features=features, mode=mode, labels=labels, train_op_fn=no_op, logits=logits)
+            spec = head.create_estimator_spec(
+                features=features, mode=mode, labels=labels, train_op_fn=no_op, logits=logits
+            )
             if explain:
-                debug = raw.BoostedTreesExampleDebugOutputs(ensemble.handle, buckets, logits_dimension=head.logits_dimension)
+                debug = raw.BoostedTreesExampleDebugOutputs(
+                    ensemble.handle, buckets, logits_dimension=head.logits_dimension
+                )
                 spec = spec._replace(predictions={**spec.predictions, Explained.DEBUG_KEY: debug})
             return spec
         no_op()
-        step = _Step(features, labels, head, tree_features, options, ensemble, quantiles, boundaries, weight_column, closed_form)
+        step = _Step(
+            features, labels, head, tree_features, options, ensemble, quantiles, boundaries, weight_column, closed_form
+        )
         logits = step.draw(n_batches_per_layer, train_in_memory)
-    spec = head.create_estimator_spec(features=features, mode=mode, labels=labels, train_op_fn=step.train_op, logits=logits)
-    hooks = (*spec.training_hooks, _StopAtAttemptsHook(step.finalized_trees, step.attempted_layers, options.n_trees, options.max_depth))
+    spec = head.create_estimator_spec(
+        features=features, mode=mode, labels=labels, train_op_fn=step.train_op, logits=logits
+    )
+    hooks = (
+        *spec.training_hooks,
+        _StopAtAttemptsHook(step.finalized_trees, step.attempted_layers, options.n_trees, options.max_depth),
+    )
     chief_hooks = (_StartHook(step.grower.start()), *spec.training_chief_hooks)
     return spec._replace(training_hooks=hooks, training_chief_hooks=chief_hooks)
 
@@ -68,7 +81,19 @@ def _boosted_trees_model_fn(
 class _Step:
     """The graph of a training step."""
 
-    def __init__(self, features, labels, head, tree_features, options, ensemble, quantiles, boundaries, weight_column, closed_form):
+    def __init__(
+        self,
+        features,
+        labels,
+        head,
+        tree_features,
+        options,
+        ensemble,
+        quantiles,
+        boundaries,
+        weight_column,
+        closed_form,
+    ):
         self._features, self._labels, self._head = features, labels, head
         self._tree_features, self._options = tree_features, options
         self._ensemble, self._quantiles, self._boundaries = ensemble, quantiles, boundaries
@@ -94,13 +119,21 @@ class _Step:
             )
         self._logits = logits + partial
         common = self._ensemble, stamp, newest, self._tree_features, self._options
-        self.grower = Grower(*common) if in_memory else AccumulatingGrower(*common, n_batches_per_layer, self._options.center_bias)
+        self.grower = (
+            Grower(*common)
+            if in_memory
+            else AccumulatingGrower(*common, n_batches_per_layer, self._options.center_bias)
+        )
         self._stamp = stamp
         summaries.scalar("ensemble/num_trees", num_trees)
         summaries.scalar("ensemble/num_finalized_trees", self.finalized_trees)
         summaries.scalar("ensemble/num_attempted_layers", self.attempted_layers)
         self._center_bias_needed = _flag(self._options.center_bias, "center_bias_needed")
-        self._weights = constant([1.0]) if self._weight_column is None else weights_of_quantiles(self._features, self._weight_column)
+        self._weights = (
+            constant([1.0])
+            if self._weight_column is None
+            else weights_of_quantiles(self._features, self._weight_column)
+        )
         return self._logits
 
     def _remembered_buckets(self, batch_size):
@@ -181,7 +214,9 @@ class _Step:
 
     def _update_cache(self):
         """While the bias moves, what was cached would be wrong."""
-        return branch(self._center_bias_needed, no_op, lambda: self._cache.insert(self._tree_ids, self._node_ids, self._logits))
+        return branch(
+            self._center_bias_needed, no_op, lambda: self._cache.insert(self._tree_ids, self._node_ids, self._logits)
+        )
 
     def _update_quantiles(self):
         with name_scope("UpdateQuantile"):
@@ -226,7 +261,9 @@ class _Cache:
         self.variables = [ResourceVariable(value(), name=name, trainable=False) for name, value in values.items()]
 
     def insert(self, *values):
-        return group([variable.assign(value).op for variable, value in zip(self.variables, values)], name="cache_insert")
+        return group(
+            [variable.assign(value).op for variable, value in zip(self.variables, values)], name="cache_insert"
+        )
 
 
 class _StopAtAttemptsHook(SessionRunHook):
@@ -314,7 +351,9 @@ class BoostedTreesRegressor(_BoostedTreesBase):
                  config=None, center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False):  # fmt: skip
         if label_dimension not in (ONE_LOGIT, 1):
             raise ValueError("For now pruning is not supported with multi-dimension regression.")
-        head = RegressionHead(label_dimension=1, weight_column=weight_column, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE)
+        head = RegressionHead(
+            label_dimension=1, weight_column=weight_column, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE
+        )
         self._set_up(feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,
                      l1_regularization, l2_regularization, tree_complexity, min_node_weight, config, center_bias, pruning_mode,
                      quantile_sketch_epsilon, train_in_memory)  # fmt: skip

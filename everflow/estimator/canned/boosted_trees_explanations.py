@@ -16,7 +16,11 @@ class Explained:
     DEBUG_KEY = "__serialized_debug_proto"
 
     def __init__(self, feature_names, center_bias, gives_probabilities):
-        self._feature_names, self._center_bias, self._gives_probabilities = feature_names, center_bias, gives_probabilities
+        self._feature_names, self._center_bias, self._gives_probabilities = (
+            feature_names,
+            center_bias,
+            gives_probabilities,
+        )
         self._explains = False
 
     def experimental_feature_importances(self, normalize=False):
@@ -37,7 +41,8 @@ class Explained:
         return collections.OrderedDict(sorted(gains.items(), key=lambda item: item[1], reverse=True))
 
     def experimental_predict_with_explanations(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None):
-        """Predictions with `bias` and `dfc`: what each feature added to the prediction (to the probability, for classifiers).
+        """Predictions with `bias` and `dfc`: what each feature added to the prediction (to the probability, for
+        classifiers).
 
         The model has to be trained with `center_bias=True`: contributions are seen against the bias.
         """

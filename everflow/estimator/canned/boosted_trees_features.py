@@ -48,13 +48,19 @@ class TreeFeatures:
                 made.extend(array.unstack(math.to_int32(tensor), axis=1))
             else:
                 numbers = array.unstack(tensor, axis=1)
-                made.extend(raw.BoostedTreesBucketize(float_values=numbers, bucket_boundaries=boundaries[: len(numbers)]))
+                made.extend(
+                    raw.BoostedTreesBucketize(float_values=numbers, bucket_boundaries=boundaries[: len(numbers)])
+                )
                 del boundaries[: len(numbers)]
         return made
 
     def numbers(self, features):
         """A tensor for each number that buckets have to be found for."""
-        return [number for tensor in _transformed(features, self.numeric_columns) for number in array.unstack(tensor, axis=1)]
+        return [
+            number
+            for tensor in _transformed(features, self.numeric_columns)
+            for number in array.unstack(tensor, axis=1)
+        ]
 
 
 def weights_of_quantiles(features, weight_column):
@@ -68,7 +74,9 @@ def _described(column):
     """(kind, how many features, the name it has in explanations) of a column."""
     if isinstance(column, BucketizedColumn):
         if column.source_column.shape[0] != 1:
-            raise ValueError(f"For now, only supports Numeric column with shape 1 as source of bucketized columns, got: {column}")
+            raise ValueError(
+                f"For now, only supports Numeric column with shape 1 as source of bucketized columns, got: {column}"
+            )
         return BucketizedColumn, 1, column.name
     if isinstance(column, IndicatorColumn):
         return IndicatorColumn, column.categorical_column.num_buckets, column.categorical_column.name

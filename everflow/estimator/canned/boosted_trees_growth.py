@@ -1,4 +1,6 @@
-"""How a step grows an ensemble: statistics of each node's splits are summed, over some batches or at once, and the best splits are added."""
+"""How a step grows an ensemble: statistics of each node's splits are summed, over some batches or at once, and the best
+splits are added.
+"""
 
 from __future__ import annotations
 
@@ -48,20 +50,28 @@ class Grower:
         ]
         feature_ids = [feature for _, features in self._groups for feature in features]
         options = self._options
-        return update_ensemble(self._ensemble, feature_ids, splits, options.max_depth, options.learning_rate, options.pruning_mode)
+        return update_ensemble(
+            self._ensemble, feature_ids, splits, options.max_depth, options.learning_rate, options.pruning_mode
+        )
 
     def start(self):
         """An op that has to run before the first step."""
         return no_op()
 
     def _centered(self, gradients, hessians):
-        return raw.BoostedTreesCenterBias(self._ensemble.handle, gradients, hessians, self._options.l1, self._options.l2)
+        return raw.BoostedTreesCenterBias(
+            self._ensemble.handle, gradients, hessians, self._options.l1, self._options.l2
+        )
 
 
 class AccumulatingGrower(Grower):
-    """Waits until so many batches have been counted. Accumulators have a stamp, so that no worker counts for a layer that is done."""
+    """Waits until so many batches have been counted. Accumulators have a stamp, so that no worker counts for a layer
+    that is done.
+    """
 
-    def __init__(self, ensemble, stamp_token, last_layer_nodes_range, tree_features, options, n_batches_per_layer, center_bias):
+    def __init__(
+        self, ensemble, stamp_token, last_layer_nodes_range, tree_features, options, n_batches_per_layer, center_bias
+    ):
         super().__init__(ensemble, stamp_token, last_layer_nodes_range, tree_features, options)
         self._batches = n_batches_per_layer
         self._starts = []
@@ -99,7 +109,8 @@ class AccumulatingGrower(Grower):
 
     def grow(self, stats):
         applied = [
-            accumulator.apply_grad(array.stack(features, axis=0), self._stamp) for accumulator, features in zip(self._accumulators, stats)
+            accumulator.apply_grad(array.stack(features, axis=0), self._stamp)
+            for accumulator, features in zip(self._accumulators, stats)
         ]
 
         def grow_layer():
@@ -107,6 +118,8 @@ class AccumulatingGrower(Grower):
             return Grower.grow(self, means)
 
         with control_dependencies(applied):
-            counted = math.reduce_min(array.stack([accumulator.num_accumulated() for accumulator in self._accumulators]))
+            counted = math.reduce_min(
+                array.stack([accumulator.num_accumulated() for accumulator in self._accumulators])
+            )
             enough = math.greater_equal(counted, self._batches)
             return branch(enough, grow_layer, no_op, name="wait_until_n_batches_accumulated")

@@ -41,7 +41,9 @@ def check_n_classes(n_classes):
         raise ValueError("n_classes cannot be None")
     if n_classes <= 2:
         raise ValueError(f"n_classes must be > 2: {n_classes}.")
-    with control_dependencies([check.assert_greater(constant(n_classes), 2, message="n_classes must be greater than 2")]):
+    with control_dependencies(
+        [check.assert_greater(constant(n_classes), 2, message="n_classes must be greater than 2")]
+    ):
         no_op()
 
 
@@ -62,7 +64,9 @@ def class_names(class_ids, label_vocabulary):
     """The names of classes."""
     if not label_vocabulary:
         return as_string(class_ids, name="str_classes")
-    return index_to_string_table_from_tensor(vocabulary_list=label_vocabulary, name="class_string_lookup").lookup(class_ids)
+    return index_to_string_table_from_tensor(vocabulary_list=label_vocabulary, name="class_string_lookup").lookup(
+        class_ids
+    )
 
 
 def label_ids(labels, label_vocabulary):
@@ -133,7 +137,9 @@ class MultiClassHead(_ClassificationHead):
         with name_scope(None, "metrics", (told, labels, loss.weights, loss.unreduced_loss, regularization_loss)):
             return {
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN),
-                MetricKeys.ACCURACY: accuracy(labels=labels, predictions=told, weights=loss.weights, name=MetricKeys.ACCURACY),
+                MetricKeys.ACCURACY: accuracy(
+                    labels=labels, predictions=told, weights=loss.weights, name=MetricKeys.ACCURACY
+                ),
                 **regularization(regularization_loss),
             }
 
@@ -180,8 +186,12 @@ class BinaryHead(_ClassificationHead):
             labels_mean = weighted_mean(labels, weights, MetricKeys.LABEL_MEAN)
             metrics = {
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=weights, name=MetricKeys.LOSS_MEAN),
-                MetricKeys.ACCURACY: accuracy(labels=labels, predictions=told, weights=weights, name=MetricKeys.ACCURACY),
-                MetricKeys.PRECISION: precision(labels=labels, predictions=told, weights=weights, name=MetricKeys.PRECISION),
+                MetricKeys.ACCURACY: accuracy(
+                    labels=labels, predictions=told, weights=weights, name=MetricKeys.ACCURACY
+                ),
+                MetricKeys.PRECISION: precision(
+                    labels=labels, predictions=told, weights=weights, name=MetricKeys.PRECISION
+                ),
                 MetricKeys.RECALL: recall(labels=labels, predictions=told, weights=weights, name=MetricKeys.RECALL),
                 MetricKeys.PREDICTION_MEAN: weighted_mean(logistic, weights, MetricKeys.PREDICTION_MEAN),
                 MetricKeys.LABEL_MEAN: labels_mean,

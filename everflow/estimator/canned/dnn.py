@@ -25,9 +25,13 @@ _LEARNING_RATE = 0.05
 
 def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn=relu, dropout=None, input_layer_partitioner=None,
                batch_norm=False):  # fmt: skip
-    """The outputs of a fully connected network over the columns, before any squashing; made in the current variable scope."""
+    """The outputs of a fully connected network over the columns, before any squashing; made in the current variable
+    scope.
+    """
     training = mode == ModeKeys.TRAIN
-    with variable_scope("input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner):
+    with variable_scope(
+        "input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner
+    ):
         columns = list(feature_columns)
         if all(isinstance(column, FeatureColumn) and column.for_layers for column in columns):
             net = DenseFeatures(columns, name="input_layer")(features)
@@ -36,7 +40,9 @@ def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_
     with variable_scope(get_variable_scope(), use_resource=True, auxiliary_name_scope=False):
         for i, hidden in enumerate(hidden_units):
             name = f"hiddenlayer_{i}"
-            net = Dense(hidden, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=name)(net)
+            net = Dense(hidden, activation=activation_fn, kernel_initializer=glorot_uniform_initializer(), name=name)(
+                net
+            )
             if dropout is not None and training:
                 net = Dropout(rate=dropout)(net, training=True)
             if batch_norm:
@@ -77,8 +83,12 @@ class DNNEstimator(Estimator):
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
             with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
                 inputs = input_layer_partitioner or default_partitioner(config)
-                logits = dnn_logits(features, mode, head.logits_dimension, layers, columns, activation_fn, dropout, inputs, batch_norm)
-                return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits)
+                logits = dnn_logits(
+                    features, mode, head.logits_dimension, layers, columns, activation_fn, dropout, inputs, batch_norm
+                )
+                return head.create_estimator_spec(
+                    features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits
+                )
 
         super().__init__(model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
@@ -104,17 +114,31 @@ class DNNRegressor(DNNEstimator):
     def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Adagrad",
                  activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
                  loss_reduction=Reduction.SUM, batch_norm=False):  # fmt: skip
-        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        head = RegressionHead(
+            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
+        )
         super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
                          warm_start_from, batch_norm)  # fmt: skip
 
 
-def dnn_logit_fn_builder(units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm):
+def dnn_logit_fn_builder(
+    units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
+):
     """A function of features and mode that gives the logits of a network over the columns."""
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
 
     def dnn_logit_fn(features, mode):
-        return dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm)
+        return dnn_logits(
+            features,
+            mode,
+            units,
+            hidden_units,
+            feature_columns,
+            activation_fn,
+            dropout,
+            input_layer_partitioner,
+            batch_norm,
+        )
 
     return dnn_logit_fn

@@ -25,7 +25,9 @@ _LINEAR_LEARNING_RATE = 0.005
 
 def _check_columns(linear_feature_columns, dnn_feature_columns):
     if not linear_feature_columns and not dnn_feature_columns:
-        raise ValueError("A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be defined.")
+        raise ValueError(
+            "A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be defined."
+        )
 
 
 def combined_model_fn(features, labels, mode, config, head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
@@ -38,7 +40,9 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
     dnn_logits = linear_logits = None
     if dnn_feature_columns:
         if not dnn_hidden_units:
-            raise ValueError("dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer.")
+            raise ValueError(
+                "dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer."
+            )
         dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=_DNN_LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
@@ -48,7 +52,9 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
         rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(linear_feature_columns))
         linear_optimizer = get_optimizer_instance(linear_optimizer, learning_rate=rate)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
-            linear_logits = linear.linear_logits(features, head.logits_dimension, linear_feature_columns, linear_sparse_combiner)
+            linear_logits = linear.linear_logits(
+                features, head.logits_dimension, linear_feature_columns, linear_sparse_combiner
+            )
             add_layer_summary(linear_logits, "linear")
     parts = [logits for logits in (dnn_logits, linear_logits) if logits is not None]
     logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
@@ -58,14 +64,20 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
         step = get_global_step()
         ops = []
         if dnn_logits is not None:
-            ops.append(dnn_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="dnn")))
+            ops.append(
+                dnn_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="dnn"))
+            )
         if linear_logits is not None:
-            ops.append(linear_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")))
+            ops.append(
+                linear_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear"))
+            )
         both = group(*ops)
         with control_dependencies([both]):
             return assign_add(step, 1).op
 
-    return head.create_estimator_spec(features=features, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits)
+    return head.create_estimator_spec(
+        features=features, mode=mode, labels=labels, train_op_fn=train_op_fn, logits=logits
+    )
 
 
 class DNNLinearCombinedEstimator(Estimator):
@@ -115,7 +127,9 @@ class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
                  dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, label_dimension=1,
                  weight_column=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=Reduction.SUM,
                  batch_norm=False, linear_sparse_combiner="sum"):  # fmt: skip
-        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        head = RegressionHead(
+            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
+        )
         self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
                      dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
                      linear_sparse_combiner)  # fmt: skip

@@ -1,4 +1,5 @@
-"""`Head`: what a canned model ends in. From logits and labels it makes predictions, loss, metrics, the train op and what is exported.
+"""`Head`: what a canned model ends in. From logits and labels it makes predictions, loss, metrics, the train op and
+what is exported.
 
 The heads themselves are in `regression_heads`, `classification_heads`, `multi_label_head` and `multi_head`.
 """
@@ -78,13 +79,19 @@ class Head(abc.ABC):
     def _outputs(self, predictions):
         """(the default ExportOutput, {key: ExportOutput} of others)."""
 
-    def create_estimator_spec(self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None):
+    def create_estimator_spec(
+        self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None
+    ):
         """The `EstimatorSpec` that a model function returns."""
         with name_scope(self._name, "head"):
             logits, predictions = self._predictions(logits)
             if mode == ModeKeys.PREDICT:
                 default, others = self._outputs(predictions)
-                outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: default, **others, PREDICT_SERVING_KEY: PredictOutput(predictions)}
+                outputs = {
+                    DEFAULT_SERVING_SIGNATURE_DEF_KEY: default,
+                    **others,
+                    PREDICT_SERVING_KEY: PredictOutput(predictions),
+                }
                 return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
             loss = self.create_loss(features=features, mode=mode, logits=logits, labels=labels)
             total, regularization_loss = loss.training_loss, None
@@ -138,13 +145,17 @@ def summary_key(name, key):
 
 def make_train_op(loss, optimizer, train_op_fn):
     """The op of a training step, which the graph's update ops (of batch normalization) belong to."""
-    train_op = either_train_op(loss, optimizer, lambda: optimizer.minimize(loss, global_step=get_global_step()), train_op_fn)
+    train_op = either_train_op(
+        loss, optimizer, lambda: optimizer.minimize(loss, global_step=get_global_step()), train_op_fn
+    )
     updates = get_collection(GraphKeys.UPDATE_OPS)
     return group(train_op, *updates) if updates else train_op
 
 
 def either_train_op(loss, optimizer, minimize, train_op_fn):
-    """What `minimize` gives where there is an optimizer, else what `train_op_fn` does; ValueError where there are both or none."""
+    """What `minimize` gives where there is an optimizer, else what `train_op_fn` does; ValueError where there are both
+    or none.
+    """
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")

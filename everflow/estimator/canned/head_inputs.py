@@ -1,4 +1,6 @@
-"""What heads do with what they are given: logits, labels and weights are brought to matching shapes, and checked in the graph."""
+"""What heads do with what they are given: logits, labels and weights are brought to matching shapes, and checked in the
+graph.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,9 @@ def checked_logits(logits, expected_dimension):
                 return logits
             expected = array.concat([shape[:-1], [expected_dimension]], axis=0)
             message = "logits shape must be [D0, D1, ... DN, logits_dimension]"
-            assert_dimension = _assert_shape(expected, shape, message, expected_logits_shape=expected, logits_shape=shape)
+            assert_dimension = _assert_shape(
+                expected, shape, message, expected_logits_shape=expected, logits_shape=shape
+            )
             with control_dependencies([assert_dimension]):
                 return array.identity(logits, name=scope)
 
@@ -94,7 +98,9 @@ def checked_labels(labels, logits, expected_dimension):
                     "and/or the shape of your label. Otherwise, check the shape of your label."
                 )
             expected = array.concat([logits_shape[:-1], [expected_dimension]], axis=0)
-            assert_dimension = _assert_shape(expected, shape, message, expected_labels_shape=expected, labels_shape=shape)
+            assert_dimension = _assert_shape(
+                expected, shape, message, expected_labels_shape=expected, labels_shape=shape
+            )
             with control_dependencies([assert_dimension]):
                 return array.identity(labels, name=scope)
 
@@ -111,26 +117,38 @@ def checked_range(labels, n_classes, message=None):
 
 
 def weights_of(features, weight_column, logits, per_logit=False):
-    """The examples' weights, 1.0 without a weight column; shapes [D0, ... DN] or [D0, ... DN, 1], or with `per_logit` those of logits."""
+    """The examples' weights, 1.0 without a weight column; shapes [D0, ... DN] or [D0, ... DN, 1], or with `per_logit`
+    those of logits.
+    """
     if weight_column is None:
         return 1.0
     with name_scope(None, "weights", (*features.values(), logits)) as scope:
         weights = _weights(features, weight_column)
         shape = array.shape(weights, name="weights_shape")
         logits_shape = array.shape(logits, name="logits_shape")
-        if weights.shape.ndims is not None and logits.shape.ndims is not None and weights.shape.ndims == logits.shape.ndims - 1:
-            assert_dimension = _assert_shape(logits_shape[:-1], shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape)
+        if (
+            weights.shape.ndims is not None
+            and logits.shape.ndims is not None
+            and weights.shape.ndims == logits.shape.ndims - 1
+        ):
+            assert_dimension = _assert_shape(
+                logits_shape[:-1], shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape
+            )
             with control_dependencies([assert_dimension]):
                 return array.expand_dims(weights, -1, name=scope)
         expected = array.concat([logits_shape[:-1], [1]], axis=0)
         if per_logit:
             same = math.reduce_all(math.equal(logits_shape, shape))
             single = math.reduce_all(math.equal(expected, shape))
-            message = "weights shape must be [D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]"
+            message = (
+                "weights shape must be [D0, D1, ... DN], [D0, D1, ... DN, 1] or [D0, D1, ... DN, logits_dimension]"
+            )
             data = [message, *_told(logits_shape=logits_shape, weights_shape=shape)]
             assert_dimension = Assert(math.reduce_any([same, single]), data=data)
         else:
-            assert_dimension = _assert_shape(expected, shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape)
+            assert_dimension = _assert_shape(
+                expected, shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape
+            )
         with control_dependencies([assert_dimension]):
             return array.identity(weights, name=scope)
 

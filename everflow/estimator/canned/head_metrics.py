@@ -29,7 +29,9 @@ def area(labels, predictions, weights, curve, name):
 
 def regularization(loss):
     """{key: metric} of the regularization loss, where there is one."""
-    return {} if loss is None else {MetricKeys.LOSS_REGULARIZATION: mean(values=loss, name=MetricKeys.LOSS_REGULARIZATION)}
+    return (
+        {} if loss is None else {MetricKeys.LOSS_REGULARIZATION: mean(values=loss, name=MetricKeys.LOSS_REGULARIZATION)}
+    )
 
 
 def accuracy_baseline(labels_mean):
@@ -52,6 +54,8 @@ def at_threshold(labels, predictions, weights, threshold):
     ):
         key = key % threshold
         with name_scope(key, "at_threshold", (predictions, labels, weights)) as scope:
-            value, update = function(labels=labels, predictions=predictions, thresholds=(threshold,), weights=weights, name=scope)
+            value, update = function(
+                labels=labels, predictions=predictions, thresholds=(threshold,), weights=weights, name=scope
+            )
             metrics[key] = array.squeeze(value), array.squeeze(update)
     return metrics

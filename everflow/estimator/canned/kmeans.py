@@ -1,4 +1,6 @@
-"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is the older form of it."""
+"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is the older form of
+it.
+"""
 
 from __future__ import annotations
 
@@ -135,7 +137,8 @@ def _points(features, feature_columns):
 class _ChooseCentersHook(SessionRunHook):
     """Chooses centres from the first batches before training begins.
 
-    The first checkpoint is from before that. Where no batch is left for a step there would be no other: so it is saved again.
+    The first checkpoint is from before that. Where no batch is left for a step there would be no other: so it is saved
+    again.
     """
 
     def __init__(self, init_op, initialized, model_dir):

@@ -81,19 +81,34 @@ def _fraction_of_zeros(variables):
 class LinearEstimator(Estimator):
     """A linear model over feature columns for any head."""
 
-    def __init__(self, head, feature_columns, model_dir=None, optimizer="Ftrl", config=None, partitioner=None, sparse_combiner="sum"):
+    def __init__(
+        self,
+        head,
+        feature_columns,
+        model_dir=None,
+        optimizer="Ftrl",
+        config=None,
+        partitioner=None,
+        sparse_combiner="sum",
+    ):
         self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, None, sparse_combiner)
 
-    def _set_up(self, head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner):
+    def _set_up(
+        self, head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner
+    ):
         columns = tuple(feature_columns or [])
 
         def model_fn(features, labels, mode, config):
             """Logits for the head, which makes of them what a mode needs."""
             assert_features_are_dict(features)
             chosen = get_optimizer_instance(optimizer, learning_rate=learning_rate_for(columns))
-            with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)):
+            with variable_scope(
+                "linear", values=tuple(features.values()), partitioner=partitioner or default_partitioner(config)
+            ):
                 logits = linear_logits(features, head.logits_dimension, columns, sparse_combiner)
-                return head.create_estimator_spec(features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits)
+                return head.create_estimator_spec(
+                    features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits
+                )
 
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
@@ -112,7 +127,9 @@ class LinearRegressor(LinearEstimator):
 
     def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
                  partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
-        head = RegressionHead(label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction)
+        head = RegressionHead(
+            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
+        )
         self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)
 
 

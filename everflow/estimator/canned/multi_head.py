@@ -33,7 +33,9 @@ class MultiHead(Head):
     def create_loss(self, features, mode, logits, labels):
         logits, labels = split_logits(logits, self._heads), by_name(labels, self._heads, "labels")
         specs = {
-            head.name: head.create_loss(features=features, mode=mode, logits=logits[head.name], labels=labels[head.name])
+            head.name: head.create_loss(
+                features=features, mode=mode, logits=logits[head.name], labels=labels[head.name]
+            )
             for head in self._heads
         }
         return LossSpec(
@@ -43,7 +45,9 @@ class MultiHead(Head):
             {name: spec.processed_labels for name, spec in specs.items()},
         )
 
-    def create_estimator_spec(self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None):
+    def create_estimator_spec(
+        self, features, mode, logits, labels=None, optimizer=None, train_op_fn=None, regularization_losses=None
+    ):
         logits = split_logits(logits, self._heads)
         if labels and not isinstance(labels, dict):
             raise ValueError("labels must be a dict of the heads' labels by name.")
@@ -57,7 +61,9 @@ class MultiHead(Head):
             )
             for head in self._heads
         ]
-        predictions = {(head.name, key): value for head, spec in zip(self._heads, specs) for key, value in spec.predictions.items()}
+        predictions = {
+            (head.name, key): value for head, spec in zip(self._heads, specs) for key, value in spec.predictions.items()
+        }
         if mode == ModeKeys.PREDICT:
             return EstimatorSpec(
                 mode,
@@ -117,7 +123,9 @@ def merged_loss(losses, head_weights, regularization_losses):
 
 
 def merged_outputs(heads, specs):
-    """What several heads export: the first one's default is the default of all, and each head's outputs are named after it."""
+    """What several heads export: the first one's default is the default of all, and each head's outputs are named after
+    it.
+    """
     outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: specs[0].export_outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY]}
     for head, spec in zip(heads, specs, strict=True):
         for key, output in spec.export_outputs.items():

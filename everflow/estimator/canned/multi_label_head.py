@@ -23,7 +23,9 @@ from everflow.ops.sparse.functions import sparse_to_indicator
 
 
 class MultiLabelHead(Head):
-    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or a sparse tensor of classes or their names."""
+    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or a sparse tensor of classes or
+    their names.
+    """
 
     def __init__(
         self,
@@ -41,7 +43,9 @@ class MultiLabelHead(Head):
         self._thresholds = checked_thresholds(thresholds)
         check_label_vocabulary(label_vocabulary)
         if label_vocabulary is not None and len(label_vocabulary) != n_classes:
-            raise ValueError(f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(label_vocabulary)}")
+            raise ValueError(
+                f"Length of label_vocabulary must be n_classes ({n_classes}). Given: {len(label_vocabulary)}"
+            )
         super().__init__(loss_reduction, name, weight_column, loss_fn)
         self._n_classes = n_classes
         self._label_vocabulary = label_vocabulary
@@ -69,7 +73,9 @@ class MultiLabelHead(Head):
             metrics = {
                 MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=weights, name=MetricKeys.LOSS_MEAN),
                 MetricKeys.AUC: auc(labels=labels, predictions=probabilities, weights=weights, name=MetricKeys.AUC),
-                MetricKeys.AUC_PR: auc(labels=labels, predictions=probabilities, weights=weights, curve="PR", name=MetricKeys.AUC_PR),
+                MetricKeys.AUC_PR: auc(
+                    labels=labels, predictions=probabilities, weights=weights, curve="PR", name=MetricKeys.AUC_PR
+                ),
                 **regularization(regularization_loss),
             }
             for threshold in self._thresholds:
@@ -102,7 +108,9 @@ class MultiLabelHead(Head):
 
     def _outputs(self, predictions):
         scores = predictions[PredictionKeys.PROBABILITIES]
-        output = ClassificationOutput(scores=scores, classes=all_classes(scores, self._n_classes, self._label_vocabulary))
+        output = ClassificationOutput(
+            scores=scores, classes=all_classes(scores, self._n_classes, self._label_vocabulary)
+        )
         return output, {CLASSIFY_SERVING_KEY: output}
 
 
@@ -112,10 +120,14 @@ def chosen_classes(classes, n_classes, label_vocabulary):
     for value in classes or ():
         if isinstance(value, str):
             if not label_vocabulary or value not in label_vocabulary:
-                raise ValueError(f"Invalid class for class-based metrics: {value!r} is not in label_vocabulary {label_vocabulary}.")
+                raise ValueError(
+                    f"Invalid class for class-based metrics: {value!r} is not in label_vocabulary {label_vocabulary}."
+                )
             value = list(label_vocabulary).index(value)
         if not 0 <= value < n_classes:
-            raise ValueError(f"All classes_for_class_based_metrics must be in range [0, {n_classes - 1}]. Given: {value}")
+            raise ValueError(
+                f"All classes_for_class_based_metrics must be in range [0, {n_classes - 1}]. Given: {value}"
+            )
         chosen.append(value)
     return chosen
 
@@ -127,7 +139,9 @@ def indicators(labels, n_classes, label_vocabulary):
     if isinstance(labels, SparseTensor):
         if labels.dtype == dtypes.string:
             table = index_table_from_tensor(vocabulary_list=tuple(label_vocabulary), name="class_id_lookup")
-            ids = SparseTensor(indices=labels.indices, values=table.lookup(labels.values), dense_shape=labels.dense_shape)
+            ids = SparseTensor(
+                indices=labels.indices, values=table.lookup(labels.values), dense_shape=labels.dense_shape
+            )
             return math.to_int64(sparse_to_indicator(ids, n_classes))
         message = f"labels must be an integer SparseTensor with values in [0, {n_classes})"
         checks = [
@@ -137,4 +151,6 @@ def indicators(labels, n_classes, label_vocabulary):
         ]
         with control_dependencies(checks):
             return math.to_int64(sparse_to_indicator(labels, n_classes))
-    return checked_range(labels, n_classes=2, message="labels must be an integer indicator Tensor with values in [0, 1]")
+    return checked_range(
+        labels, n_classes=2, message="labels must be an integer indicator Tensor with values in [0, 1]"
+    )

@@ -1,4 +1,6 @@
-"""`classifier_parse_example_spec` and `regressor_parse_example_spec`: the features of columns, and the label and weight besides."""
+"""`classifier_parse_example_spec` and `regressor_parse_example_spec`: the features of columns, and the label and weight
+besides.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from everflow.framework import dtypes
 from everflow.ops.io.examples import FixedLenFeature
 
 
-def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None):
+def classifier_parse_example_spec(
+    feature_columns, label_key, label_dtype=dtypes.int64, label_default=None, weight_column=None
+):
     """What `tf.io.parse_example` needs to give a classifier its features, its label (one class) and its weights."""
     label = FixedLenFeature((1,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
@@ -16,7 +20,9 @@ def classifier_parse_example_spec(feature_columns, label_key, label_dtype=dtypes
 
 def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
                                  weight_column=None):  # fmt: skip
-    """What `tf.io.parse_example` needs to give a regressor its features, its label (`label_dimension` numbers) and its weights."""
+    """What `tf.io.parse_example` needs to give a regressor its features, its label (`label_dimension` numbers) and its
+    weights.
+    """
     label = FixedLenFeature((label_dimension,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 
@@ -35,5 +41,7 @@ def _with_label_and_weight(spec, label_key, label, weight_column):
             f"Given type: {type(weight_column)} value: {weight_column}"
         )
     if weight_column.key in spec:
-        raise ValueError(f"weight_column should not be used as feature. weight_column: {weight_column.key}, features: {spec.keys()}")
+        raise ValueError(
+            f"weight_column should not be used as feature. weight_column: {weight_column.key}, features: {spec.keys()}"
+        )
     return {**spec, **weight_column.parse_example_spec}

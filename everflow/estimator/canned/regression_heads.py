@@ -42,7 +42,9 @@ class RegressionHead(Head):
     def _metrics(self, predictions, loss, labels, regularization_loss):
         return {
             MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights),
-            MetricKeys.PREDICTION_MEAN: weighted_mean(predictions[PredictionKeys.PREDICTIONS], loss.weights, MetricKeys.PREDICTION_MEAN),
+            MetricKeys.PREDICTION_MEAN: weighted_mean(
+                predictions[PredictionKeys.PREDICTIONS], loss.weights, MetricKeys.PREDICTION_MEAN
+            ),
             MetricKeys.LABEL_MEAN: mean(values=labels, weights=loss.weights),
             **regularization(regularization_loss),
         }

@@ -89,7 +89,9 @@ class RegressionOutput(ExportOutput):
         return self._value
 
     def as_signature_def(self, receiver_tensors):
-        return signature_def_utils.regression_signature_def(_only_text_input(receiver_tensors, "Regression"), self.value)
+        return signature_def_utils.regression_signature_def(
+            _only_text_input(receiver_tensors, "Regression"), self.value
+        )
 
 
 class PredictOutput(ExportOutput):

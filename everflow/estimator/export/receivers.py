@@ -44,7 +44,10 @@ def _alternatives(alternatives):
         return None
     if not isinstance(alternatives, dict):
         raise ValueError(f"receiver_tensors_alternatives must be a dict: {alternatives!r}.")
-    return {name: _as_dict(tensors, _SINGLE_RECEIVER, "receiver_tensor", text_keys=True) for name, tensors in alternatives.items()}
+    return {
+        name: _as_dict(tensors, _SINGLE_RECEIVER, "receiver_tensor", text_keys=True)
+        for name, tensors in alternatives.items()
+    }
 
 
 class ServingInputReceiver(
@@ -64,7 +67,9 @@ class ServingInputReceiver(
 
 
 class TensorServingInputReceiver(
-    collections.namedtuple("TensorServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"])
+    collections.namedtuple(
+        "TensorServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"]
+    )
 ):
     """A `ServingInputReceiver` for model functions whose features are one tensor rather than a dict."""
 
@@ -90,7 +95,9 @@ class UnsupervisedInputReceiver(collections.namedtuple("UnsupervisedInputReceive
         return super().__new__(cls, features=features, receiver_tensors=_receivers(receiver_tensors))
 
 
-class SupervisedInputReceiver(collections.namedtuple("SupervisedInputReceiver", ["features", "labels", "receiver_tensors"])):
+class SupervisedInputReceiver(
+    collections.namedtuple("SupervisedInputReceiver", ["features", "labels", "receiver_tensors"])
+):
     """Features and labels of a model that is exported to be trained or evaluated further."""
 
     def __new__(cls, features, labels, receiver_tensors):
@@ -154,6 +161,8 @@ def build_raw_supervised_input_receiver_fn(features, labels, default_batch_size=
     """A function that makes a receiver of features and labels, fed as they are."""
 
     def supervised_input_receiver_fn():
-        return _supervised_receiver(_placeholders_like(features, default_batch_size), _placeholders_like(labels, default_batch_size))
+        return _supervised_receiver(
+            _placeholders_like(features, default_batch_size), _placeholders_like(labels, default_batch_size)
+        )
 
     return supervised_input_receiver_fn

@@ -1,4 +1,6 @@
-"""A queue that threads fill from arrays in memory, a piece at a time: what `numpy_input_fn` and `pandas_input_fn` read from."""
+"""A queue that threads fill from arrays in memory, a piece at a time: what `numpy_input_fn` and `pandas_input_fn` read
+from.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,19 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 class FeedingQueueRunner(QueueRunner):
-    """A queue runner whose enqueue ops are fed with what functions return, one for each; OutOfRangeError from one ends it."""
+    """A queue runner whose enqueue ops are fed with what functions return, one for each; OutOfRangeError from one ends
+    it.
+    """
 
-    def __init__(self, queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None, queue_closed_exception_types=None):
+    def __init__(
+        self,
+        queue=None,
+        enqueue_ops=None,
+        close_op=None,
+        cancel_op=None,
+        feed_fns=None,
+        queue_closed_exception_types=None,
+    ):
         if queue_closed_exception_types is None:
             queue_closed_exception_types = (errors.OutOfRangeError, errors.CancelledError)
         super().__init__(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
@@ -60,9 +72,13 @@ class _Slices:
 
 
 def enqueue_arrays(arrays, capacity, shuffle, num_threads, enqueue_size, num_epochs):
-    """A queue of the rows of arrays of equal length, each after its number; it is filled while a session runs its queue runners."""
+    """A queue of the rows of arrays of equal length, each after its number; it is filled while a session runs its queue
+    runners.
+    """
     if num_threads > 1 and num_epochs is not None:
-        logging.warning("With several threads, num_epochs counts for each of them: there will be more epochs than that.")
+        logging.warning(
+            "With several threads, num_epochs counts for each of them: there will be more epochs than that."
+        )
     with name_scope("enqueue_input"):
         types = [dtypes.int64, *(dtypes.as_dtype(array.dtype) for array in arrays)]
         shapes = [(), *(array.shape[1:] for array in arrays)]

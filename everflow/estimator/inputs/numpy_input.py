@@ -23,7 +23,10 @@ def numpy_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_
             raise ValueError(f"{len(both)} duplicate keys are found in both x and y: {both}")
         arrays = [*features.values(), *labels.values()]
         if len({array.shape[0] for array in arrays}) != 1:
-            shapes = {key: array.shape for key, array in features.items()}, {key: array.shape for key, array in labels.items()}
+            shapes = (
+                {key: array.shape for key, array in features.items()},
+                {key: array.shape for key, array in labels.items()},
+            )
             raise ValueError(
                 f"Length of tensors in x and y is mismatched. All elements in x and y must have the same length.\nShapes in x: {shapes[0]}\n"
                 f"Shapes in y: {shapes[1]}"

@@ -7,8 +7,11 @@ import numpy as np
 from everflow.estimator.inputs.feeding import check_shuffle, dequeue_batch, enqueue_arrays
 
 
-def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1, target_column="target"):
-    """An input function over a DataFrame: features by column, and labels from a Series or, by column, from a DataFrame of the same index.
+def pandas_input_fn(
+    x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue_capacity=1000, num_threads=1, target_column="target"
+):
+    """An input function over a DataFrame: features by column, and labels from a Series or, by column, from a DataFrame
+    of the same index.
 
     >>> estimator.train(tf.estimator.inputs.pandas_input_fn(table, table["price"], shuffle=True))
     """
@@ -22,7 +25,9 @@ def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue
             raise ValueError(f"Index for x and y are mismatched.\nIndex for x: {x.index}\nIndex for y: {y.index}")
 
     def input_fn():
-        labels = {} if y is None else {None: y} if not hasattr(y, "columns") else {column: y[column] for column in y.columns}
+        labels = (
+            {} if y is None else {None: y} if not hasattr(y, "columns") else {column: y[column] for column in y.columns}
+        )
         arrays = [_array(column) for column in (*(x[name] for name in x.columns), *labels.values())]
         queue = enqueue_arrays(arrays, queue_capacity, shuffle, num_threads, batch_size, num_epochs)
         tensors = dequeue_batch(queue, batch_size, num_epochs)
@@ -38,4 +43,6 @@ def pandas_input_fn(x, y=None, batch_size=128, num_epochs=1, shuffle=None, queue
 def _array(column):
     """A column as an array that a tensor can hold: text and other objects as Python objects."""
     array = column.to_numpy()
-    return array if isinstance(array, np.ndarray) and array.dtype.kind in "biufcOSU" else np.asarray(array, dtype=object)
+    return (
+        array if isinstance(array, np.ndarray) and array.dtype.kind in "biufcOSU" else np.asarray(array, dtype=object)
+    )

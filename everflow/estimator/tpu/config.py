@@ -70,7 +70,9 @@ class TPUConfig(
         if num_cores_per_replica is not None and num_cores_per_replica not in (1, 2, 4, 8, 16, 32, 64, 128):
             raise ValueError(f"num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64, 128; got {num_cores_per_replica}")
         if eval_training_input_configuration not in (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED):
-            raise ValueError(f"eval_training_input_configuration must be PER_HOST_V1 or SLICED; got {eval_training_input_configuration}")
+            raise ValueError(
+                f"eval_training_input_configuration must be PER_HOST_V1 or SLICED; got {eval_training_input_configuration}"
+            )
         return super().__new__(
             cls,
             iterations_per_loop,
@@ -106,7 +108,9 @@ class RunConfig(_RunConfig):
             self._evaluation_master = self._master
 
     master = property(lambda self: self._master, doc="The address that training sessions connect to.")
-    evaluation_master = property(lambda self: self._evaluation_master, doc="The address that evaluating sessions connect to.")
+    evaluation_master = property(
+        lambda self: self._evaluation_master, doc="The address that evaluating sessions connect to."
+    )
     tpu_config = property(lambda self: self._tpu_config, doc="The `TPUConfig`.")
     cluster = property(lambda self: self._tpu_cluster, doc="What finds the TPU, or None.")
 

@@ -65,7 +65,11 @@ class TPUEstimator(Estimator):
         quiet = copy.copy(config)
         quiet._log_step_count_steps = None
         super().__init__(
-            model_fn=self._with_batch_size(model_fn), model_dir=model_dir, config=quiet, params=params, warm_start_from=warm_start_from
+            model_fn=self._with_batch_size(model_fn),
+            model_dir=model_dir,
+            config=quiet,
+            params=params,
+            warm_start_from=warm_start_from,
         )
 
     def _create_global_step(self, graph):
@@ -107,7 +111,9 @@ class TPUEstimator(Estimator):
                 )
             params = {**params, **self._batch(), "use_tpu": False}
             batch_size, self._batch_size = self._batch_size, None
-            spec = model_fn(features=features, **named(model_fn, labels=labels, mode=mode, config=config, params=params))
+            spec = model_fn(
+                features=features, **named(model_fn, labels=labels, mode=mode, config=config, params=params)
+            )
             if isinstance(spec, TPUEstimatorSpec):
                 spec = spec.as_estimator_spec()
             if mode == ModeKeys.TRAIN:
@@ -128,5 +134,7 @@ class _ExamplesPerSecondHook(StepCounterHook):
         super()._log_and_record(elapsed_steps, elapsed_time, global_step)
         rate = self._size * elapsed_steps / elapsed_time
         if self._summary_writer is not None:
-            self._summary_writer.add_summary(Summary(value=[Summary.Value(tag="examples/sec", simple_value=rate)]), global_step)
+            self._summary_writer.add_summary(
+                Summary(value=[Summary.Value(tag="examples/sec", simple_value=rate)]), global_step
+            )
         logging.info("examples/sec: %g", rate)

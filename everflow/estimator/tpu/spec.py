@@ -1,4 +1,6 @@
-"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, since TPUs compute one and hosts the other."""
+"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, since TPUs compute one and hosts
+the other.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ class TPUEstimatorSpec(
             if call is not None:
                 _check_host_call(name, call)
         hooks = map(check_hooks, (training_hooks, evaluation_hooks, prediction_hooks))
-        return super().__new__(cls, mode, predictions, loss, train_op, eval_metrics, export_outputs, scaffold_fn, host_call, *hooks)
+        return super().__new__(
+            cls, mode, predictions, loss, train_op, eval_metrics, export_outputs, scaffold_fn, host_call, *hooks
+        )
 
     def as_estimator_spec(self):
         """The plain `EstimatorSpec`, for a CPU or GPU."""

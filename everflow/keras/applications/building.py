@@ -1,4 +1,6 @@
-"""What the models of ImageNet have in common: their inputs, the end of those without a top, and where their weights come from."""
+"""What the models of ImageNet have in common: their inputs, the end of those without a top, and where their weights
+come from.
+"""
 
 from __future__ import annotations
 
@@ -22,9 +24,13 @@ def channels_axis():
 def check_weights(weights, include_top, classes):
     """ValueError for weights that are neither known nor a file, and for a top that ImageNet's weights don't fit."""
     if not (weights in {"imagenet", None} or os.path.exists(weights)):
-        raise ValueError(f'`weights` is None, for random ones, "imagenet", or the path to the weights file; there is no file {weights!r}.')
+        raise ValueError(
+            f'`weights` is None, for random ones, "imagenet", or the path to the weights file; there is no file {weights!r}.'
+        )
     if weights == "imagenet" and include_top and classes != 1000:
-        raise ValueError(f"The top that was trained on ImageNet tells 1000 classes: `classes` should be 1000, not {classes}.")
+        raise ValueError(
+            f"The top that was trained on ImageNet tells 1000 classes: `classes` should be 1000, not {classes}."
+        )
 
 
 def obtain_input_shape(input_shape, default_size, min_size, require_flatten, weights=None):
@@ -46,20 +52,28 @@ def obtain_input_shape(input_shape, default_size, min_size, require_flatten, wei
         default = shaped(3, default_size, default_size)
     if weights == "imagenet" and require_flatten:
         if input_shape is not None and tuple(input_shape) != default:
-            raise ValueError(f"For the top that was trained on ImageNet, `input_shape` should be {default}, not {input_shape}.")
+            raise ValueError(
+                f"For the top that was trained on ImageNet, `input_shape` should be {default}, not {input_shape}."
+            )
         return default
     if input_shape:
         if len(input_shape) != 3:
             raise ValueError(f"`input_shape` has three sizes, without the batch; got {input_shape}.")
         channels, *sizes = input_shape if channels_first else (input_shape[-1], *input_shape[:-1])
         if channels != 3 and weights == "imagenet":
-            raise ValueError(f"Images for weights of ImageNet must have 3 channels, not those of input_shape={input_shape}.")
+            raise ValueError(
+                f"Images for weights of ImageNet must have 3 channels, not those of input_shape={input_shape}."
+            )
         if any(size is not None and size < min_size for size in sizes):
-            raise ValueError(f"The model takes images of at least {min_size}x{min_size}; input_shape={input_shape} is smaller.")
+            raise ValueError(
+                f"The model takes images of at least {min_size}x{min_size}; input_shape={input_shape} is smaller."
+            )
     else:
         input_shape = default if require_flatten else shaped(3, None, None)
     if require_flatten and None in input_shape:
-        raise ValueError(f"The top of the model needs images of a known size: input_shape={input_shape} leaves it open.")
+        raise ValueError(
+            f"The top of the model needs images of a known size: input_shape={input_shape} leaves it open."
+        )
     return tuple(input_shape)
 
 
@@ -98,12 +112,20 @@ def usual_file(name, include_top):
 def application(name, size, min_size, folder=None, head=None, names_pools=None):
     """Decorator: a function from images to maps of features becomes the public function that makes the model.
 
-    `size` is what images have by default, `min_size` the least they may have. `head` makes probabilities of the maps; where it is the name
-    of a layer, that one is dense, on the mean of each channel.
+    `size` is what images have by default, `min_size` the least they may have. `head` makes probabilities of the maps;
+    where it is the name of a layer, that one is dense, on the mean of each channel.
     """
 
     def decorate(features):
-        def build(include_top=True, weights="imagenet", input_tensor=None, input_shape=None, pooling=None, classes=1000, **kwargs):
+        def build(
+            include_top=True,
+            weights="imagenet",
+            input_tensor=None,
+            input_shape=None,
+            pooling=None,
+            classes=1000,
+            **kwargs,
+        ):
             check_weights(weights, include_top, classes)
             images = image_input(input_tensor, obtain_input_shape(input_shape, size, min_size, include_top, weights))
             x = features(images)

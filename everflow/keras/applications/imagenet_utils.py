@@ -19,7 +19,8 @@ _TORCH_MEANS, _TORCH_DEVIATIONS = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
 def preprocess_input(x, data_format=None, mode="caffe", **kwargs):
     """Images, an array or a tensor, on the scale that models were trained with.
 
-    Mode "caffe" is blue, green, red minus their means; "tf" is -1 to 1; "torch" is 0 to 1, minus means, over deviations.
+    Mode "caffe" is blue, green, red minus their means; "tf" is -1 to 1; "torch" is 0 to 1, minus means, over
+    deviations.
     """
     data_format = K.image_data_format() if data_format is None else data_format
     if data_format not in {"channels_first", "channels_last"}:
@@ -69,9 +70,13 @@ def decode_predictions(preds, top=5, **kwargs):
     """For each row of predictions, the best classes: tuples (id, name, score)."""
     global _class_index
     if len(preds.shape) != 2 or preds.shape[1] != 1000:
-        raise ValueError(f"`decode_predictions` expects a batch of predictions, (samples, 1000), not an array of shape {preds.shape}.")
+        raise ValueError(
+            f"`decode_predictions` expects a batch of predictions, (samples, 1000), not an array of shape {preds.shape}."
+        )
     if _class_index is None:
-        path = get_file("imagenet_class_index.json", _CLASSES, cache_subdir="models", file_hash="c2c37ea517e94d9795004a39431a14cb")
+        path = get_file(
+            "imagenet_class_index.json", _CLASSES, cache_subdir="models", file_hash="c2c37ea517e94d9795004a39431a14cb"
+        )
         with open(path) as file:
             _class_index = json.load(file)
     results = []

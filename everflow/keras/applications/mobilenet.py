@@ -50,7 +50,9 @@ def _block(x, filters, alpha, depth_multiplier, stride, number):
         name=f"conv_dw_{number}",
     )(x)
     x = _normalized(x, f"conv_dw_{number}")
-    x = layers.Conv2D(int(filters * alpha), (1, 1), padding="same", use_bias=False, strides=(1, 1), name=f"conv_pw_{number}")(x)
+    x = layers.Conv2D(
+        int(filters * alpha), (1, 1), padding="same", use_bias=False, strides=(1, 1), name=f"conv_pw_{number}"
+    )(x)
     return _normalized(x, f"conv_pw_{number}")
 
 

@@ -39,13 +39,17 @@ def _block(inputs, expansion, stride, alpha, filters, number):
     channels = K.int_shape(inputs)[channels_axis()]
     out = _divisible(int(filters * alpha))
     if number:
-        x = layers.Conv2D(expansion * channels, 1, padding="same", use_bias=False, activation=None, name=prefix + "expand")(x)
+        x = layers.Conv2D(
+            expansion * channels, 1, padding="same", use_bias=False, activation=None, name=prefix + "expand"
+        )(x)
         x = _normalized(x, prefix + "expand_BN")
         x = layers.ReLU(6.0, name=prefix + "expand_relu")(x)
     if stride == 2:
         x = layers.ZeroPadding2D(padding=correct_padding(x, 3), name=prefix + "pad")(x)
     padding = "same" if stride == 1 else "valid"
-    x = layers.DepthwiseConv2D(3, strides=stride, activation=None, use_bias=False, padding=padding, name=prefix + "depthwise")(x)
+    x = layers.DepthwiseConv2D(
+        3, strides=stride, activation=None, use_bias=False, padding=padding, name=prefix + "depthwise"
+    )(x)
     x = _normalized(x, prefix + "depthwise_BN")
     x = layers.ReLU(6.0, name=prefix + "depthwise_relu")(x)
     x = layers.Conv2D(out, 1, padding="same", use_bias=False, activation=None, name=prefix + "project")(x)
@@ -53,7 +57,16 @@ def _block(inputs, expansion, stride, alpha, filters, number):
     return layers.Add(name=prefix + "add")([inputs, x]) if channels == out and stride == 1 else x
 
 
-def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
+def MobileNetV2(
+    input_shape=None,
+    alpha=1.0,
+    include_top=True,
+    weights="imagenet",
+    input_tensor=None,
+    pooling=None,
+    classes=1000,
+    **kwargs,
+):
     """MobileNet version 2, for images of 224 by 224; `alpha` makes it narrower or wider."""
     check_weights(weights, include_top, classes)
     if input_shape is None and input_tensor is not None:
@@ -63,7 +76,9 @@ def MobileNetV2(input_shape=None, alpha=1.0, include_top=True, weights="imagenet
     rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
     if weights == "imagenet":
         if alpha not in [0.35, 0.50, 0.75, 1.0, 1.3, 1.4]:
-            raise ValueError(f"There are weights of ImageNet for alpha 0.35, 0.5, 0.75, 1.0, 1.3 and 1.4, not for {alpha}.")
+            raise ValueError(
+                f"There are weights of ImageNet for alpha 0.35, 0.5, 0.75, 1.0, 1.3 and 1.4, not for {alpha}."
+            )
         if rows not in _SIZES:
             rows = 224
     images = image_input(input_tensor, input_shape)

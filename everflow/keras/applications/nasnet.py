@@ -29,7 +29,9 @@ def _normalized(x, name):
 
 
 def _convolve(x, filters, name):
-    return layers.Conv2D(filters, (1, 1), strides=(1, 1), padding="same", name=name, use_bias=False, kernel_initializer="he_normal")(x)
+    return layers.Conv2D(
+        filters, (1, 1), strides=(1, 1), padding="same", name=name, use_bias=False, kernel_initializer="he_normal"
+    )(x)
 
 
 def _separable(x, filters, size, block_id, stride=1):
@@ -108,7 +110,8 @@ def _normal_cell(x, p, filters, block_id):
             x3 = layers.add([_average(h, "normal_left3_" + block_id), p], name="normal_add_3_" + block_id)
         with name_scope("block_4"):
             x4 = layers.add(
-                [_average(p, "normal_left4_" + block_id), _average(p, "normal_right4_" + block_id)], name="normal_add_4_" + block_id
+                [_average(p, "normal_left4_" + block_id), _average(p, "normal_right4_" + block_id)],
+                name="normal_add_4_" + block_id,
             )
         with name_scope("block_5"):
             x5 = layers.add([_separable(h, filters, 3, "normal_left5_" + block_id), h], name="normal_add_5_" + block_id)
@@ -129,32 +132,55 @@ def _reduction_cell(x, p, filters, block_id):
             right = _separable(p, filters, 7, "reduction_right1_" + block_id, stride=2)
             x1 = layers.add([left, right], name="reduction_add_1_" + block_id)
         with name_scope("block_2"):
-            left = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left2_" + block_id)(padded)
+            left = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left2_" + block_id)(
+                padded
+            )
             right = _separable(p, filters, 7, "reduction_right2_" + block_id, stride=2)
             x2 = layers.add([left, right], name="reduction_add_2_" + block_id)
         with name_scope("block_3"):
-            left = layers.AveragePooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left3_" + block_id)(padded)
+            left = layers.AveragePooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_left3_" + block_id)(
+                padded
+            )
             right = _separable(p, filters, 5, "reduction_right3_" + block_id, stride=2)
             x3 = layers.add([left, right], name="reduction_add3_" + block_id)
         with name_scope("block_4"):
             x4 = layers.add([x2, _average(x1, "reduction_left4_" + block_id)])
         with name_scope("block_5"):
             left = _separable(x1, filters, 3, "reduction_left4_" + block_id)
-            right = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_right5_" + block_id)(padded)
+            right = layers.MaxPooling2D((3, 3), strides=(2, 2), padding="valid", name="reduction_right5_" + block_id)(
+                padded
+            )
             x5 = layers.add([left, right], name="reduction_add4_" + block_id)
         joined = layers.concatenate([x2, x3, x4, x5], axis=_joined_axis(), name="reduction_concat_" + block_id)
     return joined, x
 
 
 def _nasnet(
-    size, penultimate_filters, blocks, stem_filters, skip_reduction, file, include_top, weights, input_tensor, input_shape, pooling, classes
+    size,
+    penultimate_filters,
+    blocks,
+    stem_filters,
+    skip_reduction,
+    file,
+    include_top,
+    weights,
+    input_tensor,
+    input_shape,
+    pooling,
+    classes,
 ):
     check_weights(weights, include_top, classes)
     input_shape = obtain_input_shape(input_shape, size, 32, True, weights)
     images = image_input(input_tensor, input_shape)
     filters = penultimate_filters // 24
     x = layers.Conv2D(
-        stem_filters, (3, 3), strides=(2, 2), padding="valid", use_bias=False, name="stem_conv1", kernel_initializer="he_normal"
+        stem_filters,
+        (3, 3),
+        strides=(2, 2),
+        padding="valid",
+        use_bias=False,
+        name="stem_conv1",
+        kernel_initializer="he_normal",
     )(images)
     x = _normalized(x, "stem_bn1")
     x, p = _reduction_cell(x, None, filters // 4, "stem_1")
@@ -177,11 +203,15 @@ def _nasnet(
     return finished(x, images, input_tensor, "NASNet", weights, file, folder="nasnet")
 
 
-def NASNetLarge(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
+def NASNetLarge(
+    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
+):
     """NASNet for images of 331 by 331."""
     return _nasnet(331, 4032, 6, 96, True, "large", include_top, weights, input_tensor, input_shape, pooling, classes)
 
 
-def NASNetMobile(input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs):
+def NASNetMobile(
+    input_shape=None, include_top=True, weights="imagenet", input_tensor=None, pooling=None, classes=1000, **kwargs
+):
     """NASNet for images of 224 by 224, small enough for telephones."""
     return _nasnet(224, 1056, 4, 32, False, "mobile", include_top, weights, input_tensor, input_shape, pooling, classes)

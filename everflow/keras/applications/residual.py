@@ -1,4 +1,6 @@
-"""ResNet: stacks of blocks whose output is added to their input; in version 2, normalisation and activation come before convolutions."""
+"""ResNet: stacks of blocks whose output is added to their input; in version 2, normalisation and activation come before
+convolutions.
+"""
 
 from __future__ import annotations
 

@@ -96,7 +96,12 @@ def _as_bool(x):
 
 def _reduction(name, meaning, prepared=lambda x: x, compute=None):
     reduce = getattr(math, compute or f"reduce_{name}")
-    return _named(lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims), name, meaning, " along axes")
+    return _named(
+        lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims),
+        name,
+        meaning,
+        " along axes",
+    )
 
 
 max = _reduction("max", "The largest value")

@@ -30,7 +30,11 @@ def _read_settings():
             found = json.load(file)
     except (OSError, ValueError):
         return
-    for name, setter in (("floatx", set_floatx), ("epsilon", set_epsilon), ("image_data_format", set_image_data_format)):
+    for name, setter in (
+        ("floatx", set_floatx),
+        ("epsilon", set_epsilon),
+        ("image_data_format", set_image_data_format),
+    ):
         if name in found:
             setter(found[name])
 

@@ -1,4 +1,5 @@
-"""The backend's convolutions and pooling, with channels last or first. Channels that come second are moved to the end and back: a processor
+"""The backend's convolutions and pooling, with channels last or first. Channels that come second are moved to the end
+and back: a processor
 wants them there."""
 
 from __future__ import annotations
@@ -54,7 +55,12 @@ def _convolution(x, kernel, strides, padding, data_format, dilation_rate, spatia
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, spatial)
     x = nn_atrous.convolution(
-        input=x, filter=kernel, dilation_rate=dilation_rate, strides=strides, padding=_padding(padding), data_format=layout
+        input=x,
+        filter=kernel,
+        dilation_rate=dilation_rate,
+        strides=strides,
+        padding=_padding(padding),
+        data_format=layout,
     )
     return _as_it_was(x, data_format, spatial)
 
@@ -85,7 +91,9 @@ def conv2d_transpose(x, kernel, output_shape, strides=(1, 1), padding="valid", d
     output_shape = _transposed_output_shape(x, output_shape, data_format, 2)
     padding = _padding(padding)
     if tuple(dilation_rate) == (1, 1):
-        x = nn_convolution.conv2d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=padding, data_format=layout)
+        x = nn_convolution.conv2d_transpose(
+            x, kernel, output_shape, (1, *strides, 1), padding=padding, data_format=layout
+        )
     else:
         if dilation_rate[0] != dilation_rate[1]:
             raise ValueError(
@@ -100,11 +108,15 @@ def conv3d_transpose(x, kernel, output_shape, strides=(1, 1, 1), padding="valid"
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, 3)
     output_shape = _transposed_output_shape(x, output_shape, data_format, 3)
-    x = nn_convolution.conv3d_transpose(x, kernel, output_shape, (1, *strides, 1), padding=_padding(padding), data_format=layout)
+    x = nn_convolution.conv3d_transpose(
+        x, kernel, output_shape, (1, *strides, 1), padding=_padding(padding), data_format=layout
+    )
     return _as_it_was(x, data_format, 3)
 
 
-def separable_conv1d(x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1):
+def separable_conv1d(
+    x, depthwise_kernel, pointwise_kernel, strides=1, padding="valid", data_format=None, dilation_rate=1
+):
     """A convolution over sequences of each channel by itself, then one that mixes the channels."""
     data_format = normalize_data_format(data_format)
     strides = strides if isinstance(strides, int) else strides[0]
@@ -123,14 +135,22 @@ def separable_conv1d(x, depthwise_kernel, pointwise_kernel, strides=1, padding="
     return _as_it_was(array.squeeze(x, [1]), data_format, 1)
 
 
-def separable_conv2d(x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)):
+def separable_conv2d(
+    x, depthwise_kernel, pointwise_kernel, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1)
+):
     """A convolution over images of each channel by itself, then one that mixes the channels."""
     data_format = normalize_data_format(data_format)
     if len(strides) != 2:
         raise ValueError("`strides` must be a tuple of 2 integers.")
     x, layout = _channels_last(x, data_format, 2)
     x = nn_atrous.separable_conv2d(
-        x, depthwise_kernel, pointwise_kernel, (1, *strides, 1), padding=_padding(padding), rate=dilation_rate, data_format=layout
+        x,
+        depthwise_kernel,
+        pointwise_kernel,
+        (1, *strides, 1),
+        padding=_padding(padding),
+        rate=dilation_rate,
+        data_format=layout,
     )
     return _as_it_was(x, data_format, 2)
 
@@ -186,7 +206,9 @@ def local_conv(inputs, kernel, kernel_size, strides, output_shape, data_format=N
     for place in itertools.product(*[range(size) for size in output_shape]):
         window = [slice(at * stride, at * stride + size) for at, stride, size in zip(place, strides, kernel_size)]
         everything = slice(None)
-        window = (everything, everything, *window) if data_format == "channels_first" else (everything, *window, everything)
+        window = (
+            (everything, everything, *window) if data_format == "channels_first" else (everything, *window, everything)
+        )
         windows.append(array.reshape(inputs[window], (1, -1, features)))
     output = math.matmul(array.concat(windows, axis=0), kernel)
     output = array.reshape(output, (*output_shape, -1, filters))
@@ -210,7 +232,9 @@ def bias_add(x, bias, data_format=None):
     data_format = normalize_data_format(data_format)
     bias_shape = int_shape(bias)
     if len(bias_shape) != 1 and len(bias_shape) != ndim(x) - 1:
-        raise ValueError(f"A bias of {len(bias_shape)} dimensions can't be added to a tensor of {ndim(x)}: it has 1, or {ndim(x) - 1}.")
+        raise ValueError(
+            f"A bias of {len(bias_shape)} dimensions can't be added to a tensor of {ndim(x)}: it has 1, or {ndim(x) - 1}."
+        )
     rank, first = ndim(x), data_format == "channels_first"
     if rank not in (3, 4, 5) or (rank == 4 and len(bias_shape) == 1 and not first):
         return nn_ops.bias_add(x, bias)

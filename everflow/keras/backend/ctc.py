@@ -25,7 +25,9 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
     mask = mask[:, 0, :]
     column_numbers = array.reshape(array.tile(math.range(0, shape[1]), rows), shape)
     column_indices = array.boolean_mask(column_numbers, mask)
-    row_numbers = array.transpose(array.reshape(array.tile(math.range(0, shape[0]), columns), array.reverse(shape, [0])))
+    row_numbers = array.transpose(
+        array.reshape(array.tile(math.range(0, shape[0]), columns), array.reverse(shape, [0]))
+    )
     row_indices = array.boolean_mask(row_numbers, mask)
     indices = array.transpose(array.reshape(array.concat([row_indices, column_indices], axis=0), [2, -1]))
     values = array.gather_nd(labels, indices)
@@ -34,7 +36,9 @@ def ctc_label_dense_to_sparse(labels, label_lengths):
 
 def ctc_batch_cost(y_true, y_pred, input_length, label_length):
     """The loss of each element of a batch; y_pred holds probabilities, (samples, time, classes)."""
-    of_labels, of_frames = (math.cast(array.squeeze(lengths, axis=-1), dtypes.int32) for lengths in (label_length, input_length))
+    of_labels, of_frames = (
+        math.cast(array.squeeze(lengths, axis=-1), dtypes.int32) for lengths in (label_length, input_length)
+    )
     labels = math.cast(ctc_label_dense_to_sparse(y_true, of_labels), dtypes.int32)
     return array.expand_dims(ctc_loss(inputs=_scores(y_pred), labels=labels, sequence_length=of_frames), 1)
 

@@ -37,7 +37,10 @@ class GraphExecutionFunction:
             self.updates_op = group(*[_as_update(update) for update in updates])
         self.name = name
         self.feed_dict = session_kwargs.pop("feed_dict", None) or {}
-        self.fetches = [array if isinstance(array, Operation) else _identity(array) for array in session_kwargs.pop("fetches", None) or []]
+        self.fetches = [
+            array if isinstance(array, Operation) else _identity(array)
+            for array in session_kwargs.pop("fetches", None) or []
+        ]
         self.run_options = session_kwargs.pop("options", None)
         self.run_metadata = session_kwargs.pop("run_metadata", None)
         self.fetch_callbacks = {}
@@ -87,7 +90,9 @@ class GraphExecutionFunction:
 
 
 class EagerExecutionFunction:
-    """Computes `outputs` for values of `inputs`, both tensors of the graph that Keras draws models in when executing eagerly."""
+    """Computes `outputs` for values of `inputs`, both tensors of the graph that Keras draws models in when executing
+    eagerly.
+    """
 
     def __init__(self, inputs, outputs, updates=None, name=None):
         if updates:
@@ -103,7 +108,9 @@ class EagerExecutionFunction:
         self._function = pruned(graph, self.inputs, fetches, name or "keras_function")
 
     def __call__(self, inputs):
-        values = [convert_to_tensor(_value_to_feed(like, value)) for value, like in zip(nest.flatten(inputs), self.inputs)]
+        values = [
+            convert_to_tensor(_value_to_feed(like, value)) for value, like in zip(nest.flatten(inputs), self.inputs)
+        ]
         results = self._function(*values)
         return nest.pack_sequence_as(self._structure, [result.numpy() for result in results])
 
@@ -141,7 +148,9 @@ def function(inputs, outputs, updates=None, name=None, **kwargs):
     """
     for key in kwargs:
         if key not in _SESSION_ARGUMENTS:
-            raise ValueError(f'Invalid argument "{key}": K.function takes {", ".join(_SESSION_ARGUMENTS)} besides its own.')
+            raise ValueError(
+                f'Invalid argument "{key}": K.function takes {", ".join(_SESSION_ARGUMENTS)} besides its own.'
+            )
     if executing_eagerly():
         if kwargs:
             raise ValueError(f"There is no session in eager execution that could take {kwargs}.")

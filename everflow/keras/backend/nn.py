@@ -28,7 +28,9 @@ from everflow.ops.variables.variable import Variable
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0):
-    """Zero, or alpha times the distance to it, below the threshold; the value itself above it; never more than `max_value`."""
+    """Zero, or alpha times the distance to it, below the threshold; the value itself above it; never more than
+    `max_value`.
+    """
     if alpha != 0.0:
         if max_value is None and threshold == 0:
             return nn_ops.leaky_relu(x, alpha=alpha)
@@ -99,7 +101,9 @@ def dropout(x, level, noise_shape=None, seed=None):
 
 
 def _logits_behind(output, op_type):
-    """The scores that an activation made these probabilities of, where they can be seen in the graph: they lose less precision."""
+    """The scores that an activation made these probabilities of, where they can be seen in the graph: they lose less
+    precision.
+    """
     if hasattr(output, "numpy") or isinstance(output, Variable) or output.op.type != op_type:
         return None
     if len(output.op.inputs) != 1:
@@ -140,7 +144,9 @@ def sparse_categorical_crossentropy(target, output, from_logits=False, axis=-1):
         if axis != rank - 1:
             output = array.transpose(output, perm=[*range(axis), *range(axis + 1, rank), axis])
     elif axis != -1:
-        raise ValueError(f"With `axis={axis}` the rank of the output has to be known, and that of {output} isn't; -1 always works.")
+        raise ValueError(
+            f"With `axis={axis}` the rank of the output has to be known, and that of {output} isn't; -1 always works."
+        )
     target = math.cast(target, dtypes.int64)
     # What isn't a plain matrix of scores becomes one, and the losses get the shape of the targets back.
     output_shape = array.shape(output)
@@ -185,7 +191,9 @@ def batch_normalization(x, mean, var, beta, gamma, axis=-1, epsilon=1e-3):
         beta = array.zeros_like(mean)
     if gamma is None:
         gamma = array.ones_like(mean)
-    result, _, _ = fused_batch_norm(x, gamma, beta, epsilon=epsilon, mean=mean, variance=var, data_format=data_format, is_training=False)
+    result, _, _ = fused_batch_norm(
+        x, gamma, beta, epsilon=epsilon, mean=mean, variance=var, data_format=data_format, is_training=False
+    )
     return result
 
 

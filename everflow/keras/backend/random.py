@@ -1,4 +1,6 @@
-"""The backend's random numbers. Without a seed, one is taken from numpy, so that np.random.seed makes a program repeat itself."""
+"""The backend's random numbers. Without a seed, one is taken from numpy, so that np.random.seed makes a program repeat
+itself.
+"""
 
 from __future__ import annotations
 

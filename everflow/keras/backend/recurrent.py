@@ -25,8 +25,8 @@ def rnn(
 ):
     """Call `step_function(input, states)`, which gives (output, new states), for each time step.
 
-    Gives the last output, all outputs (samples, time, ...) and the last states. Where the mask is false, states stay as they were and the
-    output is the one before (or zeros, with `zero_output_for_mask`).
+    Gives the last output, all outputs (samples, time, ...) and the last states. Where the mask is false, states stay as
+    they were and the output is the one before (or zeros, with `zero_output_for_mask`).
 
     >>> K = tf.keras.backend
     >>> last, outputs, states = K.rnn(lambda x, s: (x + s[0], [x + s[0]]), K.ones((2, 3, 1)), [K.zeros((2, 1))])
@@ -46,7 +46,9 @@ def rnn(
     if unroll:
         if time_steps is None:
             raise ValueError("Unrolling requires a fixed number of timesteps.")
-        unrolled = _Unrolled(step_function, inputs, tuple(initial_states), constants, mask, go_backwards, zero_output_for_mask)
+        unrolled = _Unrolled(
+            step_function, inputs, tuple(initial_states), constants, mask, go_backwards, zero_output_for_mask
+        )
         last_output, outputs, new_states = unrolled.run(time_steps)
     else:
         loop = _Loop(step_function, inputs, initial_states, constants, mask, go_backwards, zero_output_for_mask)
@@ -141,9 +143,13 @@ class _Loop:
 
     def run(self, count, maximum_iterations):
         flat_inputs = nest.flatten(self.inputs)
-        arrays = tuple(TensorArray(dtype=one.dtype, size=count, tensor_array_name=f"input_ta_{i}") for i, one in enumerate(flat_inputs))
+        arrays = tuple(
+            TensorArray(dtype=one.dtype, size=count, tensor_array_name=f"input_ta_{i}")
+            for i, one in enumerate(flat_inputs)
+        )
         self.input_arrays = tuple(
-            one.unstack(values) if not self.go_backwards else one.unstack(reverse(values, 0)) for one, values in zip(arrays, flat_inputs)
+            one.unstack(values) if not self.go_backwards else one.unstack(reverse(values, 0))
+            for one, values in zip(arrays, flat_inputs)
         )
         # A step outside the loop tells what the outputs look like.
         first = nest.pack_sequence_as(self.inputs, [one[0] for one in flat_inputs])
@@ -167,7 +173,9 @@ class _Loop:
             masks = reverse(self.mask, 0) if self.go_backwards else self.mask
             self.mask_array = TensorArray(dtype=dtypes.bool, size=count, tensor_array_name="mask_ta").unstack(masks)
             self.zero_outputs = tuple(array.zeros_like(one) for one in flat_example)
-            _, arrays, _, *new_states = while_loop(body=self._masked_body, loop_vars=(time, outputs, self.zero_outputs, *states), **options)
+            _, arrays, _, *new_states = while_loop(
+                body=self._masked_body, loop_vars=(time, outputs, self.zero_outputs, *states), **options
+            )
         stacked = tuple(one.stack() for one in arrays)
         last = tuple(one[-1] for one in stacked)
         pack = nest.pack_sequence_as

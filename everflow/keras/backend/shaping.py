@@ -156,7 +156,9 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     else:
         raise ValueError(f"Invalid `data_format` argument: {data_format}")
     known = [x.shape.as_list()[axis] for axis in (rows, columns)]
-    size = array.shape(x)[rows : columns + 1] * constant_ops.constant(np.array([height_factor, width_factor], dtype="int32"))
+    size = array.shape(x)[rows : columns + 1] * constant_ops.constant(
+        np.array([height_factor, width_factor], dtype="int32")
+    )
     if data_format == "channels_first":
         x = permute_dimensions(x, [0, 2, 3, 1])
     methods = {"nearest": ResizeMethod.NEAREST_NEIGHBOR, "bilinear": ResizeMethod.BILINEAR}
@@ -165,7 +167,9 @@ def resize_images(x, height_factor, width_factor, data_format, interpolation="ne
     x = resize_images_v2(x, size, method=methods[interpolation])
     if data_format == "channels_first":
         x = permute_dimensions(x, [0, 3, 1, 2])
-    height, width = (None if size is None else size * factor for size, factor in zip(known, (height_factor, width_factor)))
+    height, width = (
+        None if size is None else size * factor for size, factor in zip(known, (height_factor, width_factor))
+    )
     x.set_shape((None, None, height, width) if data_format == "channels_first" else (None, height, width, None))
     return x
 

@@ -1,6 +1,7 @@
 """What Keras remembers: for each graph its learning phase, name counters and variables, and for each thread a session.
 
-The session is made when first needed, and each time it is asked for, variables that Keras made and nobody initialised yet are initialised.
+The session is made when first needed, and each time it is asked for, variables that Keras made and nobody initialised
+yet are initialised.
 """
 
 from __future__ import annotations
@@ -34,7 +35,8 @@ class _GraphState:
     def __init__(self):
         self.learning_phase = None
         self.name_counts = collections.defaultdict(int)
-        # Variables that no session has been asked for since they were made, and optimizers of tf.train, which make theirs later.
+        # Variables that no session has been asked for since they were made, and optimizers of tf.train, which make
+        # theirs later.
         self.new_variables = weakref.WeakSet()
         self.optimizers = weakref.WeakSet()
 
@@ -112,7 +114,9 @@ def _draw_learning_phase():
 
 
 def learning_phase():
-    """Whether layers are being trained: a placeholder that is False where it isn't fed, or what `set_learning_phase` fixed."""
+    """Whether layers are being trained: a placeholder that is False where it isn't fed, or what `set_learning_phase`
+    fixed.
+    """
     if executing_eagerly():
         return _eager_learning_phase
     return symbolic_learning_phase()
@@ -208,7 +212,9 @@ def _initialized(session):
 def _session_config():
     if os.environ.get("OMP_NUM_THREADS"):
         threads = int(os.environ["OMP_NUM_THREADS"])
-        return config_pb2.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads, allow_soft_placement=True)
+        return config_pb2.ConfigProto(
+            intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads, allow_soft_placement=True
+        )
     return config_pb2.ConfigProto(allow_soft_placement=True)
 
 

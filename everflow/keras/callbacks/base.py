@@ -171,7 +171,9 @@ class LambdaCallback(Callback):
 
     def __init__(self, on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
                  on_train_end=None, **kwargs):  # fmt: skip
-        given = {name: function for name, function in locals().items() if name.startswith("on_") and function is not None}
+        given = {
+            name: function for name, function in locals().items() if name.startswith("on_") and function is not None
+        }
         super().__init__()
         self.__dict__.update({**kwargs, **given})
 

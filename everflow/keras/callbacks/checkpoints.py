@@ -12,7 +12,9 @@ from everflow.platform import file_io
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model or its weights; `filepath` may hold the epoch and metrics: "weights.{epoch:02d}-{val_loss:.2f}.h5"."""
+    """Saves the model or its weights; `filepath` may hold the epoch and metrics:
+    "weights.{epoch:02d}-{val_loss:.2f}.h5".
+    """
 
     def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
                  save_freq="epoch", **kwargs):  # fmt: skip
@@ -66,7 +68,9 @@ class ModelCheckpoint(Callback):
                     print(f"\nEpoch {epoch + 1:05d}: {self.monitor} did not improve from {self.best:0.5f}")
                 return
             if self.verbose > 0:
-                print(f"\nEpoch {epoch + 1:05d}: {self.monitor} improved from {self.best:0.5f} to {current:0.5f}, saving model to {path}")
+                print(
+                    f"\nEpoch {epoch + 1:05d}: {self.monitor} improved from {self.best:0.5f} to {current:0.5f}, saving model to {path}"
+                )
             self.best = current
         elif self.verbose > 0:
             print(f"\nEpoch {epoch + 1:05d}: saving model to {path}")

@@ -31,9 +31,14 @@ class ProgbarLogger(Callback):
 
     def _begin(self, verbose, target=None):
         self.seen = 0
-        self.target = target if target is not None else self.params["steps"] if self.use_steps else self.params["samples"]
+        self.target = (
+            target if target is not None else self.params["steps"] if self.use_steps else self.params["samples"]
+        )
         self.progbar = Progbar(
-            target=self.target, verbose=verbose, stateful_metrics=self.stateful_metrics, unit_name="step" if self.use_steps else "sample"
+            target=self.target,
+            verbose=verbose,
+            stateful_metrics=self.stateful_metrics,
+            unit_name="step" if self.use_steps else "sample",
         )
 
     def on_train_begin(self, logs=None):
@@ -149,7 +154,9 @@ def _as_text(value):
 class RemoteMonitor(Callback):
     """Sends the metrics of each epoch to a server as JSON."""
 
-    def __init__(self, root="http://localhost:9000", path="/publish/epoch/end/", field="data", headers=None, send_as_json=False):
+    def __init__(
+        self, root="http://localhost:9000", path="/publish/epoch/end/", field="data", headers=None, send_as_json=False
+    ):
         super().__init__()
         self.root, self.path, self.field, self.headers, self.send_as_json = root, path, field, headers, send_as_json
 

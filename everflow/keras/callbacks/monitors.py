@@ -15,19 +15,34 @@ def better(mode, monitor, callback_name):
         logging.warning("%s mode %s is unknown, fallback to auto mode.", callback_name, mode)
         mode = "auto"
     if mode == "auto":
-        mode = "max" if "acc" in monitor or callback_name == "ModelCheckpoint" and monitor.startswith("fmeasure") else "min"
+        mode = (
+            "max"
+            if "acc" in monitor or callback_name == "ModelCheckpoint" and monitor.startswith("fmeasure")
+            else "min"
+        )
     return np.greater if mode == "max" else np.less
 
 
 def warn_of_missing(callback_name, monitor, logs):
     """Say that a callback can do nothing, for want of the metric that it watches."""
-    logging.warning("%s watches `%s`, which is not available. Available metrics are: %s", callback_name, monitor, ",".join(logs))
+    logging.warning(
+        "%s watches `%s`, which is not available. Available metrics are: %s", callback_name, monitor, ",".join(logs)
+    )
 
 
 class EarlyStopping(Callback):
     """Ends training when a metric has not become better for `patience` epochs."""
 
-    def __init__(self, monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None, restore_best_weights=False):
+    def __init__(
+        self,
+        monitor="val_loss",
+        min_delta=0,
+        patience=0,
+        verbose=0,
+        mode="auto",
+        baseline=None,
+        restore_best_weights=False,
+    ):
         super().__init__()
         self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
         self.restore_best_weights = restore_best_weights
@@ -103,7 +118,18 @@ class LearningRateScheduler(Callback):
 class ReduceLROnPlateau(Callback):
     """A smaller learning rate when a metric has not become better for `patience` epochs."""
 
-    def __init__(self, monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0, **kwargs):
+    def __init__(
+        self,
+        monitor="val_loss",
+        factor=0.1,
+        patience=10,
+        verbose=0,
+        mode="auto",
+        min_delta=1e-4,
+        cooldown=0,
+        min_lr=0,
+        **kwargs,
+    ):
         super().__init__()
         if factor >= 1.0:
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")

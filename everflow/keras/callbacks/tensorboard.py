@@ -20,7 +20,8 @@ from everflow.protos.summary_pb2 import Summary
 class TensorBoard(Callback):
     """Writes event files that TensorBoard shows.
 
-    `update_freq` is "epoch", "batch" or a number of samples; histograms of weights and outputs are written every `histogram_freq` epochs.
+    `update_freq` is "epoch", "batch" or a number of samples; histograms of weights and outputs are written every
+    `histogram_freq` epochs.
     """
 
     def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
@@ -28,7 +29,12 @@ class TensorBoard(Callback):
                  profile_batch=2):  # fmt: skip
         super().__init__()
         self.log_dir = os.fspath(log_dir)
-        self.histogram_freq, self.write_graph, self.write_grads, self.write_images = histogram_freq, write_graph, write_grads, write_images
+        self.histogram_freq, self.write_graph, self.write_grads, self.write_images = (
+            histogram_freq,
+            write_graph,
+            write_grads,
+            write_images,
+        )
         self.batch_size = batch_size
         self.embeddings_freq, self.embeddings_layer_names = embeddings_freq, embeddings_layer_names
         self.embeddings_metadata, self.embeddings_data = embeddings_metadata, embeddings_data
@@ -116,10 +122,14 @@ class TensorBoard(Callback):
 
     def _configure_embeddings(self):
         """Tell TensorBoard's projector where the outputs of layers are saved."""
-        names = self.embeddings_layer_names or [layer.name for layer in self.model.layers if type(layer).__name__ == "Embedding"]
+        names = self.embeddings_layer_names or [
+            layer.name for layer in self.model.layers if type(layer).__name__ == "Embedding"
+        ]
         self._embedded = [self.model.get_layer(name) for name in names]
         metadata = (
-            self.embeddings_metadata if isinstance(self.embeddings_metadata, dict) else dict.fromkeys(names, self.embeddings_metadata)
+            self.embeddings_metadata
+            if isinstance(self.embeddings_metadata, dict)
+            else dict.fromkeys(names, self.embeddings_metadata)
         )
         lines = []
         for layer in self._embedded:
@@ -153,7 +163,8 @@ class TensorBoard(Callback):
         self._samples_seen += logs.get("size", 1)
         if self.update_freq != "epoch" and self._samples_seen - self._samples_seen_at_last_write >= self.update_freq:
             self._write_scalars(
-                {f"batch_{k}": v for k, v in logs.items() if k not in ("batch", "size", "num_steps")}, self._total_batches_seen
+                {f"batch_{k}": v for k, v in logs.items() if k not in ("batch", "size", "num_steps")},
+                self._total_batches_seen,
             )
             self._samples_seen_at_last_write = self._samples_seen
         self._total_batches_seen += 1
@@ -170,7 +181,14 @@ class TensorBoard(Callback):
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
         file_io.recursive_create_dir(folder)
-        event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0, "ts": start * 1e6, "dur": (time.time() - start) * 1e6}
+        event = {
+            "ph": "X",
+            "name": "train_batch",
+            "pid": 0,
+            "tid": 0,
+            "ts": start * 1e6,
+            "dur": (time.time() - start) * 1e6,
+        }
         with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
             f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
         # An event file that says nothing makes TensorBoard look for profiles here.
@@ -180,7 +198,9 @@ class TensorBoard(Callback):
 
     def on_epoch_end(self, epoch, logs=None):
         step = epoch if self.update_freq == "epoch" else self._samples_seen
-        self._write_scalars({f"epoch_{k}": v for k, v in (logs or {}).items() if k not in ("batch", "size", "num_steps")}, step)
+        self._write_scalars(
+            {f"epoch_{k}": v for k, v in (logs or {}).items() if k not in ("batch", "size", "num_steps")}, step
+        )
         if self.histogram_freq and self.merged is not None and self.model.test_function is not None:
             function = self.model.test_function
             function.fetches[:] = [fetch for fetch in function.fetches if fetch is not self.merged]

@@ -1,4 +1,6 @@
-"""Arrays in files that hold Python objects: only numbers, text, lists, dicts and numpy arrays are made from them, nothing is executed."""
+"""Arrays in files that hold Python objects: only numbers, text, lists, dicts and numpy arrays are made from them,
+nothing is executed.
+"""
 
 from __future__ import annotations
 
@@ -8,8 +10,13 @@ import zipfile
 
 import numpy as np
 
-# What files of datasets name besides plain values: the parts that numpy's arrays are pickled as, under old and new names.
-_ALLOWED = {(module, name) for module in ("numpy.core.multiarray", "numpy._core.multiarray") for name in ("_reconstruct", "scalar")} | {
+# What files of datasets name besides plain values: the parts that numpy's arrays are pickled as, under old and new
+# names.
+_ALLOWED = {
+    (module, name)
+    for module in ("numpy.core.multiarray", "numpy._core.multiarray")
+    for name in ("_reconstruct", "scalar")
+} | {
     ("numpy", "ndarray"),
     ("numpy", "dtype"),
     ("_codecs", "encode"),

@@ -13,7 +13,9 @@ from everflow.keras.utils.downloads import get_file
 
 def load_data():
     """(training images, labels), (test images, labels): uint8, images of 32 by 32 by 3."""
-    folder = get_file("cifar-10-batches-py", origin="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz", untar=True)
+    folder = get_file(
+        "cifar-10-batches-py", origin="https://www.cs.toronto.edu/~kriz/cifar-10-python.tar.gz", untar=True
+    )
     batches = [load_batch(os.path.join(folder, f"data_batch_{i}")) for i in range(1, 6)]
     x_train = np.concatenate([images for images, _ in batches])
     y_train = np.concatenate([np.array(labels, dtype="uint8") for _, labels in batches]).reshape(-1, 1)

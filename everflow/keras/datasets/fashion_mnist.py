@@ -5,7 +5,12 @@ from __future__ import annotations
 from everflow.datasets.mnist import extract_images, extract_labels
 from everflow.keras.datasets.storage import fetched
 
-_FILES = ("train-labels-idx1-ubyte.gz", "train-images-idx3-ubyte.gz", "t10k-labels-idx1-ubyte.gz", "t10k-images-idx3-ubyte.gz")
+_FILES = (
+    "train-labels-idx1-ubyte.gz",
+    "train-images-idx3-ubyte.gz",
+    "t10k-labels-idx1-ubyte.gz",
+    "t10k-images-idx3-ubyte.gz",
+)
 
 
 def load_data():

@@ -13,7 +13,8 @@ from everflow.keras.datasets.storage import fetched
 def load_data(path="mnist.npz"):
     """(training images, labels), (test images, labels): uint8, images of 28 by 28.
 
-    Where MNIST is neither there nor can be downloaded, the smaller set of digits that comes with Everflow takes its place, with a warning.
+    Where MNIST is neither there nor can be downloaded, the smaller set of digits that comes with Everflow takes its
+    place, with a warning.
     """
     try:
         path = fetched(path, "mnist.npz", file_hash="8a61469f7ea1b51cbae51d4f78837e45")

@@ -6,7 +6,9 @@ import numpy as np
 
 
 def arrange(xs, labels, num_words, skip_top, maxlen, start_char, oov_char, index_from):
-    """Sequences with a start mark and words counted from `index_from`; words outside [skip_top, num_words) become `oov_char`."""
+    """Sequences with a start mark and words counted from `index_from`; words outside [skip_top, num_words) become
+    `oov_char`.
+    """
     if start_char is not None:
         xs = [[start_char] + [word + index_from for word in x] for x in xs]
     elif index_from:
@@ -14,7 +16,9 @@ def arrange(xs, labels, num_words, skip_top, maxlen, start_char, oov_char, index
     if maxlen:
         kept = [(x, label) for x, label in zip(xs, labels) if len(x) < maxlen]
         if not kept:
-            raise ValueError(f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen.")
+            raise ValueError(
+                f"After filtering for sequences shorter than maxlen={maxlen}, no sequence was kept. Increase maxlen."
+            )
         xs, labels = (list(part) for part in zip(*kept))
     if not num_words:
         num_words = max(max(x) for x in xs)

@@ -60,7 +60,9 @@ def padding(value, allow_causal=False):
     found = value.lower()
     known = ("valid", "same", "causal") if allow_causal else ("valid", "same")
     if found not in known:
-        raise ValueError(f'`padding` is one of {known} or a list of numbers, not {value!r}; only `Conv1D` knows "causal".')
+        raise ValueError(
+            f'`padding` is one of {known} or a list of numbers, not {value!r}; only `Conv1D` knows "causal".'
+        )
     return found
 
 
@@ -69,7 +71,9 @@ def channels(layer, input_shape):
     shape = TensorShape(input_shape)
     found = shape[1 if layer.data_format == "channels_first" else -1].value
     if found is None:
-        raise ValueError(f"{layer.name} can't make its weights before the number of channels is known: its inputs have shape {shape}.")
+        raise ValueError(
+            f"{layer.name} can't make its weights before the number of channels is known: its inputs have shape {shape}."
+        )
     return found
 
 

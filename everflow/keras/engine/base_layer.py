@@ -69,7 +69,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         self._input_spec = None
         if hasattr(dtype, "should_cast_variables"):  # a policy of mixed precision
             if dtype.should_cast_variables:
-                raise NotImplementedError(f"{dtype} needs layers that cast their variables when they read them, which are not there yet.")
+                raise NotImplementedError(
+                    f"{dtype} needs layers that cast their variables when they read them, which are not there yet."
+                )
             dtype = dtype.variable_dtype
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._init_name(name)
@@ -190,7 +192,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         settings |= {"synchronization": synchronization, "aggregation": aggregation}
         getter = kwargs.get("getter")
         if callable(getter):
-            variable = getter(shape=shape, initializer=initializer, partitioner=partitioner, use_resource=use_resource, **settings)
+            variable = getter(
+                shape=shape, initializer=initializer, partitioner=partitioner, use_resource=use_resource, **settings
+            )
         else:
             with init_scope():
                 variable = Variable(
@@ -285,7 +289,11 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
         if self._dtype is None and first is not None:
             self._dtype = dtypes.as_dtype(first.dtype).base_dtype.name
         if nest.flatten(inputs) and all(hasattr(x, "shape") for x in nest.flatten(inputs)):
-            self.build(nest.map_structure(lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs))
+            self.build(
+                nest.map_structure(
+                    lambda x: x.shape if isinstance(x.shape, TensorShape) else TensorShape(x.shape), inputs
+                )
+            )
         else:
             self.build(None)
         # What SavedModels hold is traced for inputs like the first.
@@ -434,7 +442,9 @@ def set_values(owner, variables, values):
         )
     for variable, present, value in zip(variables, K.batch_get_value(variables), values):
         if present.shape != np.shape(value):
-            raise ValueError(f"{variable.name} of {owner} has shape {present.shape}, the weight given for it {np.shape(value)}.")
+            raise ValueError(
+                f"{variable.name} of {owner} has shape {present.shape}, the weight given for it {np.shape(value)}."
+            )
     K.batch_set_value(list(zip(variables, values)))
 
 
@@ -466,7 +476,9 @@ def _as_tensors(inputs):
     """Arrays and numbers among the inputs as tensors."""
     flat = nest.flatten(inputs)
     if any(isinstance(x, (np.ndarray, float, int)) for x in flat):
-        return nest.map_structure(lambda x: convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x, inputs)
+        return nest.map_structure(
+            lambda x: convert_to_tensor(x) if isinstance(x, (np.ndarray, float, int)) else x, inputs
+        )
     return inputs
 
 

@@ -1,4 +1,6 @@
-"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch, ready to be fed."""
+"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch, ready to
+be fed.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,9 @@ def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_na
     if inspect.isgenerator(x) or _is_sequence(x) or (hasattr(x, "__next__") and not hasattr(x, "shape")):
         _refuse_extras("generator or `Sequence`", x, y, sample_weight, None if is_validation else batch_size)
         return GeneratorBatches(model, x, steps, steps_name, shuffle, class_weight, queue or {}, for_predict)
-    if any(data_checks.is_symbolic(value) for value in nest.flatten([x, y]) if value is not None) or (x is None and not model._feed_inputs):
+    if any(data_checks.is_symbolic(value) for value in nest.flatten([x, y]) if value is not None) or (
+        x is None and not model._feed_inputs
+    ):
         _require_steps(steps, steps_name, "tensors of the graph")
         return TensorBatches(model, x, y, sample_weight, steps, class_weight, for_predict)
     if x is None:
@@ -48,7 +52,9 @@ def _is_sequence(x):
 def _refuse_extras(kind, x, y, sample_weight, batch_size):
     for name, value in (("y", y), ("sample_weight", sample_weight), ("batch_size", batch_size)):
         if value is not None:
-            raise ValueError(f"`{name}` can't be given along with a {kind}, which has it itself. Received: {x}, {name}={value}")
+            raise ValueError(
+                f"`{name}` can't be given along with a {kind}, which has it itself. Received: {x}, {name}={value}"
+            )
 
 
 def _require_steps(steps, steps_name, source):
@@ -96,12 +102,16 @@ class ArrayBatches(Batches):
 
     def split_off(self, part):
         at = int(self.samples * (1.0 - part))
-        later = tuple(data_checks.slice_arrays(arrays, at, self.samples) for arrays in (self.inputs, self.targets, self.weights))
+        later = tuple(
+            data_checks.slice_arrays(arrays, at, self.samples) for arrays in (self.inputs, self.targets, self.weights)
+        )
         self.inputs, self.targets, self.weights = (
             data_checks.slice_arrays(arrays, 0, at) for arrays in (self.inputs, self.targets, self.weights)
         )
         if at == 0 or at == self.samples:
-            raise ValueError(f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with.")
+            raise ValueError(
+                f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with."
+            )
         total, self.samples = self.samples, at
         validation = ArrayBatches(later, self.batch_size).reshuffled()
         validation.samples = total - at
@@ -128,7 +138,10 @@ class ArrayBatches(Batches):
                 parts = [data_checks.slice_arrays(arrays, rows) for arrays in (self.inputs, self.targets, self.weights)]
             else:
                 stop = start + len(rows)
-                parts = [data_checks.slice_arrays(arrays, start, stop) for arrays in (self.inputs, self.targets, self.weights)]
+                parts = [
+                    data_checks.slice_arrays(arrays, start, stop)
+                    for arrays in (self.inputs, self.targets, self.weights)
+                ]
             yield tuple(parts), len(rows)
 
 
@@ -153,7 +166,9 @@ class TensorBatches(Batches):
     def epoch(self):
         for _ in range(self.steps):
             x, y, weight = _run_tensors(self.data)
-            values = self.model._standardize(x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict)
+            values = self.model._standardize(
+                x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict
+            )
             # Where steps are counted, each counts alike.
             yield values, 1
 
@@ -163,7 +178,9 @@ def _run_tensors(structure):
     flat = nest.flatten(structure)
     tensors = [value for value in flat if data_checks.is_symbolic(value)]
     values = iter(K.get_session(tensors).run(tensors))
-    return nest.pack_sequence_as(structure, [next(values) if data_checks.is_symbolic(value) else value for value in flat])
+    return nest.pack_sequence_as(
+        structure, [next(values) if data_checks.is_symbolic(value) else value for value in flat]
+    )
 
 
 def _length_of(values):
@@ -242,7 +259,9 @@ class GeneratorBatches(Batches):
                 _require_steps(None, steps_name, "a generator, unlike a `keras.utils.Sequence`,")
             steps = len(generator)
         self.steps, self.steps_name = steps, steps_name
-        self._items = _pieces(generator, bool(shuffle), queue) if self.is_sequence else _from_generator(generator, queue)
+        self._items = (
+            _pieces(generator, bool(shuffle), queue) if self.is_sequence else _from_generator(generator, queue)
+        )
 
     def epoch(self):
         count = 0
@@ -251,9 +270,13 @@ class GeneratorBatches(Batches):
                 x, y, weight = (item[0] if isinstance(item, tuple) else item), None, None
             else:
                 if not isinstance(item, tuple) or len(item) not in (1, 2, 3):
-                    raise ValueError(f"Output of generator should be a tuple `(x, y, sample_weight)` or `(x, y)`. Found: {item}")
+                    raise ValueError(
+                        f"Output of generator should be a tuple `(x, y, sample_weight)` or `(x, y)`. Found: {item}"
+                    )
                 x, y, weight = (*item, None, None)[:3]
-            values = self.model._standardize(x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict)
+            values = self.model._standardize(
+                x, y, sample_weight=weight, class_weight=self.class_weight, for_predict=self.for_predict
+            )
             yield values, _length_of(values)
             count += 1
         if count < self.steps:
@@ -263,7 +286,9 @@ class GeneratorBatches(Batches):
 def _pieces(sequence, shuffle, queue):
     """The pieces of a Sequence, pass after pass."""
     if queue.get("workers", 1) > 1:
-        enqueuer = OrderedEnqueuer(sequence, use_multiprocessing=queue.get("use_multiprocessing", False), shuffle=shuffle)
+        enqueuer = OrderedEnqueuer(
+            sequence, use_multiprocessing=queue.get("use_multiprocessing", False), shuffle=shuffle
+        )
         yield from _queued(enqueuer, queue)
         return
     while True:

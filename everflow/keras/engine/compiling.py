@@ -44,12 +44,15 @@ class Compiling:
     @untracked
     def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
                 target_tensors=None, distribute=None, **kwargs):  # fmt: skip
-        """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing which metrics.
+        """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing
+        which metrics.
 
         >>> model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
         """
         if distribute is not None:
-            raise ValueError("`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead.")
+            raise ValueError(
+                "`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead."
+            )
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         if self._run_eagerly and not executing_eagerly():
@@ -70,7 +73,9 @@ class Compiling:
         names = self.output_names
         losses = ends.loss_objects(self.loss if self.loss != {} else None, names)
         modes = ends.sample_weight_modes(sample_weight_mode, names)
-        self._endpoints = [ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)]
+        self._endpoints = [
+            ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)
+        ]
         for endpoint, weight in zip(self._endpoints, ends.loss_weights(loss_weights, names)):
             endpoint.loss_weight = weight
         for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
@@ -105,7 +110,10 @@ class Compiling:
         for endpoint, plain, with_weights in zip(self._endpoints, of_outputs, weighted):
             if not endpoint.is_fed and endpoint.target is None:
                 continue
-            for asked, kept, is_weighted in ((plain, endpoint.metrics, False), (with_weights, endpoint.weighted_metrics, True)):
+            for asked, kept, is_weighted in (
+                (plain, endpoint.metrics, False),
+                (with_weights, endpoint.weighted_metrics, True),
+            ):
                 for metric in asked:
                     name, made = ends.metric_object(metric, endpoint, is_weighted)
                     made._name = self._unique_metric_name(name, endpoint, used)
@@ -133,7 +141,9 @@ class Compiling:
                     with name_scope(metric.name):
                         weight = endpoint.sample_weight if weighted else None
                         mask = endpoint.mask
-                        self._metric_results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, weight, mask)
+                        self._metric_results[metric] = ends.call_metric(
+                            metric, endpoint.target, endpoint.output, weight, mask
+                        )
 
     @property
     def metrics(self):
@@ -222,7 +232,9 @@ class Compiling:
     _targets = targets = property(lambda self: [e.target for e in self._endpoints])
     _feed_targets = property(lambda self: [e.target for e in self._endpoints if e.is_fed])
     _feed_output_names = property(lambda self: [e.name for e in self._endpoints if e.is_fed])
-    _feed_sample_weights = property(lambda self: [e.sample_weight for e in self._endpoints if e.sample_weight is not None])
+    _feed_sample_weights = property(
+        lambda self: [e.sample_weight for e in self._endpoints if e.sample_weight is not None]
+    )
     loss_functions = property(lambda self: [e.loss for e in self._endpoints])
     run_eagerly = property(lambda self: bool(self._run_eagerly) or self.dynamic)
 
@@ -230,7 +242,9 @@ class Compiling:
 
     def _assert_compiled(self):
         if not self._is_compiled:
-            raise RuntimeError(f"Model {self.name} isn't compiled: call `model.compile(optimizer, loss)` before it is trained or tested.")
+            raise RuntimeError(
+                f"Model {self.name} isn't compiled: call `model.compile(optimizer, loss)` before it is trained or tested."
+            )
 
     def _phase(self):
         """What training feeds besides data; what isn't fed, as in evaluations, is False."""
@@ -270,7 +284,9 @@ class Compiling:
             if kind != "predict":
                 fed += self._feed_targets + self._feed_sample_weights
                 outputs = [self.total_loss, *self._metric_tensors()]
-            return K.function([*fed, *phase], list(outputs), updates=updates, name=f"{kind}_function", **self._function_kwargs)
+            return K.function(
+                [*fed, *phase], list(outputs), updates=updates, name=f"{kind}_function", **self._function_kwargs
+            )
 
     def _prepare(self, kind):
         """Make a function before the loop that calls it, where the inputs are known by then."""
@@ -289,7 +305,9 @@ class Compiling:
         if kind != "predict":
             for endpoint, target in zip([e for e in self._endpoints if e.is_fed], targets):
                 if target is None:
-                    raise ValueError(f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}')
+                    raise ValueError(
+                        f'No data provided for "{endpoint.name}". Need data for each key in: {self._feed_output_names}'
+                    )
             feeds += targets
             fed = [e for e in self._endpoints if e.is_fed]
             for endpoint, weight, target in zip(fed, weights or [None] * len(fed), targets):
@@ -363,7 +381,9 @@ def _placeholder_like(value, name):
         return value
     array = as_array(value)
     dtype = dtypes.as_dtype(array.dtype)
-    return K.placeholder(shape=(None, *array.shape[1:]), name=name, dtype=K.floatx() if dtype.is_floating else dtype.name)
+    return K.placeholder(
+        shape=(None, *array.shape[1:]), name=name, dtype=K.floatx() if dtype.is_floating else dtype.name
+    )
 
 
 def _ones_for(endpoint, target):

@@ -1,4 +1,6 @@
-"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`, `layer.get_output_at(1)`, …"""
+"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`,
+`layer.get_output_at(1)`, …
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ class Connections:
     def _at_node(self, node_index, attribute, what):
         self._require_calls(what, RuntimeError)
         if not len(self._inbound_nodes) > node_index:
-            raise ValueError(f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes.")
+            raise ValueError(
+                f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes."
+            )
         return _single(getattr(self._inbound_nodes[node_index], attribute))
 
     def get_input_shape_at(self, node_index):

@@ -1,4 +1,6 @@
-"""What `fit` and its kin are given, brought into one form: lists of arrays in the order of the model's inputs and outputs, of fitting shapes."""
+"""What `fit` and its kin are given, brought into one form: lists of arrays in the order of the model's inputs and
+outputs, of fitting shapes.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ def _shape_of(x):
 
 
 def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefix=""):
-    """`data` (an array, a list, or a dict by name) as a list of arrays in the order of `names`, checked against `shapes`."""
+    """`data` (an array, a list, or a dict by name) as a list of arrays in the order of `names`, checked against
+    `shapes`.
+    """
     if not names:
         if data is not None and (hasattr(data, "__len__") and len(data) or not hasattr(data, "__len__")):
             raise ValueError(f"Error when checking model {exception_prefix}: expected no data, but got:", data)
@@ -70,7 +74,9 @@ def _check_shape(array, shape, name, check_batch_axis, prefix):
         return
     found = _shape_of(array)
     if len(found) != len(shape):
-        raise ValueError(f"Error when checking {prefix}: expected {name} to have {len(shape)} dimensions, but got array with shape {found}")
+        raise ValueError(
+            f"Error when checking {prefix}: expected {name} to have {len(shape)} dimensions, but got array with shape {found}"
+        )
     start = 0 if check_batch_axis else 1
     for size, wanted in zip(found[start:], shape[start:]):
         if wanted is not None and size is not None and size != wanted:
@@ -101,16 +107,27 @@ def check_batch_size(model, batch_size):
     for tensor in model._feed_inputs if model.inputs else ():
         fixed = tensor.shape.as_list()[0] if tensor.shape.rank else None
         if batch_size is not None and fixed is not None and fixed != batch_size:
-            raise ValueError(f"`batch_size` is {batch_size}, but the model's input {tensor.name} was made for batches of {fixed}.")
+            raise ValueError(
+                f"`batch_size` is {batch_size}, but the model's input {tensor.name} was made for batches of {fixed}."
+            )
 
 
 def class_weights_by_output(class_weight, output_names):
     """The weights of classes for each output."""
     if isinstance(class_weight, dict) and class_weight and all(isinstance(v, dict) for v in class_weight.values()):
         return [class_weight.get(name) for name in output_names]
-    if isinstance(class_weight, (list, tuple)) or len(output_names) > 1 and class_weight is not None and not isinstance(class_weight, dict):
+    if (
+        isinstance(class_weight, (list, tuple))
+        or len(output_names) > 1
+        and class_weight is not None
+        and not isinstance(class_weight, dict)
+    ):
         return _by_output(class_weight, output_names, "class_weight")
-    return [class_weight] * len(output_names) if len(output_names) == 1 else _by_output(class_weight, output_names, "class_weight")
+    return (
+        [class_weight] * len(output_names)
+        if len(output_names) == 1
+        else _by_output(class_weight, output_names, "class_weight")
+    )
 
 
 def sample_weights_by_output(sample_weight, output_names):
@@ -136,7 +153,9 @@ def standardize_weights(y, sample_weight=None, class_weight=None, mode=None):
         )
     if sample_weight is not None and not is_symbolic(sample_weight) and y is not None:
         if tuple(_shape_of(y)[: sample_weight.ndim]) != sample_weight.shape:
-            raise ValueError(f"`sample_weight` of shape {sample_weight.shape} cannot be broadcast to targets of shape {_shape_of(y)}.")
+            raise ValueError(
+                f"`sample_weight` of shape {sample_weight.shape} cannot be broadcast to targets of shape {_shape_of(y)}."
+            )
     if not isinstance(class_weight, dict):
         return sample_weight
     class_sample_weight = _weights_of_classes(y, class_weight)
@@ -157,7 +176,11 @@ def check_lengths(inputs, targets, weights=None):
     """All arrays must have as many samples as each other."""
 
     def lengths(arrays):
-        return {_shape_of(a)[0] for a in arrays or () if a is not None and not is_symbolic(a) and not isinstance(a, SparseTensorValue)}
+        return {
+            _shape_of(a)[0]
+            for a in arrays or ()
+            if a is not None and not is_symbolic(a) and not isinstance(a, SparseTensorValue)
+        }
 
     found = {"inputs": lengths(inputs), "targets": lengths(targets), "sample weights": lengths(weights)}
     if len(set().union(*found.values())) > 1:

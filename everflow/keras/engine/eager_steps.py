@@ -1,4 +1,6 @@
-"""Training, testing and predicting on a batch when executing eagerly: the model is called anew, inside a traced function."""
+"""Training, testing and predicting on a batch when executing eagerly: the model is called anew, inside a traced
+function.
+"""
 
 from __future__ import annotations
 
@@ -90,7 +92,9 @@ class EagerSteps:
             for metric in endpoint.metrics:
                 results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, None, endpoint.mask)
             for metric in endpoint.weighted_metrics:
-                results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, endpoint.sample_weight, endpoint.mask)
+                results[metric] = ends.call_metric(
+                    metric, endpoint.target, endpoint.output, endpoint.sample_weight, endpoint.mask
+                )
         return [results[metric] if metric in results else metric.result() for metric in self.model._reported()]
 
 

@@ -1,4 +1,6 @@
-"""What training knows of each output of a model: its target, loss, weights and metrics, and the parts of the graph they make."""
+"""What training knows of each output of a model: its target, loss, weights and metrics, and the parts of the graph they
+make.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,12 @@ from everflow.keras import losses as losses_module
 from everflow.keras import metrics as metrics_module
 from everflow.keras.engine.node import shape_tuple
 from everflow.keras.engine.per_output import from_dict, from_list
-from everflow.keras.loss_reduction import Reduction, compute_weighted_loss, reduce_weighted_loss, squeeze_or_expand_dimensions
+from everflow.keras.loss_reduction import (
+    Reduction,
+    compute_weighted_loss,
+    reduce_weighted_loss,
+    squeeze_or_expand_dimensions,
+)
 from everflow.ops import math
 from everflow.ops.array.constants import placeholder_with_default
 
@@ -43,7 +50,11 @@ class Endpoint:
         name = self.loss_function_name
         shape = self.shape
         if name == "sparse_categorical_crossentropy" and shape is not None:
-            return (shape[0], 1, *shape[2:]) if K.image_data_format() == "channels_first" and len(shape) in (4, 5) else (*shape[:-1], 1)
+            return (
+                (shape[0], 1, *shape[2:])
+                if K.image_data_format() == "channels_first" and len(shape) in (4, 5)
+                else (*shape[:-1], 1)
+            )
         if name is not None and getattr(losses_module, name, None) is getattr(self.loss, "fn", None):
             return shape
         return None
@@ -60,7 +71,10 @@ class Endpoint:
             self.is_fed = K.is_placeholder(tensor)
             return
         self.target = K.placeholder(
-            ndim=len(self.shape), name=self.name + "_target", sparse=K.is_sparse(self.output), dtype=K.dtype(self.output)
+            ndim=len(self.shape),
+            name=self.name + "_target",
+            sparse=K.is_sparse(self.output),
+            dtype=K.dtype(self.output),
         )
 
     def make_sample_weight(self):
@@ -206,7 +220,9 @@ def _metric_function(metric, endpoint):
         kind = "binary"
     elif loss_name == "sparse_categorical_crossentropy":
         kind = "sparse_categorical"
-    return getattr(metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}"), "acc" if is_accuracy else "ce"
+    return getattr(
+        metrics_module, f"{kind}_{'accuracy' if is_accuracy else 'crossentropy'}"
+    ), "acc" if is_accuracy else "ce"
 
 
 def call_metric(metric, target, output, weight, mask):

@@ -16,7 +16,17 @@ class InputLayer(Layer):
 
     _output_is_list = True
 
-    def __init__(self, input_shape=None, batch_size=None, dtype=None, input_tensor=None, sparse=False, name=None, ragged=False, **kwargs):
+    def __init__(
+        self,
+        input_shape=None,
+        batch_size=None,
+        dtype=None,
+        input_tensor=None,
+        sparse=False,
+        name=None,
+        ragged=False,
+        **kwargs,
+    ):
         if sparse and ragged:
             raise ValueError("An input is either sparse or ragged: it can't be both.")
         input_shape, batch_size = _shape_without_batch(input_shape, batch_size, kwargs)
@@ -38,7 +48,9 @@ class InputLayer(Layer):
         if input_tensor is None:
             self._batch_input_shape = None if input_shape is None else (batch_size, *input_shape)
             with get_graph().as_default():
-                input_tensor = K.placeholder(shape=self._batch_input_shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged)
+                input_tensor = K.placeholder(
+                    shape=self._batch_input_shape, dtype=dtype, name=self.name, sparse=sparse, ragged=ragged
+                )
         else:
             if not isinstance(input_tensor, Tensor):
                 raise ValueError(f"`input_tensor` must be a tensor, got: {input_tensor}")
@@ -62,7 +74,9 @@ def _shape_without_batch(input_shape, batch_size, kwargs):
         return input_shape, batch_size
     full = kwargs.pop("batch_input_shape")
     if input_shape and full:
-        raise ValueError(f"An InputLayer takes `input_shape` or `batch_input_shape`, not both: {input_shape} and {full}.")
+        raise ValueError(
+            f"An InputLayer takes `input_shape` or `batch_input_shape`, not both: {input_shape} and {full}."
+        )
     return tuple(full[1:]), full[0]
 
 
@@ -83,6 +97,8 @@ def Input(shape=None, batch_size=None, name=None, dtype=None, sparse=False, tens
         shape, batch_size = tuple(batch_shape)[1:], tuple(batch_shape)[0]
     if isinstance(shape, TensorShape):
         shape = tuple(shape.as_list())
-    layer = InputLayer(shape, batch_size=batch_size, name=name, dtype=dtype, sparse=sparse, ragged=ragged, input_tensor=tensor)
+    layer = InputLayer(
+        shape, batch_size=batch_size, name=name, dtype=dtype, sparse=sparse, ragged=ragged, input_tensor=tensor
+    )
     outputs = layer._inbound_nodes[0].output_tensors
     return outputs[0] if len(outputs) == 1 else outputs

@@ -24,7 +24,10 @@ class InputSpec:
 
     def __repr__(self):
         parts = [("dtype=" + str(self.dtype)) if self.dtype else "", ("shape=" + str(self.shape)) if self.shape else ""]
-        parts += [f"{key}={getattr(self, key)}" if getattr(self, key) else "" for key in ("ndim", "max_ndim", "min_ndim", "axes")]
+        parts += [
+            f"{key}={getattr(self, key)}" if getattr(self, key) else ""
+            for key in ("ndim", "max_ndim", "min_ndim", "axes")
+        ]
         return f"InputSpec({', '.join(p for p in parts if p)})"
 
     def get_config(self):

@@ -1,4 +1,6 @@
-"""Classes by the names that configurations call them by. Layers, models and metrics register here, so that what is below them can make them."""
+"""Classes by the names that configurations call them by. Layers, models and metrics register here, so that what is
+below them can make them.
+"""
 
 from __future__ import annotations
 
@@ -27,4 +29,6 @@ def deserialize(config, custom_objects=None):
 
     >>> layer = tf.keras.layers.deserialize({"class_name": "Dense", "config": {"units": 3}})
     """
-    return deserialize_keras_object(config, module_objects=_known, custom_objects=custom_objects, printable_module_name="layer")
+    return deserialize_keras_object(
+        config, module_objects=_known, custom_objects=custom_objects, printable_module_name="layer"
+    )

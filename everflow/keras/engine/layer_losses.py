@@ -14,14 +14,17 @@ from everflow.ops import array, math
 class LayerLosses:
     """The part of a layer that keeps losses, updates and metrics.
 
-    A loss or update that was given with `inputs` holds for those inputs only: a model built on other inputs leaves it out.
+    A loss or update that was given with `inputs` holds for those inputs only: a model built on other inputs leaves it
+    out.
     """
 
     # --- losses ------------------------------------------------------------------------------
 
     @property
     def losses(self):
-        """Losses that belong to the layer: of its outputs, and regularizers of its weights, which are drawn anew each time."""
+        """Losses that belong to the layer: of its outputs, and regularizers of its weights, which are drawn anew each
+        time.
+        """
         made = list(self._losses)
         made += [loss for loss in (make() for make in self._callable_losses) if loss is not None]
         return made + [loss for layer in self._nested_layers() for loss in layer.losses]
@@ -119,7 +122,9 @@ class LayerLosses:
         if from_metric:
             name = value._metric_obj.name
         elif aggregation is None:
-            raise ValueError(f"{value} isn't what a `Metric` object gave: pass aggregation='mean', to report its mean over the batches.")
+            raise ValueError(
+                f"{value} isn't what a `Metric` object gave: pass aggregation='mean', to report its mean over the batches."
+            )
         if not isinstance(value, Tensor) and not executing_eagerly():
             raise ValueError(f"A metric is a tensor of the graph; `add_metric` was given {value!r}.")
         if from_metric:

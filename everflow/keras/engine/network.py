@@ -1,4 +1,6 @@
-"""`Network`: a layer made of layers. Either a graph of layers between inputs and outputs, or a class with a `call` of its own."""
+"""`Network`: a layer made of layers. Either a graph of layers between inputs and outputs, or a class with a `call` of
+its own.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,11 @@ class Network(Layer):
             self._init_subclassed_network(**kwargs)
 
     def __setattr__(self, name, value):
-        if "_is_graph_network" not in self.__dict__ and "_is_tracking" not in self.__dict__ and isinstance(value, Layer):
+        if (
+            "_is_graph_network" not in self.__dict__
+            and "_is_tracking" not in self.__dict__
+            and isinstance(value, Layer)
+        ):
             raise RuntimeError(
                 f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: "
                 "you forgot to call `super().__init__()` first."
@@ -66,7 +72,9 @@ class Network(Layer):
     def _init_graph_network(self, inputs, outputs, name=None, **kwargs):
         for key in kwargs:
             if key != "trainable":
-                raise TypeError(f"A model of inputs and outputs takes the keywords `name` and `trainable`, not `{key}`.")
+                raise TypeError(
+                    f"A model of inputs and outputs takes the keywords `name` and `trainable`, not `{key}`."
+                )
         if isinstance(inputs, list) and len(nest.flatten(inputs)) == 1:
             inputs = inputs[0]
         if isinstance(outputs, list) and len(nest.flatten(outputs)) == 1:
@@ -75,7 +83,9 @@ class Network(Layer):
         if needs_history(outputs):
             give_history(outputs)
         if len({id(x) for x in flat_inputs}) != len(flat_inputs):
-            raise ValueError(f"The list of inputs is redundant: the same tensor is in it more than once. Found: {flat_inputs}")
+            raise ValueError(
+                f"The list of inputs is redundant: the same tensor is in it more than once. Found: {flat_inputs}"
+            )
         for x in flat_inputs:
             if not hasattr(x, "_keras_history"):
                 raise ValueError(
@@ -104,9 +114,15 @@ class Network(Layer):
         Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
 
     def _note_placeholders(self):
-        self._feed_inputs = [x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)]
-        self._feed_input_names = [n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)]
-        self._feed_input_shapes = [tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs]
+        self._feed_inputs = [
+            x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)
+        ]
+        self._feed_input_names = [
+            n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)
+        ]
+        self._feed_input_shapes = [
+            tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs
+        ]
 
     # --- facts -------------------------------------------------------------------------------
 
@@ -122,21 +138,31 @@ class Network(Layer):
     def input(self):
         """The input tensor, or a list of several: those the model was made of, wherever else it is called."""
         if self._is_graph_network:
-            return self.inputs[0] if len(self.inputs) == 1 and not isinstance(self._nested_inputs, dict) else self._nested_inputs
+            return (
+                self.inputs[0]
+                if len(self.inputs) == 1 and not isinstance(self._nested_inputs, dict)
+                else self._nested_inputs
+            )
         return super().input
 
     @property
     def output(self):
         """The output tensor, or a list of several, of the model as it was made."""
         if self._is_graph_network:
-            return self.outputs[0] if len(self.outputs) == 1 and not isinstance(self._nested_outputs, dict) else self._nested_outputs
+            return (
+                self.outputs[0]
+                if len(self.outputs) == 1 and not isinstance(self._nested_outputs, dict)
+                else self._nested_outputs
+            )
         return super().output
 
     def get_layer(self, name=None, index=None):
         """A layer by its name or its position."""
         if index is not None:
             if len(self.layers) <= index:
-                raise ValueError(f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers.")
+                raise ValueError(
+                    f"Was asked to retrieve layer at index {index} but model only has {len(self.layers)} layers."
+                )
             return self.layers[index]
         if not name:
             raise ValueError("`get_layer` needs the name of a layer, or its index.")
@@ -177,7 +203,9 @@ class Network(Layer):
     def weights(self):
         """All variables, layer by layer."""
         self._assert_weights_created()
-        return unique([w for layer in self.layers for w in layer.weights] + self._trainable_weights + self._non_trainable_weights)
+        return unique(
+            [w for layer in self.layers for w in layer.weights] + self._trainable_weights + self._non_trainable_weights
+        )
 
     @property
     def trainable_weights(self):
@@ -214,7 +242,9 @@ class Network(Layer):
         """Updates of the layers that depend on this model's inputs, or on none."""
         if not self.trainable and not self.stateful:
             return []
-        return self._relevant(Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update")
+        return self._relevant(
+            Layer.updates.fget(self) if self.trainable else self.state_updates, "_unconditional_update"
+        )
 
     def _relevant(self, things, tag):
         if executing_eagerly() or not self.inputs or get_default_graph() is not self.inputs[0].graph:
@@ -236,7 +266,9 @@ class Network(Layer):
         if input_shape is None:
             raise ValueError(f"`build` needs the shape of the inputs of {self.name}.")
         if not isinstance(input_shape, (tuple, list, TensorShape)):
-            raise ValueError(f"`build` takes a shape with the batch, as a tuple, or a list of shapes, not {input_shape!r}.")
+            raise ValueError(
+                f"`build` takes a shape with the batch, as a tuple, or a list of shapes, not {input_shape!r}."
+            )
         if input_shape and not self.inputs:
 
             def placeholders(shapes):
@@ -266,7 +298,9 @@ class Network(Layer):
     def call(self, inputs, training=None, mask=None):
         """Compute the outputs from the layers; a subclass says how in its own `call`."""
         if not self._is_graph_network:
-            raise NotImplementedError(f"{type(self).__name__} needs a `call` method: it has neither one of its own nor inputs and outputs.")
+            raise NotImplementedError(
+                f"{type(self).__name__} needs a `call` method: it has neither one of its own nor inputs and outputs."
+            )
         return self._run_graph(inputs, training=training, mask=mask)
 
     def _run_graph(self, inputs, training=None, mask=None):
@@ -278,14 +312,16 @@ class Network(Layer):
                 x._keras_mask = m
         computed = {id(x): y for x, y in zip(self.inputs, flat)}
         topology = self._topology
-        # The first are input layers, which have nothing to do; those that are needed only later are called like any other.
+        # The first are input layers, which have nothing to do; those that are needed only later are called like any
+        # other.
         for depth in sorted(topology.nodes_by_depth, reverse=True)[1:]:
             for node in topology.nodes_by_depth[depth]:
                 layer = node.outbound_layer
                 if not all(id(x) in computed for x in nest.flatten(node.input_tensors)):
                     continue
                 arguments = nest.map_structure(
-                    lambda value: computed.get(id(value), value) if isinstance(value, Tensor) else value, dict(node.arguments or {})
+                    lambda value: computed.get(id(value), value) if isinstance(value, Tensor) else value,
+                    dict(node.arguments or {}),
                 )
                 if layer._call_takes("training") and arguments.get("training") is None:
                     arguments["training"] = training
@@ -350,7 +386,12 @@ class Network(Layer):
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 
     def _updated_config(self):
-        return {"class_name": type(self).__name__, "config": self.get_config(), "keras_version": __version__, "backend": "tensorflow"}
+        return {
+            "class_name": type(self).__name__,
+            "config": self.get_config(),
+            "keras_version": __version__,
+            "backend": "tensorflow",
+        }
 
     def to_json(self, **kwargs):
         """The configuration as JSON; `tf.keras.models.model_from_json` reads it."""
@@ -382,7 +423,9 @@ class Network(Layer):
                 children.append((f"layer_with_weights-{with_weights}", layer))
                 with_weights += 1
             children.append((f"layer-{i}", layer))
-        return children + [c for c in super()._checkpoint_children() if c[0] != "optimizer"] + self._optimizer_children()
+        return (
+            children + [c for c in super()._checkpoint_children() if c[0] != "optimizer"] + self._optimizer_children()
+        )
 
     def _optimizer_children(self):
         optimizer = self.optimizer

@@ -19,7 +19,16 @@ def has_history(structure):
 class Node:
     """One call of a layer: from which tensors to which. Joins the layers' lists of nodes and marks the outputs."""
 
-    def __init__(self, outbound_layer, inbound_layers, node_indices, tensor_indices, input_tensors, output_tensors, arguments=None):
+    def __init__(
+        self,
+        outbound_layer,
+        inbound_layers,
+        node_indices,
+        tensor_indices,
+        input_tensors,
+        output_tensors,
+        arguments=None,
+    ):
         self.outbound_layer = outbound_layer
         self.inbound_layers = inbound_layers
         self.node_indices = node_indices
@@ -52,7 +61,12 @@ class Node:
 
     def iterate_inbound(self):
         """(layer, node index, tensor index, tensor) for each input."""
-        return zip(*(nest.flatten(part) for part in (self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors)))
+        return zip(
+            *(
+                nest.flatten(part)
+                for part in (self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors)
+            )
+        )
 
     def inbound_nodes(self):
         """The calls that made the inputs."""

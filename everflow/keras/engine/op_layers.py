@@ -1,4 +1,6 @@
-"""Plain ops between Keras's layers: each becomes a layer of its own, so that `tf.nn.relu(dense(x))` can be part of a model."""
+"""Plain ops between Keras's layers: each becomes a layer of its own, so that `tf.nn.relu(dense(x))` can be part of a
+model.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def needs_history(inputs):
     """Whether some of the tensors were made by plain ops of tensors that come from `Input`."""
     if call_context.in_call:
         return False
-    unknown = [t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not t.is_eager and not hasattr(t, "_keras_history")]
+    unknown = [
+        t for t in nest.flatten(inputs) if isinstance(t, Tensor) and not t.is_eager and not hasattr(t, "_keras_history")
+    ]
     return bool(unknown) and _come_from_keras(unknown)
 
 
@@ -64,7 +68,9 @@ def _wrap(op):
             constants[index] = _value_of(tensor)
     give_history(inputs)
     layer = TensorFlowOpLayer(op.node_def, unique_object_name(op.name, zero_based=True), constants)
-    layer._connect(inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {})
+    layer._connect(
+        inputs[0] if len(inputs) == 1 else inputs, op.outputs[0] if len(op.outputs) == 1 else list(op.outputs), {}
+    )
 
 
 class TensorFlowOpLayer(Layer):

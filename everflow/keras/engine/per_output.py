@@ -7,7 +7,9 @@ def from_dict(given, output_names, argument, default=None):
     """The entries of a dict in the order of the outputs; ValueError for a name that no output has."""
     unknown = sorted(set(given) - set(output_names), key=str)
     if unknown:
-        raise ValueError(f"Unknown entries in {argument} dictionary: {unknown}. The model's outputs are {output_names}.")
+        raise ValueError(
+            f"Unknown entries in {argument} dictionary: {unknown}. The model's outputs are {output_names}."
+        )
     return [given.get(name, default) for name in output_names]
 
 

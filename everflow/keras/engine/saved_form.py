@@ -1,4 +1,6 @@
-"""What layers are in a SavedModel. `keras/saving/saved_model.py` knows how to say it, and registers that here: it is built on models."""
+"""What layers are in a SavedModel. `keras/saving/saved_model.py` knows how to say it, and registers that here: it is
+built on models.
+"""
 
 from __future__ import annotations
 

@@ -164,7 +164,9 @@ class Sequential(Model):
         layers = copy.deepcopy([serialize(layer) for layer in self.layers])
         if self._is_graph_network and layers:
             # A model that was begun with an InputLayer must know its input's shape when it is made again.
-            layers[0]["config"].setdefault("batch_input_shape", getattr(self._graph_layers[0], "_batch_input_shape", None))
+            layers[0]["config"].setdefault(
+                "batch_input_shape", getattr(self._graph_layers[0], "_batch_input_shape", None)
+            )
         config = {"name": self.name, "layers": layers}
         if self._build_input_shape:
             config["build_input_shape"] = self._build_input_shape
@@ -173,7 +175,9 @@ class Sequential(Model):
     @classmethod
     def from_config(cls, config, custom_objects=None):
         """A model from what `get_config` gave, with new weights."""
-        name, shape = (config.get("name"), config.get("build_input_shape")) if isinstance(config, dict) else (None, None)
+        name, shape = (
+            (config.get("name"), config.get("build_input_shape")) if isinstance(config, dict) else (None, None)
+        )
         layers = config["layers"] if isinstance(config, dict) else config
         model = cls(name=name)
         for layer in layers:

@@ -30,7 +30,11 @@ def print_summary(model, line_length=None, positions=None, print_fn=None):
     print_fn = print if print_fn is None else print_fn
     simple = _is_sequential_like(model)
     if simple:
-        line_length, positions, headings = line_length or 65, positions or [0.45, 0.85, 1.0], ["Layer (type)", "Output Shape", "Param #"]
+        line_length, positions, headings = (
+            line_length or 65,
+            positions or [0.45, 0.85, 1.0],
+            ["Layer (type)", "Output Shape", "Param #"],
+        )
     else:
         line_length, positions = line_length or 98, positions or [0.33, 0.55, 0.67, 1.0]
         headings = ["Layer (type)", "Output Shape", "Param #", "Connected to"]

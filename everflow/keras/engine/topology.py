@@ -10,8 +10,8 @@ from everflow.framework import nest
 class Topology:
     """The nodes (calls of layers) that lead from `inputs` to `outputs`.
 
-    `nodes_by_depth` and `layers_by_depth` have a list for each depth, the distance from the outputs; `layers` are all layers in the order
-    in which a model lists them.
+    `nodes_by_depth` and `layers_by_depth` have a list for each depth, the distance from the outputs; `layers` are all
+    layers in the order in which a model lists them.
     """
 
     def __init__(self, inputs, outputs):
@@ -109,7 +109,9 @@ class Topology:
         counts = collections.Counter(layer.name for layer in self.layers)
         for name, count in counts.items():
             if count != 1:
-                raise ValueError(f"The name {name!r} is used {count} times in the model; each layer needs one of its own.")
+                raise ValueError(
+                    f"The name {name!r} is used {count} times in the model; each layer needs one of its own."
+                )
 
 
 def refuse_legacy(layers):

@@ -19,7 +19,9 @@ no_automatic_dependency_tracking = untracked
 
 
 def tracked(method):
-    """Decorator: attributes are remembered in a method, also where one that is `untracked` calls it: it runs the program's own code."""
+    """Decorator: attributes are remembered in a method, also where one that is `untracked` calls it: it runs the
+    program's own code.
+    """
     return _with_tracking(method, True)
 
 
@@ -66,7 +68,9 @@ class TrackedAttributes:
         claim(_leaves(value))
         for leaf in nest.flatten(value):
             if isinstance(leaf, Variable):
-                lists = [self.__dict__.setdefault(kept, []) for kept in ("_trainable_weights", "_non_trainable_weights")]
+                lists = [
+                    self.__dict__.setdefault(kept, []) for kept in ("_trainable_weights", "_non_trainable_weights")
+                ]
                 if all(leaf is not w for kept in lists for w in kept):
                     lists[0 if leaf.trainable else 1].append(leaf)
 
@@ -94,11 +98,15 @@ class TrackedAttributes:
     @property
     def submodules(self):
         """All layers and modules inside."""
-        return tuple(dict.fromkeys(inner for x in self._holdings() if isinstance(x, Module) for inner in (x, *x.submodules)))
+        return tuple(
+            dict.fromkeys(inner for x in self._holdings() if isinstance(x, Module) for inner in (x, *x.submodules))
+        )
 
     def _checkpoint_children(self):
         """What object-based checkpoints follow, in the order of its coming."""
-        return [(name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)]
+        return [
+            (name, value) for name, value in self.__dict__.get("_tracked", {}).items() if not isinstance(value, tuple)
+        ]
 
 
 def claim(held):

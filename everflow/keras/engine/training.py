@@ -1,4 +1,6 @@
-"""`tf.keras.Model`: a network that can be trained. What is compiled is in compiling.py, the loops are in training_loop.py."""
+"""`tf.keras.Model`: a network that can be trained. What is compiled is in compiling.py, the loops are in
+training_loop.py.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,8 @@ class Model(Compiling, Network):
             validation_freq=1, max_queue_size=10, workers=1, use_multiprocessing=False, **kwargs):  # fmt: skip
         """Train for some epochs, and return a History.
 
-        `x` and `y` are arrays (or lists or dicts of them), tensors, a `tf.data.Dataset` of (x, y), a generator, or a `Sequence`.
+        `x` and `y` are arrays (or lists or dicts of them), tensors, a `tf.data.Dataset` of (x, y), a generator, or a
+        `Sequence`.
         """
         if "nb_epoch" in kwargs:
             epochs = kwargs.pop("nb_epoch")
@@ -42,7 +45,9 @@ class Model(Compiling, Network):
             self, x, y, sample_weight, batch_size=batch_size, steps=steps_per_epoch, steps_name="steps_per_epoch", shuffle=shuffle,
             class_weight=class_weight, queue=queue,
         )  # fmt: skip
-        validation = self._validation_source(source, validation_split, validation_data, validation_steps, batch_size, queue)
+        validation = self._validation_source(
+            source, validation_split, validation_data, validation_steps, batch_size, queue
+        )
         return training_loop.fit(
             self, source, validation, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose, callbacks=callbacks,
             validation_freq=validation_freq,
@@ -74,13 +79,27 @@ class Model(Compiling, Network):
         """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
         self._assert_compiled()
         queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
-        source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue)
+        source = batches_of(
+            self, x, y, sample_weight, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue
+        )
         return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
 
-    def predict(self, x, batch_size=None, verbose=0, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False):
+    def predict(
+        self,
+        x,
+        batch_size=None,
+        verbose=0,
+        steps=None,
+        callbacks=None,
+        max_queue_size=10,
+        workers=1,
+        use_multiprocessing=False,
+    ):
         """The outputs for a data set, as arrays."""
         queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
-        source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue, for_predict=True)
+        source = batches_of(
+            self, x, None, None, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue, for_predict=True
+        )
         return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
 
     # --- one batch -----------------------------------------------------------------------------
@@ -120,12 +139,16 @@ class Model(Compiling, Network):
             validation_freq=validation_freq, max_queue_size=max_queue_size, workers=workers, use_multiprocessing=use_multiprocessing,
         )  # fmt: skip
 
-    def evaluate_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
+    def evaluate_generator(
+        self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0
+    ):
         """The loss and metrics over what a generator or a `Sequence` gives."""
         return self.evaluate(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
                              use_multiprocessing=use_multiprocessing)  # fmt: skip
 
-    def predict_generator(self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0):
+    def predict_generator(
+        self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0
+    ):
         """The outputs for what a generator or a `Sequence` gives."""
         return self.predict(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
                             use_multiprocessing=use_multiprocessing)  # fmt: skip
@@ -142,7 +165,9 @@ class Model(Compiling, Network):
             return inputs, [], []
         endpoints = [e for e in self._endpoints if e.is_fed]
         names = [e.name for e in endpoints]
-        targets = data_checks.standardize(y, names, [None] * len(names), check_batch_axis=False, exception_prefix="target")
+        targets = data_checks.standardize(
+            y, names, [None] * len(names), check_batch_axis=False, exception_prefix="target"
+        )
         shapes = [e.target_shape for e in endpoints]
         for target, shape, name in zip(targets, shapes, names):
             if target is not None and shape is not None:

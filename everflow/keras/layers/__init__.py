@@ -111,7 +111,9 @@ from everflow.keras.layers.spatial import (
 )
 from everflow.keras.layers.wrappers import Bidirectional, TimeDistributed, Wrapper
 
-_register_classes(**{_name: _value for _name, _value in vars().items() if isinstance(_value, type) and not _name.startswith("_")})
+_register_classes(
+    **{_name: _value for _name, _value in vars().items() if isinstance(_value, type) and not _name.startswith("_")}
+)
 _register_classes(Model=_Model, Network=_Network, Sequential=_Sequential, TensorFlowOpLayer=_TensorFlowOpLayer)
 # Names of layers that other versions of Keras write.
 _register_classes(BatchNormalizationV1=BatchNormalization, BatchNormalizationV2=BatchNormalization)

@@ -23,7 +23,9 @@ class LeakyReLU(Elementwise):
 class PReLU(Elementwise):
     """x where it is positive, alpha * x elsewhere, and alpha is learned."""
 
-    def __init__(self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs):
+    def __init__(
+        self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs
+    ):
         super().__init__(**kwargs)
         if shared_axes is not None and not isinstance(shared_axes, (list, tuple)):
             shared_axes = [shared_axes]
@@ -37,7 +39,9 @@ class PReLU(Elementwise):
         self.alpha = weight_of(self, "alpha", shape)
         shared = self.shared_axes or ()
         sizes = [getattr(size, "value", size) for size in input_shape]
-        self.input_spec = InputSpec(ndim=len(sizes), axes={i: sizes[i] for i in range(1, len(sizes)) if i not in shared})
+        self.input_spec = InputSpec(
+            ndim=len(sizes), axes={i: sizes[i] for i in range(1, len(sizes)) if i not in shared}
+        )
         self.built = True
 
     def call(self, inputs):

@@ -32,7 +32,9 @@ class BaseDenseAttention(ConfiguredLayer):
         if self.causal:
             # No place sees what comes after it.
             length_q, length_k = array.shape(scores)[-2], array.shape(scores)[-1]
-            lower = math.greater_equal(array.expand_dims(math.range(length_q), 1), array.expand_dims(math.range(length_k), 0))
+            lower = math.greater_equal(
+                array.expand_dims(math.range(length_q), 1), array.expand_dims(math.range(length_k), 0)
+            )
             lower = array.expand_dims(lower, 0)
             visible = lower if visible is None else math.logical_and(visible, lower)
         if visible is not None:

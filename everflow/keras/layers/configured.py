@@ -1,4 +1,6 @@
-"""Layers whose arguments are their configuration: what the constructor is given is kept as attributes, and written down by `get_config`."""
+"""Layers whose arguments are their configuration: what the constructor is given is kept as attributes, and written down
+by `get_config`.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ class ConfiguredLayer(Layer):
     """A layer that keeps its arguments with `_keep`."""
 
     def _keep_given(self, given, leaving_out=(), **changed):
-        """Keep a constructor's arguments, from its `locals()`, but for those kept before; what was converted comes by name."""
+        """Keep a constructor's arguments, from its `locals()`, but for those kept before; what was converted comes by
+        name.
+        """
         passed_over = {*_OF_ALL_LAYERS, *leaving_out, *self.__dict__.get("_kept_arguments", ())}
         self._keep(**{name: changed.get(name, value) for name, value in given.items() if name not in passed_over})
 

@@ -43,7 +43,11 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
         self.recurrent_kernel = weight_of(self, "recurrent", self.recurrent_kernel_shape, "recurrent_kernel")
         self.bias = None
         if self.use_bias:
-            initializer = forget_bias_initializer(self.bias_initializer, self.filters) if self.unit_forget_bias else self.bias_initializer
+            initializer = (
+                forget_bias_initializer(self.bias_initializer, self.filters)
+                if self.unit_forget_bias
+                else self.bias_initializer
+            )
             self.bias = weight_of(self, "bias", (self.filters * 4,), initializer=initializer)
         self.built = True
 
@@ -56,7 +60,9 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
         kernels = array.split(self.kernel, num_or_size_splits=4, axis=3)
         recurrent_kernels = array.split(self.recurrent_kernel, num_or_size_splits=4, axis=3)
         biases = array.split(self.bias, num_or_size_splits=4) if self.use_bias else [None] * 4
-        xs = [self.input_conv(x, kernel, bias, padding=self.padding) for x, kernel, bias in zip(masked, kernels, biases)]
+        xs = [
+            self.input_conv(x, kernel, bias, padding=self.padding) for x, kernel, bias in zip(masked, kernels, biases)
+        ]
         rs = [self.recurrent_conv(one, kernel) for one, kernel in zip(hs, recurrent_kernels)]
         i = self.recurrent_activation(xs[0] + rs[0])
         f = self.recurrent_activation(xs[1] + rs[1])
@@ -67,7 +73,9 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
 
     def input_conv(self, x, w, b=None, padding="valid"):
         """The convolution of the inputs."""
-        out = K.conv2d(x, w, strides=self.strides, padding=padding, data_format=self.data_format, dilation_rate=self.dilation_rate)
+        out = K.conv2d(
+            x, w, strides=self.strides, padding=padding, data_format=self.data_format, dilation_rate=self.dilation_rate
+        )
         return out if b is None else K.bias_add(out, b, data_format=self.data_format)
 
     def recurrent_conv(self, x, w):
@@ -78,7 +86,16 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
 class ConvRNN2D(RNN):
     """A cell over sequences of images."""
 
-    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, **kwargs):
+    def __init__(
+        self,
+        cell,
+        return_sequences=False,
+        return_state=False,
+        go_backwards=False,
+        stateful=False,
+        unroll=False,
+        **kwargs,
+    ):
         if unroll:
             raise TypeError("Unrolling isn't possible with convolutional RNNs.")
         if isinstance(cell, (list, tuple)):
@@ -91,7 +108,9 @@ class ConvRNN2D(RNN):
         cell = self.cell
         start = 3 if cell.data_format == "channels_first" else 2
         return [
-            arguments.output_length(sizes[start + i], cell.kernel_size[i], cell.strides[i], cell.padding, cell.dilation_rate[i])
+            arguments.output_length(
+                sizes[start + i], cell.kernel_size[i], cell.strides[i], cell.padding, cell.dilation_rate[i]
+            )
             for i in (0, 1)
         ]
 
@@ -102,7 +121,9 @@ class ConvRNN2D(RNN):
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
         images = self._image_sizes(sizes)
-        one = [self.cell.filters, *images] if self.cell.data_format == "channels_first" else [*images, self.cell.filters]
+        one = (
+            [self.cell.filters, *images] if self.cell.data_format == "channels_first" else [*images, self.cell.filters]
+        )
         output = TensorShape([*sizes[:2], *one] if self.return_sequences else [sizes[0], *one])
         state = TensorShape([sizes[0], *one])
         return [output, state, state] if self.return_state else output
@@ -122,7 +143,9 @@ class ConvRNN2D(RNN):
         if not shape or not shape[0]:
             raise ValueError("If a RNN is stateful, a complete input_shape must be provided (including batch size).")
         images = self._image_sizes(list(shape))
-        one = (self.cell.filters, *images) if self.cell.data_format == "channels_first" else (*images, self.cell.filters)
+        one = (
+            (self.cell.filters, *images) if self.cell.data_format == "channels_first" else (*images, self.cell.filters)
+        )
         if self.states[0] is None:
             self.states = [K.zeros((shape[0], *one)) for _ in self.cell.state_size]
         elif states is None:
@@ -146,7 +169,9 @@ class ConvLSTM2D(OfCell, ConvRNN2D):
                  recurrent_dropout=0.0, **kwargs):  # fmt: skip
         given = locals()
         cell = ConvLSTM2DCell(**{name: given[name] for name in _CELL_ARGUMENTS}, dtype=kwargs.get("dtype"))
-        super().__init__(cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs)
+        super().__init__(
+            cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs
+        )
         self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
 
     @classmethod

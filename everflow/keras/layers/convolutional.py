@@ -76,7 +76,9 @@ class Conv(ConfiguredLayer):
 
     def _padded_before(self, inputs):
         left = self.dilation_rate[0] * (self.kernel_size[0] - 1)
-        return array.pad(inputs, [[0, 0], [0, 0], [left, 0]] if self._is_channels_first else [[0, 0], [left, 0], [0, 0]])
+        return array.pad(
+            inputs, [[0, 0], [0, 0], [left, 0]] if self._is_channels_first else [[0, 0], [left, 0], [0, 0]]
+        )
 
     def _finished(self, outputs):
         """Add the bias and apply the activation."""
@@ -95,7 +97,9 @@ class Conv(ConfiguredLayer):
         sides = TensorShape(input_shape).as_list()
         start = 2 if self._is_channels_first else 1
         lengths = [
-            arguments.output_length(sides[start + i], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i])
+            arguments.output_length(
+                sides[start + i], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i]
+            )
             for i in range(self.rank)
         ]
         return TensorShape([sides[0], self.filters, *lengths] if start == 2 else [sides[0], *lengths, self.filters])
@@ -104,7 +108,9 @@ class Conv(ConfiguredLayer):
 def _of_rank(base, rank, **defaults):
     """The constructor of a layer over so many dimensions, with steps of one in each."""
     ones = 1 if rank == 1 else (1,) * rank
-    parameters = parameters_of(base.__init__, ("rank", "trainable", "name"), strides=ones, dilation_rate=ones, **defaults)
+    parameters = parameters_of(
+        base.__init__, ("rank", "trainable", "name"), strides=ones, dilation_rate=ones, **defaults
+    )
     return constructor(parameters, functools.partial(base.__init__, rank=rank))
 
 
@@ -176,7 +182,12 @@ class _Transposed:
     def _length(self, side, i):
         padding = None if self.output_padding is None else self.output_padding[i]
         return arguments.deconv_output_length(
-            side, self.kernel_size[i], self.padding, output_padding=padding, stride=self.strides[i], dilation=self.dilation_rate[i]
+            side,
+            self.kernel_size[i],
+            self.padding,
+            output_padding=padding,
+            stride=self.strides[i],
+            dilation=self.dilation_rate[i],
         )
 
     def compute_output_shape(self, input_shape):
@@ -197,7 +208,13 @@ class Conv2DTranspose(_Transposed, Conv2D):
         batch, lengths = self._output_sizes(inputs)
         sizes = (batch, self.filters, *lengths) if self._is_channels_first else (batch, *lengths, self.filters)
         outputs = K.conv2d_transpose(
-            inputs, self.kernel, array.stack(sizes), self.strides, self.padding, self.data_format, dilation_rate=self.dilation_rate
+            inputs,
+            self.kernel,
+            array.stack(sizes),
+            self.strides,
+            self.padding,
+            self.data_format,
+            dilation_rate=self.dilation_rate,
         )
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return self._finished(outputs)
@@ -311,7 +328,9 @@ class DepthwiseConv2D(Conv2D):
         if shape.rank is not None and shape.rank < 4:
             raise ValueError(f"DepthwiseConv2D takes images, of rank 4, not inputs of shape {input_shape}.")
         axis, depth = 1 if self._is_channels_first else 3, arguments.channels(self, shape)
-        self.depthwise_kernel = weight_of(self, "depthwise", (*self.kernel_size, depth, self.depth_multiplier), "depthwise_kernel")
+        self.depthwise_kernel = weight_of(
+            self, "depthwise", (*self.kernel_size, depth, self.depth_multiplier), "depthwise_kernel"
+        )
         self._add_bias(depth * self.depth_multiplier)
         self.input_spec = InputSpec(ndim=4, axes={axis: depth})
         self.built = True
@@ -337,7 +356,8 @@ class DepthwiseConv2D(Conv2D):
         rows, columns = sides[2:] if first else sides[1:3]
         channels = sides[1 if first else 3] * self.depth_multiplier
         lengths = [
-            arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding) for i, side in enumerate((rows, columns))
+            arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding)
+            for i, side in enumerate((rows, columns))
         ]
         return TensorShape([sides[0], channels, *lengths] if first else [sides[0], *lengths, channels])
 

@@ -129,7 +129,9 @@ class Reshape(ConfiguredLayer):
     def _sizes(self, known):
         """The target shape, with -1 worked out."""
         result = list(self.target_shape)
-        message = f"Inputs of shape {tuple(known)} can't be reshaped to {self.target_shape}: the total size must be unchanged"
+        message = (
+            f"Inputs of shape {tuple(known)} can't be reshaped to {self.target_shape}: the total size must be unchanged"
+        )
         if result.count(-1) > 1:
             raise ValueError(f"Can only specify one unknown dimension: {result}")
         total, others = int(np.prod(known, dtype=int)), int(np.prod([s for s in result if s != -1], dtype=int))
@@ -158,7 +160,9 @@ class Permute(ConfiguredLayer):
         super().__init__(**kwargs)
         self._keep(dims=tuple(dims))
         if sorted(dims) != list(range(1, len(dims) + 1)):
-            raise ValueError(f"Invalid permutation `dims` for Permute: {dims}. It has each of the numbers from 1 to {len(dims)} once.")
+            raise ValueError(
+                f"Invalid permutation `dims` for Permute: {dims}. It has each of the numbers from 1 to {len(dims)} once."
+            )
         self.input_spec = InputSpec(ndim=len(self.dims) + 1)
 
     def compute_output_shape(self, input_shape):
@@ -253,7 +257,9 @@ class Dense(ConfiguredLayer):
 
     def _depth(self, shape):
         if shape[-1].value is None:
-            raise ValueError(f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}.")
+            raise ValueError(
+                f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}."
+            )
         return shape[-1].value
 
 

@@ -1,4 +1,5 @@
-"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with the weights laid out as cuDNN has them, so that files of models trained on GPUs load.
+"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with the weights laid out as cuDNN has them, so that files of models trained
+on GPUs load.
 
 They compute the same on any device: gates are sigmoids, and there are two biases.
 """
@@ -63,7 +64,9 @@ class _CuDNNRNN(RNN):
     def call(self, inputs, mask=None, training=None, initial_state=None):
         inputs, initial_state, _ = self._states_and_constants(inputs, initial_state, None)
         mask = mask[0] if isinstance(mask, list) else mask
-        step = self._stepper(self._usual(self.kernel), self._usual(self.recurrent_kernel), array.split(self.bias, num_or_size_splits=2))
+        step = self._stepper(
+            self._usual(self.kernel), self._usual(self.recurrent_kernel), array.split(self.bias, num_or_size_splits=2)
+        )
         last, outputs, states = K.rnn(step, inputs, initial_state, go_backwards=self.go_backwards, mask=mask)
         return self._finished(last, outputs, states)
 

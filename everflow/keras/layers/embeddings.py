@@ -11,7 +11,8 @@ from everflow.ops.nn.embedding import embedding_lookup
 
 
 class Embedding(ConfiguredLayer):
-    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero` id 0 is left out by layers that mask.
+    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero` id 0 is left out by layers that
+    mask.
 
     >>> y = tf.keras.layers.Embedding(1000, 64)(tf.constant([[3, 14, 15]]))
     """
@@ -38,7 +39,9 @@ class Embedding(ConfiguredLayer):
         if self.input_length is None:
             return TensorShape([*sizes, self.output_dim])
         lengths = list(self.input_length) if isinstance(self.input_length, (list, tuple)) else [self.input_length]
-        message = f"Inputs of shape {tuple(sizes)} don't fit the `input_length` of {self.name}, which is {self.input_length}."
+        message = (
+            f"Inputs of shape {tuple(sizes)} don't fit the `input_length` of {self.name}, which is {self.input_length}."
+        )
         if len(lengths) != len(sizes) - 1:
             raise ValueError(message)
         for i, (wanted, size) in enumerate(zip(lengths, sizes[1:])):

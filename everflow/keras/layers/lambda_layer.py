@@ -12,8 +12,8 @@ from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.generic import deserialize_keras_object, get_custom_objects
 
-# Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again. Code that comes in
-# a file is never run.
+# Functions that this process wrote into a config, lambdas by their code and others by name: only these are found again.
+# Code that comes in a file is never run.
 _known_functions: dict = {}
 
 
@@ -45,7 +45,9 @@ class Lambda(Layer):
 
     def call(self, inputs, mask=None, training=None):
         given = {"mask": mask, "training": training}
-        return self.function(inputs, **self.arguments, **{name: given[name] for name in self._passed if name not in self.arguments})
+        return self.function(
+            inputs, **self.arguments, **{name: given[name] for name in self._passed if name not in self.arguments}
+        )
 
     def compute_mask(self, inputs, mask=None):
         return self.mask(inputs, mask) if callable(self.mask) else self.mask
@@ -54,7 +56,9 @@ class Lambda(Layer):
         config = super().get_config()
         for key, value in (("function", self.function), ("output_shape", self._output_shape)):
             written, kind, module = _written(value)
-            config.update({key: written, f"{key}_type": kind, "module" if key == "function" else f"{key}_module": module})
+            config.update(
+                {key: written, f"{key}_type": kind, "module" if key == "function" else f"{key}_module": module}
+            )
         if self.mask is not None:
             config["mask"], config["mask_type"], config["mask_module"] = _written(self.mask)
         config["arguments"] = self.arguments
@@ -95,7 +99,9 @@ def _read(value, kind, custom_objects):
         known = _known_functions.get(value) or _of_the_program(value)
         if known is not None and value not in (custom_objects or {}) and value not in get_custom_objects():
             return known
-        return deserialize_keras_object(value, custom_objects=custom_objects, printable_module_name="function in Lambda layer")
+        return deserialize_keras_object(
+            value, custom_objects=custom_objects, printable_module_name="function in Lambda layer"
+        )
     if kind == "lambda":
         code = value[0] if isinstance(value, (tuple, list)) else value
         if code not in _known_functions:

@@ -20,8 +20,8 @@ from everflow.ops import array, math
 class _LocallyConnected(ConfiguredLayer):
     """The common part of one and two dimensions.
 
-    Implementation 1 keeps a small kernel for each place; 2 a large matrix from all inputs to all outputs, most of it masked away; 3 the entries
-    of that matrix that are not.
+    Implementation 1 keeps a small kernel for each place; 2 a large matrix from all inputs to all outputs, most of it
+    masked away; 3 the entries of that matrix that are not.
     """
 
     rank = 0
@@ -32,7 +32,9 @@ class _LocallyConnected(ConfiguredLayer):
         super().__init__(**kwargs)
         padding = arguments.padding(padding)
         if padding != "valid" and implementation == 1:
-            raise ValueError(f'Implementation 1 of LocallyConnected{self.rank}D needs padding "valid"; 2 and 3 also take {padding!r}.')
+            raise ValueError(
+                f'Implementation 1 of LocallyConnected{self.rank}D needs padding "valid"; 2 and 3 also take {padding!r}.'
+            )
         self._keep_given(
             locals(),
             kernel_size=arguments.sizes(kernel_size, self.rank, "kernel_size"),
@@ -50,13 +52,18 @@ class _LocallyConnected(ConfiguredLayer):
         return (sizes[2:], sizes[1]) if self._is_channels_first else (sizes[1:-1], sizes[-1])
 
     def _lengths(self, sides):
-        return [arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding) for i, side in enumerate(sides)]
+        return [
+            arguments.output_length(side, self.kernel_size[i], self.strides[i], self.padding)
+            for i, side in enumerate(sides)
+        ]
 
     @shape_tuples
     def build(self, input_shape):
         sides, depth = self._input_sizes(input_shape)
         if None in sides or depth is None:
-            raise ValueError(f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in {input_shape}.")
+            raise ValueError(
+                f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in {input_shape}."
+            )
         self._output_sides = self._lengths(sides)
         if self.implementation == 1:
             shape = (int(np.prod(self._output_sides)), int(np.prod(self.kernel_size)) * depth, self.filters)
@@ -107,21 +114,27 @@ class _LocallyConnected(ConfiguredLayer):
     def _connected_places(self, sides, depth):
         """(output number, input number) of the entries of the transposed matrix, in order."""
         in_sizes = (depth, *sides) if self._is_channels_first else (*sides, depth)
-        out_sizes = (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
+        out_sizes = (
+            (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
+        )
         places = []
         for source, target in self._connections(sides):
             for channel in range(depth):
                 for filter_ in range(self.filters):
                     one = (channel, *source) if self._is_channels_first else (*source, channel)
                     other = (filter_, *target) if self._is_channels_first else (*target, filter_)
-                    places.append((int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes))))
+                    places.append(
+                        (int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes)))
+                    )
         return sorted(places)
 
     @shape_tuples
     def compute_output_shape(self, input_shape):
         sides, _ = self._input_sizes(input_shape)
         batch, lengths = TensorShape(input_shape)[0].value, self._lengths(sides)
-        return TensorShape([batch, self.filters, *lengths] if self._is_channels_first else [batch, *lengths, self.filters])
+        return TensorShape(
+            [batch, self.filters, *lengths] if self._is_channels_first else [batch, *lengths, self.filters]
+        )
 
     def call(self, inputs):
         outputs = {1: self._place_by_place, 2: self._with_matrix, 3: self._with_entries}[self.implementation](inputs)
@@ -130,7 +143,9 @@ class _LocallyConnected(ConfiguredLayer):
         return self.activation(outputs)
 
     def _place_by_place(self, inputs):
-        return K.local_conv(inputs, self.kernel, self.kernel_size, self.strides, tuple(self._output_sides), self.data_format)
+        return K.local_conv(
+            inputs, self.kernel, self.kernel_size, self.strides, tuple(self._output_sides), self.data_format
+        )
 
     def _output_shape(self):
         return (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
@@ -148,7 +163,11 @@ class _LocallyConnected(ConfiguredLayer):
         flat = array.reshape(inputs, (array.shape(inputs)[0], -1))
         size = (int(np.prod(self._output_shape())), int(np.prod(inputs.shape.as_list()[1:])))
         outputs = raw.SparseTensorDenseMatMul(
-            a_indices=np.asarray(self._places, "int64"), a_values=self.kernel, a_shape=np.asarray(size, "int64"), b=flat, adjoint_b=True
+            a_indices=np.asarray(self._places, "int64"),
+            a_values=self.kernel,
+            a_shape=np.asarray(size, "int64"),
+            b=flat,
+            adjoint_b=True,
         )
         outputs = array.transpose(outputs)
         return array.reshape(outputs, (array.shape(outputs)[0], *self._output_shape()))

@@ -55,7 +55,9 @@ class _Merge(ConfiguredLayer):
         shapes = [None if TensorShape(s).rank is None else _sizes(s) for s in input_shape]
         batches = {s[0] for s in shapes if s} - {None}
         if len(batches) > 1:
-            raise ValueError(f"{type(self).__name__} can't merge batches of different sizes: the inputs have shapes {input_shape}.")
+            raise ValueError(
+                f"{type(self).__name__} can't merge batches of different sizes: the inputs have shapes {input_shape}."
+            )
         self._sizes_behind_batch(shapes)
         # Ranks that differ or are unknown have to be made equal when the graph is drawn.
         self._reshape_required = None in shapes or len({len(s) for s in shapes}) > 1
@@ -63,7 +65,11 @@ class _Merge(ConfiguredLayer):
 
     def _require_list(self, given, least=2, exactly=None):
         """ValueError where these aren't several tensors, or their shapes; one shape is a tuple of sizes."""
-        is_one = not isinstance(given, (list, tuple)) or isinstance(given, tuple) and all(isinstance(s, (int, type(None))) for s in given)
+        is_one = (
+            not isinstance(given, (list, tuple))
+            or isinstance(given, tuple)
+            and all(isinstance(s, (int, type(None))) for s in given)
+        )
         if is_one or len(given) < least or exactly not in (None, len(given)):
             wanted = f"exactly {exactly}" if exactly else "at least 2"
             raise ValueError(f"{type(self).__name__} is called on a list of {wanted} tensors, not on {given}.")
@@ -134,11 +140,17 @@ class _Merge(ConfiguredLayer):
         if mask is None:
             return None
         if not isinstance(mask, (tuple, list)) or not isinstance(inputs, (tuple, list)) or len(mask) != len(inputs):
-            raise ValueError(f"{type(self).__name__} takes a list of inputs and a mask for each, not {inputs} and {mask}.")
+            raise ValueError(
+                f"{type(self).__name__} takes a list of inputs and a mask for each, not {inputs} and {mask}."
+            )
         return None if all(m is None for m in mask) else self._merged_mask(inputs, mask)
 
     def _merged_mask(self, inputs, masks):
-        return K.all(K.concatenate([array.expand_dims(m, axis=0) for m in masks if m is not None], axis=0), axis=0, keepdims=False)
+        return K.all(
+            K.concatenate([array.expand_dims(m, axis=0) for m in masks if m is not None], axis=0),
+            axis=0,
+            keepdims=False,
+        )
 
 
 def _folded(combine):
@@ -217,7 +229,9 @@ class Concatenate(_Merge):
             others.append(tuple(shape))
         for i, other in enumerate(others):
             for earlier in others[:i]:
-                if len(other) != len(earlier) or any(a is not None and b is not None and a != b for a, b in zip(other, earlier)):
+                if len(other) != len(earlier) or any(
+                    a is not None and b is not None and a != b for a, b in zip(other, earlier)
+                ):
                     raise ValueError(
                         f"Inputs of a Concatenate layer differ in no axis but {self.axis}, along which they are joined; these have shapes "
                         f"{[tuple(s) if s is not None else None for s in shapes]}."
@@ -262,7 +276,9 @@ class Dot(_Merge):
         is_pair = isinstance(axes, (list, tuple)) and len(axes) == 2 and all(isinstance(axis, int) for axis in axes)
         if not isinstance(axes, int) and not is_pair:
             error = ValueError if isinstance(axes, (list, tuple)) else TypeError
-            raise error(f"Invalid `axes` for Dot: {axes!r}. It is one axis for both inputs, or a pair of them, as ints.")
+            raise error(
+                f"Invalid `axes` for Dot: {axes!r}. It is one axis for both inputs, or a pair of them, as ints."
+            )
         self._keep(axes=axes, normalize=normalize)
 
     def _axes(self, ranks):
@@ -321,8 +337,16 @@ def _function(layer, what):
     return merge
 
 
-add, subtract, multiply = _function(Add, "The sum"), _function(Subtract, "The difference"), _function(Multiply, "The product")
-average, maximum, minimum = _function(Average, "The mean"), _function(Maximum, "The largest"), _function(Minimum, "The smallest")
+add, subtract, multiply = (
+    _function(Add, "The sum"),
+    _function(Subtract, "The difference"),
+    _function(Multiply, "The product"),
+)
+average, maximum, minimum = (
+    _function(Average, "The mean"),
+    _function(Maximum, "The largest"),
+    _function(Minimum, "The smallest"),
+)
 
 
 def concatenate(inputs, axis=-1, **kwargs):

@@ -61,7 +61,13 @@ class BatchNormalization(SameShape):
             self.renorm_momentum = renorm_momentum
 
     def _can_be_fused(self, rank):
-        return rank == 4 and not self.renorm and self.virtual_batch_size is None and self.adjustment is None and self.axis in ([1], [3])
+        return (
+            rank == 4
+            and not self.renorm
+            and self.virtual_batch_size is None
+            and self.adjustment is None
+            and self.axis in ([1], [3])
+        )
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)
@@ -228,7 +234,9 @@ class BatchNormalization(SameShape):
                 adjust_bias = smart_cond(training, lambda: adjust_bias, lambda: array.zeros_like(adjust_bias))
                 scale, offset = _composed(adjust_scale, adjust_bias, scale, offset)
             keep_dims = self.virtual_batch_size is not None or len(self.axis) > 1
-            batch_mean, batch_variance = nn_normalization.moments(math.cast(inputs, self._param_dtype), reduction_axes, keep_dims=keep_dims)
+            batch_mean, batch_variance = nn_normalization.moments(
+                math.cast(inputs, self._param_dtype), reduction_axes, keep_dims=keep_dims
+            )
             mean = smart_cond(training, lambda: batch_mean, lambda: self._value_of(self.moving_mean))
             variance = smart_cond(training, lambda: batch_variance, lambda: self._value_of(self.moving_variance))
             new_mean, new_variance = mean, variance
@@ -244,13 +252,19 @@ class BatchNormalization(SameShape):
         mean, variance = math.cast(mean, inputs.dtype), math.cast(variance, inputs.dtype)
         offset = None if offset is None else math.cast(offset, inputs.dtype)
         scale = None if scale is None else math.cast(scale, inputs.dtype)
-        outputs = nn_normalization.batch_normalization(inputs, broadcast(mean), broadcast(variance), offset, scale, self.epsilon)
+        outputs = nn_normalization.batch_normalization(
+            inputs, broadcast(mean), broadcast(variance), offset, scale, self.epsilon
+        )
         outputs.set_shape(shape)
         return outputs
 
     @staticmethod
     def _value_of(variable):
-        return variable.value() if hasattr(variable, "value") and not hasattr(variable, "handle") else convert_to_tensor(variable)
+        return (
+            variable.value()
+            if hasattr(variable, "value") and not hasattr(variable, "handle")
+            else convert_to_tensor(variable)
+        )
 
     def _add_average_updates(self, new_mean, new_variance, training):
         def move_mean():
@@ -260,7 +274,9 @@ class BatchNormalization(SameShape):
             if not self.renorm:
                 return self._assign_moving_average(self.moving_variance, new_variance, self.momentum)
             # The deviation is what is averaged; the variance follows from it.
-            deviation = self._assign_moving_average(self.moving_stddev, math.sqrt(new_variance + self.epsilon), self.momentum)
+            deviation = self._assign_moving_average(
+                self.moving_stddev, math.sqrt(new_variance + self.epsilon), self.momentum
+            )
             variance = nn.relu(deviation * deviation - self.epsilon)
             with name_scope("AssignNewValue") as scope, colocate_with(self.moving_variance.op):
                 return state.assign(self.moving_variance, variance, name=scope)
@@ -341,6 +357,8 @@ class LayerNormalization(SameShape):
             return v
 
         scale, offset = broadcast(self.gamma), broadcast(self.beta)
-        outputs = nn_normalization.batch_normalization(inputs, mean, variance, offset=offset, scale=scale, variance_epsilon=self.epsilon)
+        outputs = nn_normalization.batch_normalization(
+            inputs, mean, variance, offset=offset, scale=scale, variance_epsilon=self.epsilon
+        )
         outputs.set_shape(inputs.shape)
         return outputs

@@ -39,7 +39,9 @@ class Pooling(ConfiguredLayer):
         if self.rank == 1:
             # Pools are of two dimensions at least; the second has one element.
             axis = 2 if self.data_format == "channels_last" else 3
-            return array.squeeze(self._pooled(array.expand_dims(inputs, axis), (*self.pool_size, 1), (*self.strides, 1)), axis)
+            return array.squeeze(
+                self._pooled(array.expand_dims(inputs, axis), (*self.pool_size, 1), (*self.strides, 1)), axis
+            )
         return self._pooled(inputs, self.pool_size, self.strides)
 
     def _pooled(self, inputs, size, strides):
@@ -60,7 +62,9 @@ class Pooling(ConfiguredLayer):
         sides = TensorShape(input_shape).as_list()
         start = 2 if self.data_format == "channels_first" else 1
         for i in range(self.rank):
-            sides[start + i] = arguments.output_length(sides[start + i], self.pool_size[i], self.strides[i], self.padding)
+            sides[start + i] = arguments.output_length(
+                sides[start + i], self.pool_size[i], self.strides[i], self.padding
+            )
         return TensorShape(sides)
 
 
@@ -153,4 +157,8 @@ class GlobalAveragePooling1D(_Global1D):
 MaxPool1D, MaxPool2D, MaxPool3D = MaxPooling1D, MaxPooling2D, MaxPooling3D
 AvgPool1D, AvgPool2D, AvgPool3D = AveragePooling1D, AveragePooling2D, AveragePooling3D
 GlobalMaxPool1D, GlobalMaxPool2D, GlobalMaxPool3D = GlobalMaxPooling1D, GlobalMaxPooling2D, GlobalMaxPooling3D
-GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = GlobalAveragePooling1D, GlobalAveragePooling2D, GlobalAveragePooling3D
+GlobalAvgPool1D, GlobalAvgPool2D, GlobalAvgPool3D = (
+    GlobalAveragePooling1D,
+    GlobalAveragePooling2D,
+    GlobalAveragePooling3D,
+)

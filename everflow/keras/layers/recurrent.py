@@ -294,7 +294,10 @@ class RNN(Layer):
         return config
 
     def get_config(self):
-        return {**self._rnn_config(), "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()}}
+        return {
+            **self._rnn_config(),
+            "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
+        }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -323,7 +326,11 @@ class OfCell:
         return super().call(inputs, mask=mask, training=training, initial_state=initial_state)
 
     def get_config(self):
-        return {**self._rnn_config(), **written(self.cell, self.cell._kept_arguments), **written(self, ["activity_regularizer"])}
+        return {
+            **self._rnn_config(),
+            **written(self.cell, self.cell._kept_arguments),
+            **written(self, ["activity_regularizer"]),
+        }
 
 
 _LOOP_ARGUMENTS = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful", "unroll"), False)
@@ -351,7 +358,9 @@ def _over(cell_class, *last):
     parameters = {}
     for name, default in of_cell.items():
         if name not in last:
-            parameters |= {name: default, "activity_regularizer": None} if name == "bias_regularizer" else {name: default}
+            parameters |= (
+                {name: default, "activity_regularizer": None} if name == "bias_regularizer" else {name: default}
+            )
     parameters |= {**_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
 
     def start(self, activity_regularizer, **given):

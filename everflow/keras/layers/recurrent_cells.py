@@ -29,7 +29,9 @@ def zero_state_for(cell, inputs, batch_size, dtype):
     if inputs is not None:
         batch_size, dtype = array.shape(inputs)[0], inputs.dtype
     if batch_size is None or dtype is None:
-        raise ValueError(f"A first state needs inputs, or both batch_size and dtype; batch_size={batch_size}, dtype={dtype}.")
+        raise ValueError(
+            f"A first state needs inputs, or both batch_size and dtype; batch_size={batch_size}, dtype={dtype}."
+        )
     return zero_state(cell.state_size, batch_size, dtype)
 
 
@@ -38,7 +40,9 @@ def require_cells(cells):
     for cell in cells:
         missing = [f"`{name}`" for name in ("call", "state_size") if not hasattr(cell, name)]
         if missing:
-            raise ValueError(f"An RNN cell has a method `call` and a `state_size`, one size for each state; {cell!r} has no {missing[0]}.")
+            raise ValueError(
+                f"An RNN cell has a method `call` and a `state_size`, one size for each state; {cell!r} has no {missing[0]}."
+            )
 
 
 class AbstractRNNCell(Layer):
@@ -84,7 +88,9 @@ class _DropoutMasks:
             return None
         if self.__dict__.get(kind) is None:
             ones = array.ones_like(like)
-            self.__dict__[kind] = [K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)]
+            self.__dict__[kind] = [
+                K.in_train_phase(lambda: K.dropout(ones, rate), ones, training=training) for _ in range(count)
+            ]
         return self.__dict__[kind]
 
     def get_dropout_mask_for_cell(self, inputs, training, count=1):
@@ -119,7 +125,9 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
         width = self.gates * self.units
         self.kernel = weight_of(self, "kernel", (depth, width))
         self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")
-        self.bias = weight_of(self, "bias", self._bias_shape(), initializer=self._bias_initializer()) if self.use_bias else None
+        self.bias = (
+            weight_of(self, "bias", self._bias_shape(), initializer=self._bias_initializer()) if self.use_bias else None
+        )
         self.built = True
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
@@ -351,7 +359,9 @@ class StackedRNNCells(Layer):
         for cell in self.cells[::-1] if self.reverse_state_order else self.cells:
             make = getattr(cell, "get_initial_state", None)
             states.append(
-                make(inputs=inputs, batch_size=batch_size, dtype=dtype) if make else zero_state_for(cell, inputs, batch_size, dtype)
+                make(inputs=inputs, batch_size=batch_size, dtype=dtype)
+                if make
+                else zero_state_for(cell, inputs, batch_size, dtype)
             )
         return tuple(states)
 
@@ -368,7 +378,9 @@ class StackedRNNCells(Layer):
             single = getattr(cell, "_is_tf_rnn_cell", False) and len(state) == 1
             inputs, state = cell.call(inputs, state[0] if single else state, **arguments)
             new_states.append(state)
-        return inputs, nest.pack_sequence_as(self.state_size, nest.flatten(new_states[::-1] if self.reverse_state_order else new_states))
+        return inputs, nest.pack_sequence_as(
+            self.state_size, nest.flatten(new_states[::-1] if self.reverse_state_order else new_states)
+        )
 
     @shape_tuples
     def build(self, input_shape):

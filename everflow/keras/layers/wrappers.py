@@ -42,7 +42,10 @@ class Wrapper(Layer):
         """The layer's own."""
 
     def get_config(self):
-        return {**super().get_config(), "layer": {"class_name": type(self.layer).__name__, "config": self.layer.get_config()}}
+        return {
+            **super().get_config(),
+            "layer": {"class_name": type(self.layer).__name__, "config": self.layer.get_config()},
+        }
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -68,7 +71,9 @@ class TimeDistributed(Wrapper):
     def build(self, input_shape=None):
         sizes = TensorShape(input_shape).as_list()
         if len(sizes) < 3:
-            raise ValueError(f"TimeDistributed takes [batch, time, ...], of at least 3 dimensions; the inputs have shape {sizes}.")
+            raise ValueError(
+                f"TimeDistributed takes [batch, time, ...], of at least 3 dimensions; the inputs have shape {sizes}."
+            )
         self.input_spec = InputSpec(shape=(None, None, *sizes[2:]))
         super().build(TensorShape([sizes[0], *sizes[2:]]))
 
@@ -114,7 +119,9 @@ class TimeDistributed(Wrapper):
         given, flat = self.__dict__.get("_flattened", (None, None))
         if given is not inputs:
             flat = array.reshape(inputs, self._tail_shape((-1,), inputs, 2))
-        made = self.layer.compute_mask(flat, None if mask is None else K.reshape(mask, self._tail_shape((-1,), mask, 2)))
+        made = self.layer.compute_mask(
+            flat, None if mask is None else K.reshape(mask, self._tail_shape((-1,), mask, 2))
+        )
         if made is not None:
             length = inputs.shape.as_list()[1] or array.shape(inputs)[1]
             return K.reshape(made, self._tail_shape((-1, length), made, 1))
@@ -154,7 +161,11 @@ class Bidirectional(Wrapper):
         if weights:
             half = len(weights) // 2
             self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
-        self.stateful, self.return_sequences, self.return_state = layer.stateful, layer.return_sequences, layer.return_state
+        self.stateful, self.return_sequences, self.return_state = (
+            layer.stateful,
+            layer.return_sequences,
+            layer.return_state,
+        )
         self.supports_masking = True
         self.__dict__["_num_constants"] = 0
         self.input_spec = layer.input_spec
@@ -174,7 +185,9 @@ class Bidirectional(Wrapper):
         for name in ("stateful", "return_sequences", "return_state"):
             forward, backward = getattr(self.forward_layer, name), getattr(self.backward_layer, name)
             if forward != backward:
-                raise ValueError(f"`{name}` is {forward} for the forward layer and {backward} for the backward one: it has to be the same.")
+                raise ValueError(
+                    f"`{name}` is {forward} for the forward layer and {backward} for the backward one: it has to be the same."
+                )
 
     def build(self, input_shape):
         # The dtype of the inputs is that of both.
@@ -196,13 +209,18 @@ class Bidirectional(Wrapper):
             return super().__call__(inputs, **kwargs)
         extra = list(initial_state or ()) + list(constants or ())
         if initial_state is not None and len(initial_state) % 2:
-            raise ValueError(f"`initial_state` has the states of the forward layer, then those of the backward one, not {initial_state}.")
+            raise ValueError(
+                f"`initial_state` has the states of the forward layer, then those of the backward one, not {initial_state}."
+            )
         if constants is not None:
             self.__dict__["_num_constants"] = self.forward_layer.__dict__["_num_constants"] = len(constants)
             self.backward_layer.__dict__["_num_constants"] = len(constants)
         if all(hasattr(t, "_keras_history") for t in extra):
             before = self._input_spec
-            self.input_spec = [*nest.flatten(before)[:1], *[InputSpec(shape=(None, *t.shape.as_list()[1:])) for t in extra]]
+            self.input_spec = [
+                *nest.flatten(before)[:1],
+                *[InputSpec(shape=(None, *t.shape.as_list()[1:])) for t in extra],
+            ]
             output = super().__call__([inputs, *extra], **kwargs)
             self.input_spec = before
             return output
@@ -226,8 +244,12 @@ class Bidirectional(Wrapper):
         elif initial_state is not None:
             half = len(initial_state) // 2
             forward_state, backward_state = initial_state[:half], initial_state[half:]
-        y = self.forward_layer(forward_inputs, **({"initial_state": forward_state} if forward_state is not None else {}), **kwargs)
-        back = self.backward_layer(backward_inputs, **({"initial_state": backward_state} if backward_state is not None else {}), **kwargs)
+        y = self.forward_layer(
+            forward_inputs, **({"initial_state": forward_state} if forward_state is not None else {}), **kwargs
+        )
+        back = self.backward_layer(
+            backward_inputs, **({"initial_state": backward_state} if backward_state is not None else {}), **kwargs
+        )
         if self.return_state:
             states = y[1:] + back[1:]
             y, back = y[0], back[0]

@@ -1,4 +1,6 @@
-"""tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over batches."""
+"""tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over
+batches.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
@@ -70,8 +72,12 @@ BinaryAccuracy = _mean("BinaryAccuracy", binary_accuracy, arguments=[("threshold
 CategoricalAccuracy = _mean("CategoricalAccuracy", categorical_accuracy)
 SparseCategoricalAccuracy = _mean("SparseCategoricalAccuracy", sparse_categorical_accuracy)
 TopKCategoricalAccuracy = _mean("TopKCategoricalAccuracy", top_k_categorical_accuracy, arguments=[("k", 5)])
-SparseTopKCategoricalAccuracy = _mean("SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, arguments=[("k", 5)])
-BinaryCrossentropy = _mean("BinaryCrossentropy", binary_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)])
+SparseTopKCategoricalAccuracy = _mean(
+    "SparseTopKCategoricalAccuracy", sparse_top_k_categorical_accuracy, arguments=[("k", 5)]
+)
+BinaryCrossentropy = _mean(
+    "BinaryCrossentropy", binary_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)]
+)
 CategoricalCrossentropy = _mean(
     "CategoricalCrossentropy", categorical_crossentropy, arguments=[("from_logits", False), ("label_smoothing", 0)]
 )

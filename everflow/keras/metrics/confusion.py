@@ -48,8 +48,12 @@ def _only_top_k(x, k):
     return x * mask + _NEGATIVE_INFINITY * (1 - mask)
 
 
-def update_confusion_matrix_variables(counts, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None):
-    """An op that adds a batch to variables, given as {"true_positives": variable with an element for each threshold, …}."""
+def update_confusion_matrix_variables(
+    counts, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None
+):
+    """An op that adds a batch to variables, given as {"true_positives": variable with an element for each threshold,
+    …}.
+    """
     some = next(iter(counts.values()))
     y_true = math.cast(y_true, some.dtype)
     y_pred = math.cast(y_pred, some.dtype)
@@ -63,7 +67,9 @@ def update_confusion_matrix_variables(counts, y_true, y_pred, thresholds, top_k=
         if sample_weight is None:
             y_pred, y_true = squeeze_or_expand_dimensions(y_pred, y_true)
         else:
-            y_pred, y_true, sample_weight = squeeze_or_expand_dimensions(y_pred, y_true, convert_to_tensor(sample_weight, dtype=None))
+            y_pred, y_true, sample_weight = squeeze_or_expand_dimensions(
+                y_pred, y_true, convert_to_tensor(sample_weight, dtype=None)
+            )
     if top_k is not None:
         y_pred = _only_top_k(y_pred, top_k)
     if class_id is not None:
@@ -192,7 +198,12 @@ class _Share(_Counts):
         return self._one_or_all(math.div_no_nan(self.true_positives, self.true_positives + getattr(self, self._others)))
 
     def get_config(self):
-        return {**super().get_config(), "thresholds": self.init_thresholds, "top_k": self.top_k, "class_id": self.class_id}
+        return {
+            **super().get_config(),
+            "thresholds": self.init_thresholds,
+            "top_k": self.top_k,
+            "class_id": self.class_id,
+        }
 
 
 class Precision(_Share):

@@ -13,7 +13,9 @@ _METHODS = ("interpolation", "majoring", "minoring")
 class AUC(_Counts):
     """The area under the ROC curve, or the one of precision over recall (PR)."""
 
-    def __init__(self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None, thresholds=None):
+    def __init__(
+        self, num_thresholds=200, curve="ROC", summation_method="interpolation", name=None, dtype=None, thresholds=None
+    ):
         if curve not in _CURVES:
             raise ValueError(f'Invalid AUC curve value "{curve}".')
         if summation_method not in _METHODS:

@@ -1,4 +1,6 @@
-"""tf.keras.mixed_precision.experimental: policies that say in which types a layer computes, and optimizers that scale the loss."""
+"""tf.keras.mixed_precision.experimental: policies that say in which types a layer computes, and optimizers that scale
+the loss.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -1,4 +1,6 @@
-"""`LossScaleOptimizer`: a Keras optimizer of which losses are scaled up and gradients down, so that small ones outlive half precision."""
+"""`LossScaleOptimizer`: a Keras optimizer of which losses are scaled up and gradients down, so that small ones outlive
+half precision.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ class LossScaleOptimizer(Optimizer):
             if grad is None:
                 return None
             if isinstance(grad, IndexedSlices):
-                return IndexedSlices(grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape)
+                return IndexedSlices(
+                    grad.values * math.cast(inverse, grad.dtype), grad.indices, dense_shape=grad.dense_shape
+                )
             return grad * math.cast(inverse, grad.dtype)
 
         return [unscaled(grad) for grad in grads]

@@ -10,7 +10,8 @@ _DEFAULT = "USE_DEFAULT"
 
 
 class Policy:
-    """Types by name: a dtype for both, "mixed_float16" or "mixed_bfloat16", "infer" for that of the first input, `…_with_float32_vars`.
+    """Types by name: a dtype for both, "mixed_float16" or "mixed_bfloat16", "infer" for that of the first input,
+    `…_with_float32_vars`.
 
     >>> tf.keras.mixed_precision.experimental.Policy("mixed_float16").compute_dtype
     'float16'
@@ -30,7 +31,9 @@ class Policy:
         self._loss_scale = as_loss_scale(loss_scale)
 
     name = property(lambda self: self._name)
-    compute_dtype = property(lambda self: self._compute_dtype, doc="What layers compute in; None: as their first input is.")
+    compute_dtype = property(
+        lambda self: self._compute_dtype, doc="What layers compute in; None: as their first input is."
+    )
     variable_dtype = property(lambda self: self._variable_dtype, doc="What variables are; None: as the first input is.")
     loss_scale = property(lambda self: self._loss_scale, doc="How a model's optimizer is to scale the loss, or None.")
 
@@ -74,7 +77,9 @@ def set_policy(policy):
     global _global_policy
     policy = policy if isinstance(policy, Policy) else Policy("infer" if policy is None else policy)
     if not policy.name.startswith("infer"):
-        raise ValueError(f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them.")
+        raise ValueError(
+            f"The global policy {policy.name!r} fixes types; here, as in TensorFlow 1, it has to infer them."
+        )
     if policy.should_cast_variables:
         raise NotImplementedError("Layers that cast their variables when they read them are not there yet.")
     _global_policy = policy

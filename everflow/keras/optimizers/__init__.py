@@ -24,7 +24,9 @@ def deserialize(config, custom_objects=None):
     # Names of Keras's own optimizers are found in any case.
     if config["class_name"].lower() in _BY_NAME:
         config = {**config, "class_name": config["class_name"].lower()}
-    return deserialize_keras_object(config, module_objects=_BY_NAME, custom_objects=custom_objects, printable_module_name="optimizer")
+    return deserialize_keras_object(
+        config, module_objects=_BY_NAME, custom_objects=custom_objects, printable_module_name="optimizer"
+    )
 
 
 def get(identifier):

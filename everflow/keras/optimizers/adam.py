@@ -44,7 +44,9 @@ class Adam(_Moments):
 
     _written_attributes = {"epsilon": "epsilon", "amsgrad": "amsgrad"}
 
-    def __init__(self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, name="Adam", **kwargs):
+    def __init__(
+        self, learning_rate=0.001, beta_1=0.9, beta_2=0.999, epsilon=1e-7, amsgrad=False, name="Adam", **kwargs
+    ):
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self.amsgrad = amsgrad
 
@@ -83,7 +85,9 @@ class Adam(_Moments):
     def _resource_apply_sparse(self, grad, var, indices):
         rates = self._coefficients(var)
         m_now = self._decay_and_add(self.get_slot(var, "m"), rates["beta_1"], grad * rates["one_minus_beta_1"], indices)
-        v_now = self._decay_and_add(self.get_slot(var, "v"), rates["beta_2"], (grad * grad) * rates["one_minus_beta_2"], indices)
+        v_now = self._decay_and_add(
+            self.get_slot(var, "v"), rates["beta_2"], (grad * grad) * rates["one_minus_beta_2"], indices
+        )
         updates = [m_now, v_now]
         if self.amsgrad:
             largest = self.get_slot(var, "vhat")
@@ -145,7 +149,9 @@ class Nadam(_Moments):
         kwargs["decay"] = kwargs.pop("schedule_decay", 0.004)
         rate = kwargs.get("lr", learning_rate)
         if isinstance(rate, LearningRateSchedule):
-            raise ValueError("Nadam schedules its momentum itself: its learning rate is a number, not a LearningRateSchedule.")
+            raise ValueError(
+                "Nadam schedules its momentum itself: its learning rate is a number, not a LearningRateSchedule."
+            )
         super().__init__(learning_rate, beta_1, beta_2, epsilon, name, **kwargs)
         self._m_cache = None
 

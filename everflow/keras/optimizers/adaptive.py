@@ -103,7 +103,9 @@ class RMSprop(_MayLackSteps):
     _written_hypers = ("learning_rate", "decay", "rho", "momentum")
     _written_attributes = {"epsilon": "epsilon", "centered": "centered"}
 
-    def __init__(self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, name="RMSprop", **kwargs):
+    def __init__(
+        self, learning_rate=0.001, rho=0.9, momentum=0.0, epsilon=1e-7, centered=False, name="RMSprop", **kwargs
+    ):
         super().__init__(name, **kwargs)
         self._momentum = is_used(momentum)
         self._set_hypers(kwargs.get("lr", learning_rate), rho=rho, momentum=momentum)
@@ -128,8 +130,12 @@ class RMSprop(_MayLackSteps):
         """The update by one op, which momentum asks for."""
         slots = {"ms": "rms", "mom": "momentum", **({"mg": "mg"} if self.centered else {})}
         rates = {name: name for name in ("rho", "momentum", "epsilon")}
-        op = ("ResourceApply" if indices is None else "ResourceSparseApply") + ("CenteredRMSProp" if self.centered else "RMSProp")
-        return getattr(raw, op)(**self._op_arguments(grad, var, slots, rates, **({} if indices is None else {"indices": indices})))
+        op = ("ResourceApply" if indices is None else "ResourceSparseApply") + (
+            "CenteredRMSProp" if self.centered else "RMSProp"
+        )
+        return getattr(raw, op)(
+            **self._op_arguments(grad, var, slots, rates, **({} if indices is None else {"indices": indices}))
+        )
 
     def _resource_apply_dense(self, grad, var):
         if self._momentum:
@@ -176,7 +182,13 @@ class RMSprop(_MayLackSteps):
 class Ftrl(Optimizer):
     """Follow the regularised leader: many weights become exactly zero."""
 
-    _written_hypers = ("learning_rate", "decay", "learning_rate_power", "l1_regularization_strength", "l2_regularization_strength")
+    _written_hypers = (
+        "learning_rate",
+        "decay",
+        "learning_rate_power",
+        "l1_regularization_strength",
+        "l2_regularization_strength",
+    )
     _written_attributes = {
         "initial_accumulator_value": "_initial_accumulator_value",
         "l2_shrinkage_regularization_strength": "_l2_shrinkage_regularization_strength",
@@ -227,7 +239,11 @@ class Ftrl(Optimizer):
 
     def _apply_ftrl(self, kind, grad, var, **more):
         slots = {"accum": "accumulator", "linear": "linear"}
-        rates = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength", "lr_power": "learning_rate_power"}
+        rates = {
+            "l1": "l1_regularization_strength",
+            "l2": "l2_regularization_strength",
+            "lr_power": "learning_rate_power",
+        }
         if self._l2_shrinkage_regularization_strength > 0.0:
             kind, rates = kind + "V2", {**rates, "l2_shrinkage": "l2_shrinkage"}
         return getattr(raw, kind)(**self._op_arguments(grad, var, slots, rates, **more))

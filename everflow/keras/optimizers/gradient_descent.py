@@ -34,7 +34,9 @@ class SGD(Optimizer):
         return raw.ResourceApplyGradientDescent(var=var.handle, alpha=rate, delta=grad, use_locking=self._use_locking)
 
     def _with_momentum(self, grad, var):
-        return self._op_arguments(grad, var, {"accum": "momentum"}, {"momentum": "momentum"}, use_nesterov=self.nesterov)
+        return self._op_arguments(
+            grad, var, {"accum": "momentum"}, {"momentum": "momentum"}, use_nesterov=self.nesterov
+        )
 
     def _resource_apply_sparse_duplicate_indices(self, grad, var, indices):
         if self._momentum:

@@ -1,4 +1,6 @@
-"""The base of Keras's optimizers: hyperparameters that can change while training, slots next to weights, and the updates of weights."""
+"""The base of Keras's optimizers: hyperparameters that can change while training, slots next to weights, and the
+updates of weights.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,8 @@ _ARGUMENTS = {*_CLIPS, "lr", "decay"}
 class Optimizer:
     """Base of optimizers.
 
-    A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns ops that update a variable from
-    `_resource_apply_dense` and `_resource_apply_sparse`.
+    A subclass sets its hyperparameters with `_set_hyper`, makes slots in `_create_slots`, and returns ops that update a
+    variable from `_resource_apply_dense` and `_resource_apply_sparse`.
 
     >>> optimizer = tf.keras.optimizers.SGD(learning_rate=0.1)
     >>> v = tf.keras.backend.variable(2.0)
@@ -166,7 +168,9 @@ class Optimizer:
     @iterations.setter
     def iterations(self, variable):
         if self._iterations is not None:
-            raise RuntimeError(f"{self._name} has a variable that counts its steps already: `iterations` can be set only before.")
+            raise RuntimeError(
+                f"{self._name} has a variable that counts its steps already: `iterations` can be set only before."
+            )
         self._iterations = variable
         self._weights.append(variable)
 
@@ -177,9 +181,13 @@ class Optimizer:
         slots = self._slots.setdefault(_key(var), {})
         if slot_name not in slots:
             if isinstance(initializer, str) or callable(initializer):
-                initializer = functools.partial(initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype)
+                initializer = functools.partial(
+                    initializers.get(initializer), shape=var.shape, dtype=var.dtype.base_dtype
+                )
             with colocate_with(var):
-                slot = ResourceVariable(initializer, name=f"{_key(var)}/{slot_name}", dtype=var.dtype.base_dtype, trainable=False)
+                slot = ResourceVariable(
+                    initializer, name=f"{_key(var)}/{slot_name}", dtype=var.dtype.base_dtype, trainable=False
+                )
             K.track_variable(slot)
             slots[slot_name] = slot
             self._weights.append(slot)
@@ -321,7 +329,9 @@ class Optimizer:
         raise NotImplementedError
 
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
-        """An op that updates rows of a variable; the same row may be there several times, and such gradients are added up."""
+        """An op that updates rows of a variable; the same row may be there several times, and such gradients are added
+        up.
+        """
         rows, positions = array.unique(indices)
         summed = math.unsorted_segment_sum(grad, positions, array.shape(rows)[0])
         return self._resource_apply_sparse(summed, handle, rows)
@@ -351,7 +361,9 @@ class Optimizer:
         for variable in variables:
             if variable.dtype.base_dtype not in valid:
                 wanted = ", ".join(sorted(repr(dtype) for dtype in valid))
-                raise ValueError(f"Invalid type {variable.dtype.base_dtype!r} for {variable.name}, expected: [{wanted}].")
+                raise ValueError(
+                    f"Invalid type {variable.dtype.base_dtype!r} for {variable.name}, expected: [{wanted}]."
+                )
 
     # --- as data ----------------------------------------------------------------------------
 
@@ -412,7 +424,10 @@ def _with_gradients(grads_and_vars):
         raise ValueError(f"No gradients provided for any variable: {[v.name for _, v in grads_and_vars]}.")
     missing = [var.name for grad, var in grads_and_vars if grad is None]
     if missing:
-        logging.warning("Gradients do not exist for variables %s: the loss doesn't depend on them, and they stay as they are.", missing)
+        logging.warning(
+            "Gradients do not exist for variables %s: the loss doesn't depend on them, and they stay as they are.",
+            missing,
+        )
     return kept
 
 

@@ -40,22 +40,36 @@ def _of_train(class_name, function_name, **arguments):
 
         # The function below the one that, in eager mode, waits for the step.
         decay = inspect.unwrap(getattr(learning_rate, function_name))
-        return decay(self.initial_learning_rate, step, **{name: getattr(self, name) for name in arguments}, name=self.name)
+        return decay(
+            self.initial_learning_rate, step, **{name: getattr(self, name) for name in arguments}, name=self.name
+        )
 
     def get_config(self):
         return {name: getattr(self, name) for name in parameters}
 
     start = constructor(parameters, lambda self, **given: self.__dict__.update(given))
     members = {"__init__": start, "__call__": __call__, "get_config": get_config, "__module__": __name__}
-    return type(class_name, (LearningRateSchedule,), {**members, "__doc__": f"The learning rate of `tf.train.{function_name}`."})
+    return type(
+        class_name, (LearningRateSchedule,), {**members, "__doc__": f"The learning rate of `tf.train.{function_name}`."}
+    )
 
 
-ExponentialDecay = _of_train("ExponentialDecay", "exponential_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False)
-InverseTimeDecay = _of_train("InverseTimeDecay", "inverse_time_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False)
-PolynomialDecay = _of_train("PolynomialDecay", "polynomial_decay", decay_steps=REQUIRED, end_learning_rate=0.0001, power=1.0, cycle=False)
+ExponentialDecay = _of_train(
+    "ExponentialDecay", "exponential_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False
+)
+InverseTimeDecay = _of_train(
+    "InverseTimeDecay", "inverse_time_decay", decay_steps=REQUIRED, decay_rate=REQUIRED, staircase=False
+)
+PolynomialDecay = _of_train(
+    "PolynomialDecay", "polynomial_decay", decay_steps=REQUIRED, end_learning_rate=0.0001, power=1.0, cycle=False
+)
 CosineDecay = _of_train("CosineDecay", "cosine_decay", decay_steps=REQUIRED, alpha=0.0)
-CosineDecayRestarts = _of_train("CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=REQUIRED, t_mul=2.0, m_mul=1.0, alpha=0.0)
-LinearCosineDecay = _of_train("LinearCosineDecay", "linear_cosine_decay", decay_steps=REQUIRED, num_periods=0.5, alpha=0.0, beta=0.001)
+CosineDecayRestarts = _of_train(
+    "CosineDecayRestarts", "cosine_decay_restarts", first_decay_steps=REQUIRED, t_mul=2.0, m_mul=1.0, alpha=0.0
+)
+LinearCosineDecay = _of_train(
+    "LinearCosineDecay", "linear_cosine_decay", decay_steps=REQUIRED, num_periods=0.5, alpha=0.0, beta=0.001
+)
 NoisyLinearCosineDecay = _of_train(
     "NoisyLinearCosineDecay",
     "noisy_linear_cosine_decay",
@@ -73,7 +87,9 @@ class PiecewiseConstantDecay(LearningRateSchedule):
 
     def __init__(self, boundaries, values, name=None):
         if len(boundaries) != len(values) - 1:
-            raise ValueError(f"{len(boundaries)} boundaries need {len(boundaries) + 1} values, one more: there are {len(values)}.")
+            raise ValueError(
+                f"{len(boundaries)} boundaries need {len(boundaries) + 1} values, one more: there are {len(values)}."
+            )
         self.boundaries = boundaries
         self.values = values
         self.name = name
@@ -103,4 +119,6 @@ def serialize(learning_rate_schedule):
 
 def deserialize(config, custom_objects=None):
     """A schedule from what `serialize` gave."""
-    return deserialize_keras_object(config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="decay")
+    return deserialize_keras_object(
+        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="decay"
+    )

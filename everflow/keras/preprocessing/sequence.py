@@ -11,7 +11,8 @@ from everflow.keras.utils.sequences import Sequence
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
-    """Sequences as rows of an array: shorter ones are filled, longer ones cut, at the beginning ("pre") or the end ("post").
+    """Sequences as rows of an array: shorter ones are filled, longer ones cut, at the beginning ("pre") or the end
+    ("post").
 
     >>> tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]])
     array([[0, 1],
@@ -27,7 +28,9 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
     sample_shape = next((np.asarray(sequence).shape[1:] for sequence in sequences if len(sequence)), ())
     is_text = np.issubdtype(dtype, np.str_) if not isinstance(dtype, str) else dtype.startswith(("str", "U", "<U"))
     if isinstance(value, str) and dtype is not object and not is_text:
-        raise ValueError(f"Text as `value`, {value!r}, doesn't go with dtype={dtype}: strings of any length need dtype=object.")
+        raise ValueError(
+            f"Text as `value`, {value!r}, doesn't go with dtype={dtype}: strings of any length need dtype=object."
+        )
     result = np.full((len(sequences), maxlen, *sample_shape), value, dtype=dtype)
     for row, sequence in enumerate(sequences):
         if not len(sequence):
@@ -36,7 +39,9 @@ def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncati
             raise ValueError(f'Truncating type "{truncating}" not understood')
         kept = np.asarray(sequence[-maxlen:] if truncating == "pre" else sequence[:maxlen], dtype=dtype)
         if kept.shape[1:] != sample_shape:
-            raise ValueError(f"Elements of sequence {row} have shape {kept.shape[1:]}, those of the first one {sample_shape}.")
+            raise ValueError(
+                f"Elements of sequence {row} have shape {kept.shape[1:]}, those of the first one {sample_shape}."
+            )
         if padding == "post":
             result[row, : len(kept)] = kept
         elif padding == "pre":
@@ -56,7 +61,14 @@ def make_sampling_table(size, sampling_factor=1e-05):
 
 
 def skipgrams(
-    sequence, vocabulary_size, window_size=4, negative_samples=1.0, shuffle=True, categorical=False, sampling_table=None, seed=None
+    sequence,
+    vocabulary_size,
+    window_size=4,
+    negative_samples=1.0,
+    shuffle=True,
+    categorical=False,
+    sampling_table=None,
+    seed=None,
 ):
     """Pairs of a word and one near it, labelled 1, and pairs with random words, labelled 0."""
     couples, labels = [], []
@@ -101,7 +113,9 @@ class TimeseriesGenerator(Sequence):
         batch_size=128,
     ):
         if len(data) != len(targets):
-            raise ValueError(f"A time series has a target for each step; there are {len(data)} steps and {len(targets)} targets.")
+            raise ValueError(
+                f"A time series has a target for each step; there are {len(data)} steps and {len(targets)} targets."
+            )
         self.data, self.targets, self.length = data, targets, length
         self.sampling_rate, self.stride = sampling_rate, stride
         # Rows that can be targets: the first has a whole window before it.

@@ -54,7 +54,15 @@ class Tokenizer:
     """
 
     def __init__(
-        self, num_words=None, filters=_FILTERS, lower=True, split=" ", char_level=False, oov_token=None, document_count=0, **kwargs
+        self,
+        num_words=None,
+        filters=_FILTERS,
+        lower=True,
+        split=" ",
+        char_level=False,
+        oov_token=None,
+        document_count=0,
+        **kwargs,
     ):
         if "nb_words" in kwargs:
             num_words = kwargs.pop("nb_words")
@@ -139,7 +147,8 @@ class Tokenizer:
         return self.sequences_to_matrix(self.texts_to_sequences(texts), mode=mode)
 
     def sequences_to_matrix(self, sequences, mode="binary"):
-        """A row for each sequence and a column for each number: whether it is there ("binary"), how often ("count"), its share ("freq"), or
+        """A row for each sequence and a column for each number: whether it is there ("binary"), how often ("count"),
+        its share ("freq"), or
         how telling it is ("tfidf")."""
         if not self.num_words and not self.word_index:
             raise ValueError(
@@ -147,7 +156,9 @@ class Tokenizer:
             )
         size = self.num_words or len(self.word_index) + 1
         if mode == "tfidf" and not self.document_count:
-            raise ValueError('Mode "tfidf" needs counts of documents: let the Tokenizer see texts first (`fit_on_texts`).')
+            raise ValueError(
+                'Mode "tfidf" needs counts of documents: let the Tokenizer see texts first (`fit_on_texts`).'
+            )
         matrix = np.zeros((len(sequences), size))
         for row, sequence in enumerate(sequences):
             if not sequence:
@@ -193,7 +204,10 @@ class Tokenizer:
 def tokenizer_from_json(json_string):
     """A tokenizer from what `to_json` gave."""
     config = json.loads(json_string)["config"]
-    state = {name: json.loads(config.pop(name)) for name in ("word_counts", "word_docs", "index_docs", "index_word", "word_index")}
+    state = {
+        name: json.loads(config.pop(name))
+        for name in ("word_counts", "word_docs", "index_docs", "index_word", "word_index")
+    }
     tokenizer = Tokenizer(**config)
     tokenizer.word_counts = collections.OrderedDict(state["word_counts"])
     tokenizer.word_docs = collections.defaultdict(int, state["word_docs"])

@@ -1,4 +1,6 @@
-"""`tf.keras.experimental.export_saved_model`: a model as graphs for training, evaluating and serving, with its configuration beside them."""
+"""`tf.keras.experimental.export_saved_model`: a model as graphs for training, evaluating and serving, with its
+configuration beside them.
+"""
 
 from __future__ import annotations
 
@@ -31,8 +33,11 @@ _TRAIN_OP = "__saved_model_train_op"
 _SIGNATURES = {"train": ("train", "tensorflow/supervised/training"), "eval": ("eval", "tensorflow/supervised/eval")}
 
 
-def export_saved_model(model, saved_model_path, custom_objects=None, as_text=False, input_signature=None, serving_only=False):
-    """Write a model as a SavedModel: a graph for each of training, evaluating and serving, the weights, and the configuration.
+def export_saved_model(
+    model, saved_model_path, custom_objects=None, as_text=False, input_signature=None, serving_only=False
+):
+    """Write a model as a SavedModel: a graph for each of training, evaluating and serving, the weights, and the
+    configuration.
 
     `serving_only` writes what servers need, which models of a program's own class can give, too.
 
@@ -49,9 +54,13 @@ def export_saved_model(model, saved_model_path, custom_objects=None, as_text=Fal
                 f"Model {model.name} has no weights yet: call it on inputs, call `build(input_shape)`, or give its first "
                 "layer an `input_shape`."
             )
-        raise NotImplementedError("Models with a `call` of their own can only be exported for serving: with serving_only=True.")
+        raise NotImplementedError(
+            "Models with a `call` of their own can only be exported for serving: with serving_only=True."
+        )
     if input_signature is not None:
-        raise NotImplementedError("Models with inputs of other shapes than their own can't be exported: leave `input_signature` out.")
+        raise NotImplementedError(
+            "Models with inputs of other shapes than their own can't be exported: leave `input_signature` out."
+        )
     builder = SavedModelBuilder(saved_model_path)
     checkpoint = os.path.join(saved_model_path, constants.VARIABLES_DIRECTORY, constants.VARIABLES_FILENAME)
     file_io.recursive_create_dir(os.path.dirname(checkpoint))
@@ -59,7 +68,9 @@ def export_saved_model(model, saved_model_path, custom_objects=None, as_text=Fal
     builder._has_saved_variables = True
     trains = isinstance(model.optimizer, (Optimizer, TFOptimizer))
     if model.optimizer and not trains:
-        logging.warning(f"Only the graph for serving is exported: {model.optimizer!r} is neither a Keras optimizer nor one of tf.train.")
+        logging.warning(
+            f"Only the graph for serving is exported: {model.optimizer!r} is neither a Keras optimizer nor one of tf.train."
+        )
     config = model.optimizer.get_config() if isinstance(model.optimizer, Optimizer) else None
     for mode in [*(["train", "eval"] if trains else []), "serve"]:
         with Graph().as_default():
@@ -78,7 +89,9 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
     if mode == "serve":
         name, signature = (
             "serving_default",
-            predict_signature_def(dict(zip(clone.input_names, clone.inputs)), dict(zip(clone.output_names, clone.outputs))),
+            predict_signature_def(
+                dict(zip(clone.input_names, clone.inputs)), dict(zip(clone.output_names, clone.outputs))
+            ),
         )
     else:
         arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
@@ -88,7 +101,11 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
             train_op = clone.train_function.updates_op
         name, signature = _supervised(clone, mode)
     tree, known = ObjectTree(clone), open_checkpoint(checkpoint)
-    held = {key: tree.objects[i] for i, _, key, _, _ in tree.saveables() if isinstance(tree.objects[i], Variable) and known.has(key)}
+    held = {
+        key: tree.objects[i]
+        for i, _, key, _, _ in tree.saveables()
+        if isinstance(tree.objects[i], Variable) and known.has(key)
+    }
     builder.add_meta_graph(
         [{"train": tag_constants.TRAINING, "eval": tag_constants.EVAL, "serve": tag_constants.SERVING}[mode]],
         signature_def_map={name: signature},
@@ -102,7 +119,10 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
 
 def _supervised(clone, mode):
     """The signature of a graph that also takes targets and gives the loss and metrics."""
-    inputs = {**dict(zip(clone.input_names, clone.inputs)), **{f"{e.name}_target": e.target for e in clone._endpoints if e.is_fed}}
+    inputs = {
+        **dict(zip(clone.input_names, clone.inputs)),
+        **{f"{e.name}_target": e.target for e in clone._endpoints if e.is_fed},
+    }
     outputs = {"loss": clone.total_loss}
     outputs |= {f"predictions/{name}": tensor for name, tensor in zip(clone.output_names, clone.outputs)}
     for metric in clone.metrics:

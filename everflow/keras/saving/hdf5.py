@@ -115,7 +115,9 @@ def _pairs(group, name, layer, number):
     version = _text(group.attrs["keras_version"]) if "keras_version" in group.attrs else "1"
     values, weights = _converted(layer, _load_arrays(group, name), version), _weights_in_file_order(layer)
     if len(values) != len(weights):
-        raise ValueError(f"Layer #{number}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}.")
+        raise ValueError(
+            f"Layer #{number}, {layer.name}, has {len(weights)} weights; {name} in the file has {len(values)}."
+        )
     return zip(weights, values)
 
 
@@ -163,7 +165,12 @@ def _converted(layer, values, version):
     if kind in ("Bidirectional", "TimeDistributed") or hasattr(layer, "layers"):
         return values
     shapes = [tuple(w.shape.as_list()) for w in _weights_in_file_order(layer)]
-    if len(values) == 3 and len(shapes) == 3 and values[2].shape != shapes[2] and kind in ("LSTM", "CuDNNLSTM", "GRU", "CuDNNGRU"):
+    if (
+        len(values) == 3
+        and len(shapes) == 3
+        and values[2].shape != shapes[2]
+        and kind in ("LSTM", "CuDNNLSTM", "GRU", "CuDNNGRU")
+    ):
         return _between_cudnn(kind, values, shapes[2])
     return values
 
@@ -203,7 +210,9 @@ def _between_cudnn(kind, values, shape):
         return [kernel, recurrent, bias.reshape((2, -1))]
     if not from_cudnn and bias.ndim == 2:
         return [kernel, recurrent, bias.flatten()]
-    raise ValueError(f"The bias in the file has shape {bias.shape}, that of the layer {shape}: `reset_after` must be the same.")
+    raise ValueError(
+        f"The bias in the file has shape {bias.shape}, that of the layer {shape}: `reset_after` must be the same."
+    )
 
 
 # --- models -----------------------------------------------------------------------------------
@@ -234,7 +243,9 @@ def save_model(model, path, overwrite=True, include_optimizer=True):
                 file.attrs["training_config"] = json.dumps(training_config(model), default=default).encode("utf8")
                 weights = model.optimizer.weights
                 if weights:
-                    _save_arrays(file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights])
+                    _save_arrays(
+                        file.create_group("optimizer_weights"), weights, [w.name.encode("utf8") for w in weights]
+                    )
         file.flush()
     finally:
         if file is not path:
@@ -288,7 +299,9 @@ def load_model(path, custom_objects=None, compile=True):
             try:
                 model.optimizer.set_weights(values)
             except ValueError as error:
-                logging.warning(f"The state of the optimizer in the file doesn't fit ({error}): the optimizer begins anew.")
+                logging.warning(
+                    f"The state of the optimizer in the file doesn't fit ({error}): the optimizer begins anew."
+                )
         return model
     finally:
         if file is not path:
@@ -297,7 +310,9 @@ def load_model(path, custom_objects=None, compile=True):
 
 def warn_of_missing_training(model):
     """Say that a file has nothing for `compile`."""
-    logging.warning(f"The file has no training configuration: call `compile` before {model.name} is trained or evaluated.")
+    logging.warning(
+        f"The file has no training configuration: call `compile` before {model.name} is trained or evaluated."
+    )
 
 
 def _make_optimizer_weights(model):

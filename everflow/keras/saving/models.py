@@ -18,7 +18,11 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
     if save_format in ("tf", "tensorflow"):
         saved_model.save_model(model, filepath, overwrite, include_optimizer, signatures)
         return
-    if not model._is_graph_network and type(model).__name__ != "Sequential" or (type(model).__name__ == "Sequential" and not model.built):
+    if (
+        not model._is_graph_network
+        and type(model).__name__ != "Sequential"
+        or (type(model).__name__ == "Sequential" and not model.built)
+    ):
         raise NotImplementedError(
             f"An HDF5 file holds a model as a graph of layers, and {model.name} has none: either a `call` of its own, or no "
             'input shape yet. `save_weights` saves its weights, save_format="tf" a model with its traced functions.'
@@ -27,7 +31,8 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
 
 
 def load_model(filepath, custom_objects=None, compile=True):
-    """The model in a file that `save_model` wrote; `custom_objects` are the program's own classes and functions by name.
+    """The model in a file that `save_model` wrote; `custom_objects` are the program's own classes and functions by
+    name.
 
     >>> model = tf.keras.models.load_model("model.h5")
     """

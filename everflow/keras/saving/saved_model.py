@@ -1,7 +1,8 @@
-"""Keras models as SavedModels: what a layer adds to the file so that TensorFlow and we can make it again, and models from such files.
+"""Keras models as SavedModels: what a layer adds to the file so that TensorFlow and we can make it again, and models
+from such files.
 
-Each layer takes along its configuration and its `call`, traced for training and for use. A model whose layers' classes are known is made
-from the configuration; any other is revived from its traced functions.
+Each layer takes along its configuration and its `call`, traced for training and for use. A model whose layers' classes
+are known is made from the configuration; any other is revived from its traced functions.
 """
 
 from __future__ import annotations
@@ -63,7 +64,9 @@ def identity(layer):
     with contextlib.suppress(NotImplementedError):
         about["config"] = layer.get_config()
     spec = layer.input_spec
-    about["input_spec"] = nest.map_structure(lambda s: s and {"class_name": "InputSpec", "config": s.get_config()}, spec)
+    about["input_spec"] = nest.map_structure(
+        lambda s: s and {"class_name": "InputSpec", "config": s.get_config()}, spec
+    )
     about["activity_regularizer"] = layer._activity_regularizer and {
         "class_name": type(layer._activity_regularizer).__name__,
         "config": layer._activity_regularizer.get_config(),
@@ -89,11 +92,18 @@ def branches(layer):
     }
     functions = {}
     if not isinstance(layer, Metric):
-        functions = {"__call__": _call_function(layer, False), "call_and_return_all_conditional_losses": _call_function(layer, True)}
+        functions = {
+            "__call__": _call_function(layer, False),
+            "call_and_return_all_conditional_losses": _call_function(layer, True),
+        }
     if _is_network(layer):
         functions["_default_save_signature"] = _serving_function(layer)
     api = AutoTrackable()
-    aliases = {"call_and_return_conditional_losses": functions.get("call_and_return_all_conditional_losses")} if functions else {}
+    aliases = (
+        {"call_and_return_conditional_losses": functions.get("call_and_return_all_conditional_losses")}
+        if functions
+        else {}
+    )
     for name, value in {**inner, **lists, **functions, **aliases}.items():
         setattr(api, name, value)
     return [*lists.items(), ("keras_api", api), *functions.items()]
@@ -124,7 +134,10 @@ def _loss_function(make):
 def _input_specs(layer):
     """The structure of TensorSpecs that a layer was first called with; None where it never was."""
     if getattr(layer, "inputs", None):
-        specs = [TensorSpec(x.shape, x.dtype.base_dtype, name) for x, name in zip(layer.inputs, layer.input_names, strict=True)]
+        specs = [
+            TensorSpec(x.shape, x.dtype.base_dtype, name)
+            for x, name in zip(layer.inputs, layer.input_names, strict=True)
+        ]
         return specs[0] if len(specs) == 1 else specs
     return layer.__dict__.get("_first_inputs")
 
@@ -155,7 +168,10 @@ def _call_function(layer, with_losses):
 def _as_before(layer):
     """A context after which a layer has forgotten the losses and updates that calls in it added."""
     layers = [inner for inner in [layer, *layer.submodules] if hasattr(inner, "_updates")]
-    kept = [(inner, list(inner._losses), list(inner._updates), list(inner._metrics), dict(inner._metrics_tensors)) for inner in layers]
+    kept = [
+        (inner, list(inner._losses), list(inner._updates), list(inner._metrics), dict(inner._metrics_tensors))
+        for inner in layers
+    ]
     for inner in layers:
         inner._losses[:] = []
     try:
@@ -169,7 +185,9 @@ def _as_before(layer):
 
 def _serving_function(model):
     """The function of a model that servers call: named inputs, named outputs."""
-    specs = [TensorSpec(x.shape, x.dtype.base_dtype, name) for x, name in zip(model.inputs, model.input_names, strict=True)]
+    specs = [
+        TensorSpec(x.shape, x.dtype.base_dtype, name) for x, name in zip(model.inputs, model.input_names, strict=True)
+    ]
 
     def _wrapped_model(*args):
         given = list(args)
@@ -197,7 +215,9 @@ def load_model(folder, custom_objects=None, compile=True):
     model = _from_config(about, custom_objects) or _revived(loader, about)
     held = {child.local_name: child.node_id for child in loader.nodes[0].children}
     numbers = [child.node_id for child in loader.nodes[held["variables"]].children]
-    K.batch_set_value([(variable, loader.value(number)) for variable, number in zip(model.weights, numbers, strict=True)])
+    K.batch_set_value(
+        [(variable, loader.value(number)) for variable, number in zip(model.weights, numbers, strict=True)]
+    )
     training = about.get("training_config")
     if compile and training is not None:
         optimizer = optimizers.deserialize(training["optimizer_config"], custom_objects=custom_objects)
@@ -243,7 +263,9 @@ def _revived(loader, about):
                 outputs, losses = function(inputs)
             elif isinstance(training, Tensor):
                 flat = K.in_train_phase(
-                    lambda: nest.flatten(function(inputs, training=True)), lambda: nest.flatten(function(inputs, training=False)), training
+                    lambda: nest.flatten(function(inputs, training=True)),
+                    lambda: nest.flatten(function(inputs, training=False)),
+                    training,
                 )
                 outputs, losses = nest.pack_sequence_as(function._concretes[0].structured_outputs, nest.flatten(flat))
             else:

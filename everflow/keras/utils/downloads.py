@@ -37,7 +37,9 @@ def get_file(
     path = unpacked + ".tar.gz" if untar else unpacked
     if os.path.exists(path):
         if file_hash is not None and not validate_file(path, file_hash, algorithm=hash_algorithm):
-            print(f"{path} has another {hash_algorithm} checksum than {file_hash}: it is incomplete or outdated, and fetched again.")
+            print(
+                f"{path} has another {hash_algorithm} checksum than {file_hash}: it is incomplete or outdated, and fetched again."
+            )
             _download(path, origin)
     else:
         print("Downloading data from", origin)
@@ -91,7 +93,13 @@ def _extract_archive(file_path, path=".", archive_format="auto"):
     """Unpack a tar or zip archive; False where the file is neither."""
     if archive_format is None:
         return False
-    formats = ["tar", "zip"] if archive_format == "auto" else [archive_format] if isinstance(archive_format, str) else archive_format
+    formats = (
+        ["tar", "zip"]
+        if archive_format == "auto"
+        else [archive_format]
+        if isinstance(archive_format, str)
+        else archive_format
+    )
     for kind in formats:
         if kind == "tar" and tarfile.is_tarfile(file_path):
             with tarfile.open(file_path) as archive:

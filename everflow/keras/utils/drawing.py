@@ -15,7 +15,9 @@ def _pydot():
     raise ImportError("Drawing models needs the Python package pydot (pip install pydot) and the programs of Graphviz.")
 
 
-def model_to_dot(model, show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96, subgraph=False):
+def model_to_dot(
+    model, show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96, subgraph=False
+):
     """A model as a `pydot` graph, a box for each layer."""
     pydot = _pydot()
     from everflow.keras.engine.network import Network  # loads google_crc32c
@@ -33,7 +35,9 @@ def model_to_dot(model, show_shapes=False, show_layer_names=True, rankdir="TB", 
         dot.set_node_defaults(shape="record")
     layers = getattr(model, "layers", None)
     if isinstance(model, Sequential) and not model.built:
-        raise ValueError("A Sequential model that isn't built yet can't be drawn: give its first layer an input_shape, or call it")
+        raise ValueError(
+            "A Sequential model that isn't built yet can't be drawn: give its first layer an input_shape, or call it"
+        )
     if not layers or not getattr(model, "_is_graph_network", True):
         dot.add_node(pydot.Node(str(id(model)), label=model.name))
         return dot
@@ -71,7 +75,9 @@ def _label(layer, show_shapes, show_layer_names):
     return f"{label}\n|{{input:|output:}}|{{{{{text('input_shape')}}}|{{{text('output_shape')}}}}}"
 
 
-def plot_model(model, to_file="model.png", show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96):
+def plot_model(
+    model, to_file="model.png", show_shapes=False, show_layer_names=True, rankdir="TB", expand_nested=False, dpi=96
+):
     """Write a picture of a model to a file; in a notebook, it is shown too."""
     dot = model_to_dot(model, show_shapes, show_layer_names, rankdir, expand_nested, dpi)
     extension = os.path.splitext(to_file)[1][1:]

@@ -41,7 +41,9 @@ def _next(uid):
 
 
 def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
-    """End the processes of all workers: those that were asked to, and, with `use_sigkill`, those that don't within the grace period."""
+    """End the processes of all workers: those that were asked to, and, with `use_sigkill`, those that don't within the
+    grace period.
+    """
     processes = [process for pool in list(_pools) for process in pool._pool or []]
     for pool in list(_pools):
         pool.terminate()
@@ -73,7 +75,9 @@ class SequenceEnqueuer(abc.ABC):
     def _make_pool(self, workers):
         if not self.use_multiprocessing:
             return multiprocessing.pool.ThreadPool(workers)
-        pool = multiprocessing.Pool(workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed))
+        pool = multiprocessing.Pool(
+            workers, initializer=_share_with_process, initargs=({self.uid: self.sequence}, self._random_seed)
+        )
         _pools.add(pool)
         return pool
 

@@ -1,4 +1,6 @@
-"""What layers that programs write import from inside Keras: sizes of convolutions, shapes as tuples, choices made early."""
+"""What layers that programs write import from inside Keras: sizes of convolutions, shapes as tuples, choices made
+early.
+"""
 
 from __future__ import annotations
 
@@ -67,7 +69,9 @@ def convert_shapes(input_shape, to_tuples=True):
 
 
 def shape_type_conversion(fn):
-    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and what is returned becomes TensorShapes."""
+    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and what is returned becomes
+    TensorShapes.
+    """
 
     @functools.wraps(fn)
     def wrapper(instance, input_shape):

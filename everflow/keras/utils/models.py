@@ -35,7 +35,11 @@ def convert_all_kernels_in_model(model):
     """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
     names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
     K.batch_set_value(
-        [(layer.kernel, convert_kernel(K.get_value(layer.kernel))) for layer in model.layers if type(layer).__name__ in names]
+        [
+            (layer.kernel, convert_kernel(K.get_value(layer.kernel)))
+            for layer in model.layers
+            if type(layer).__name__ in names
+        ]
     )
 
 
@@ -60,7 +64,9 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
     wanted = ["/cpu:0"] + [f"/gpu:{i}" for i in ids]
     for name in wanted:
         if name not in available:
-            raise ValueError(f"`multi_gpu_model` with gpus={gpus} needs the devices {wanted}; this machine has {available}.")
+            raise ValueError(
+                f"`multi_gpu_model` with gpus={gpus} needs the devices {wanted}; this machine has {available}."
+            )
     if cpu_relocation:
         with device("/cpu:0"):
             model = clone_model(model)
@@ -69,7 +75,9 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
         shape = array.shape(data)
         step = shape[:1] // parts
         size = shape[:1] - step * i if i == parts - 1 else step
-        return array.slice(data, array.concat([step * i, shape[1:] * 0], axis=0), array.concat([size, shape[1:]], axis=0))
+        return array.slice(
+            data, array.concat([step * i, shape[1:] * 0], axis=0), array.concat([size, shape[1:]], axis=0)
+        )
 
     outputs = [[] for _ in model.outputs]
     for i, gpu in enumerate(ids):
@@ -77,7 +85,11 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
             inputs = []
             for x in model.inputs:
                 with device(x.device):
-                    inputs.append(layers.Lambda(part, output_shape=tuple(x.shape.as_list())[1:], arguments={"i": i, "parts": count})(x))
+                    inputs.append(
+                        layers.Lambda(
+                            part, output_shape=tuple(x.shape.as_list())[1:], arguments={"i": i, "parts": count}
+                        )(x)
+                    )
             replica = model(inputs if len(inputs) > 1 else inputs[0])
             for place, output in enumerate(replica if isinstance(replica, list) else [replica]):
                 outputs[place].append(output)

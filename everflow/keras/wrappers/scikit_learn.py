@@ -33,7 +33,13 @@ class BaseWrapper:
 
     def check_params(self, params):
         """ValueError for arguments that none of the functions takes."""
-        functions = [Sequential.fit, Sequential.predict, Sequential.predict_classes, Sequential.evaluate, self._builder()]
+        functions = [
+            Sequential.fit,
+            Sequential.predict,
+            Sequential.predict_classes,
+            Sequential.evaluate,
+            self._builder(),
+        ]
         for name in params:
             if name != "nb_epoch" and not any(_takes(function, name) for function in functions):
                 raise ValueError(f"{name} is not a legal parameter")

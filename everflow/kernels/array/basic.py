@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
 
-# What torch calls each type whose arithmetic and scatters it lacks on unsigned integers, by the signed type of that width.
+# What torch calls each type whose arithmetic and scatters it lacks on unsigned integers, by the signed type of that
+# width.
 _SIGNED = {torch.uint16: torch.int16, torch.uint32: torch.int32, torch.uint64: torch.int64}
 
 
@@ -140,7 +141,9 @@ def _filled_dims(tensor: AnyTensor, dims: list[int]) -> list[int]:
         else:
             missing, rest = divmod(count, known)
             if rest:
-                raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}")
+                raise invalid(
+                    f"Input to reshape is a tensor with {count} values, but the requested shape requires a multiple of {known}"
+                )
         return [missing if d == -1 else d for d in dims]
     if known != count:
         raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has {known}")
@@ -159,7 +162,10 @@ def expand_dims(input: AnyTensor, dim: torch.Tensor) -> AnyTensor:
 def squeeze(input: AnyTensor, *, squeeze_dims: list[int]) -> AnyTensor:
     if not squeeze_dims:
         return input.squeeze()
-    axes = [wrap_axis(a, input.ndim, "Tried to squeeze dim index {axis} for tensor with {rank} dimensions.") for a in squeeze_dims]
+    axes = [
+        wrap_axis(a, input.ndim, "Tried to squeeze dim index {axis} for tensor with {rank} dimensions.")
+        for a in squeeze_dims
+    ]
     for axis in axes:
         if input.shape[axis] != 1:
             raise invalid(f"Can not squeeze dim[{axis}], expected a dimension of 1, got {input.shape[axis]}")
@@ -194,7 +200,9 @@ def broadcast_gradient_args(s0: torch.Tensor, s1: torch.Tensor) -> tuple[torch.T
     if first == second:
         return s0.new_empty(0), s0.new_empty(0)
     axes = [], []
-    for i, (a, b) in enumerate(zip([1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second, strict=True)):
+    for i, (a, b) in enumerate(
+        zip([1] * (rank - len(first)) + first, [1] * (rank - len(second)) + second, strict=True)
+    ):
         if a == b:
             if a == 1:
                 axes[0].append(i)
@@ -359,7 +367,11 @@ def unpack(value: AnyTensor, *, axis: int, num: int) -> list[AnyTensor]:
 
 @kernel("Split", result=view(1))
 def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> Sequence[AnyTensor]:
-    axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
+    axis = wrap_axis(
+        int(split_dim.reshape(())),
+        value.ndim,
+        "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}",
+    )
     if value.shape[axis] % num_split:
         raise invalid(
             f"Number of ways to split should evenly divide the split dimension, but got split_dim {axis} (size = {value.shape[axis]}) "
@@ -374,8 +386,14 @@ def split(split_dim: torch.Tensor, value: AnyTensor, *, num_split: int) -> Seque
 
 
 @kernel("SplitV", result=view(0))
-def split_v(value: AnyTensor, size_splits: torch.Tensor, split_dim: torch.Tensor, *, num_split: int) -> Sequence[AnyTensor]:
-    axis = wrap_axis(int(split_dim.reshape(())), value.ndim, "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}")
+def split_v(
+    value: AnyTensor, size_splits: torch.Tensor, split_dim: torch.Tensor, *, num_split: int
+) -> Sequence[AnyTensor]:
+    axis = wrap_axis(
+        int(split_dim.reshape(())),
+        value.ndim,
+        "-input rank(-{rank}) <= split_dim < input rank ({rank}), but got {axis}",
+    )
     sizes, total = dims_of(size_splits.reshape(-1)), value.shape[axis]
     if len(sizes) != num_split:
         raise invalid(f"size_splits must have {num_split} elements, got {len(sizes)}")

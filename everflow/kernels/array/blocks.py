@@ -39,7 +39,9 @@ def _space_to_batch(input: AnyTensor, blocks: list[int], paddings: list[list[int
         if d % b:
             raise invalid(f"padded_shape[{i}]={d} is not divisible by block_shape[{i}]={b}")
     batch = input.shape[0]
-    split = input.reshape(batch, *itertools.chain.from_iterable((d // b, b) for d, b in zip(dims, blocks, strict=True)), *rest)
+    split = input.reshape(
+        batch, *itertools.chain.from_iterable((d // b, b) for d, b in zip(dims, blocks, strict=True)), *rest
+    )
     order = [*range(2, 2 * spatial + 1, 2), 0, *range(1, 2 * spatial, 2), *range(2 * spatial + 1, split.ndim)]
     out = split.transpose(order) if is_text(split) else split.permute(order)
     return out.reshape(batch * int(np.prod(blocks)), *(d // b for d, b in zip(dims, blocks, strict=True)), *rest)
@@ -52,7 +54,11 @@ def _batch_to_space(input: AnyTensor, blocks: list[int], crops: list[list[int]])
         raise invalid(f"Input batch dimension ({input.shape[0]}) is not divisible by product of block sizes ({count})")
     batch, dims, rest = input.shape[0] // count, tuple(input.shape[1 : 1 + spatial]), tuple(input.shape[1 + spatial :])
     split = input.reshape(*blocks, batch, *dims, *rest)
-    order = [spatial, *itertools.chain.from_iterable((spatial + 1 + i, i) for i in range(spatial)), *range(2 * spatial + 1, split.ndim)]
+    order = [
+        spatial,
+        *itertools.chain.from_iterable((spatial + 1 + i, i) for i in range(spatial)),
+        *range(2 * spatial + 1, split.ndim),
+    ]
     whole = (split.transpose(order) if is_text(split) else split.permute(order)).reshape(
         batch, *(d * b for d, b in zip(dims, blocks, strict=True)), *rest
     )
@@ -115,9 +121,13 @@ def space_to_depth(input: AnyTensor, *, block_size: int, data_format: str) -> An
     if h % b or w % b:
         raise invalid(f"Image width {w} and height {h} should be divisible by block_size: {b}")
     if data_format == "NHWC":
-        return _permute(input.reshape(n, h // b, b, w // b, b, c), (0, 1, 3, 2, 4, 5)).reshape(n, h // b, w // b, b * b * c)
+        return _permute(input.reshape(n, h // b, b, w // b, b, c), (0, 1, 3, 2, 4, 5)).reshape(
+            n, h // b, w // b, b * b * c
+        )
     if data_format == "NCHW":
-        return _permute(input.reshape(n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)).reshape(n, b * b * c, h // b, w // b)
+        return _permute(input.reshape(n, c, h // b, b, w // b, b), (0, 3, 5, 1, 2, 4)).reshape(
+            n, b * b * c, h // b, w // b
+        )
     split = input.reshape(n, groups, h // b, b, w // b, b, lanes)
     return _permute(split, (0, 3, 5, 1, 2, 4, 6)).reshape(n, b * b * groups, h // b, w // b, lanes)
 
@@ -154,7 +164,9 @@ def _windows(size: int, kernel_size: int, stride: int, rate: int, padding: str) 
     return count, total // 2, total - total // 2
 
 
-def _patches(images: torch.Tensor, sizes: list[int], strides: list[int], rates: list[int], padding: str) -> torch.Tensor:
+def _patches(
+    images: torch.Tensor, sizes: list[int], strides: list[int], rates: list[int], padding: str
+) -> torch.Tensor:
     spatial = len(sizes)
     counts, pairs = [], []
     for d, k, s, r in zip(images.shape[1 : 1 + spatial], sizes, strides, rates, strict=True):
@@ -176,7 +188,9 @@ def _patches(images: torch.Tensor, sizes: list[int], strides: list[int], rates: 
 
 
 @kernel("ExtractImagePatches", result=view(0))
-def extract_image_patches(images: torch.Tensor, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str) -> torch.Tensor:
+def extract_image_patches(
+    images: torch.Tensor, *, ksizes: list[int], strides: list[int], rates: list[int], padding: str
+) -> torch.Tensor:
     return _patches(images, ksizes[1:3], strides[1:3], rates[1:3], padding)
 
 

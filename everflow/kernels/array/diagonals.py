@@ -71,7 +71,11 @@ def _put(matrix: AnyTensor, diagonal: Value, low: int, high: int) -> AnyTensor:
 
 
 def _filled(shape: tuple[int, ...], like: AnyTensor, value: Any) -> Value:
-    return np.full(shape, value, object) if is_text(like) else torch.full(shape, value, dtype=like.dtype, device=like.device)
+    return (
+        np.full(shape, value, object)
+        if is_text(like)
+        else torch.full(shape, value, dtype=like.dtype, device=like.device)
+    )
 
 
 @fresh("MatrixDiag", "BatchMatrixDiag")
@@ -92,7 +96,9 @@ def matrix_diag_v2(
     longest = diagonal.shape[-1]
     batch = tuple(diagonal.shape[: -1 if low == high else -2])
     if low != high and (diagonal.ndim < 2 or diagonal.shape[-2] != high - low + 1):
-        raise invalid("The number of diagonals provided in the input does not match the lower_diag_index and upper_diag_index range.")
+        raise invalid(
+            "The number of diagonals provided in the input does not match the lower_diag_index and upper_diag_index range."
+        )
     rows, columns = int(num_rows), int(num_cols)
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
     if rows != -1 and rows < least_rows:
@@ -106,7 +112,9 @@ def matrix_diag_v2(
     elif columns == -1:
         columns = least_columns
     if rows != least_rows and columns != least_columns:
-        raise invalid("The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal.")
+        raise invalid(
+            "The number of rows or columns is not consistent with the specified d_lower, d_upper, and diagonal."
+        )
     padding = padding_value[()] if is_text(diagonal) else padding_value.item()
     return _put(_filled((*batch, rows, columns), diagonal, padding), diagonal, low, high)
 

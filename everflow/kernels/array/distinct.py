@@ -81,7 +81,9 @@ def _unique_along(x: AnyTensor, axis: torch.Tensor, out_idx: DType) -> tuple[Any
     at = wrap_axis(axes[0], x.ndim, "axis has to be between [0, {rank})")
     rows = np.moveaxis(_comparable(x), at, 0).reshape(x.shape[at], -1)
     seen: dict = {}
-    idx = np.array([seen.setdefault(row.tobytes() if row.dtype != object else tuple(row), len(seen)) for row in rows], np.int64)
+    idx = np.array(
+        [seen.setdefault(row.tobytes() if row.dtype != object else tuple(row), len(seen)) for row in rows], np.int64
+    )
     first = np.unique(idx, return_index=True)[1] if idx.size else np.zeros(0, np.int64)
     y = np.take(x, first, at) if is_text(x) else x.index_select(at, torch.from_numpy(first))
     return y, torch.from_numpy(idx).to(torch_dtype(out_idx)), first
@@ -94,7 +96,9 @@ def unique_v2(x: AnyTensor, axis: torch.Tensor, *, out_idx: DType) -> tuple[AnyT
 
 
 @fresh("UniqueWithCountsV2")
-def unique_with_counts_v2(x: AnyTensor, axis: torch.Tensor, *, out_idx: DType) -> tuple[AnyTensor, torch.Tensor, torch.Tensor]:
+def unique_with_counts_v2(
+    x: AnyTensor, axis: torch.Tensor, *, out_idx: DType
+) -> tuple[AnyTensor, torch.Tensor, torch.Tensor]:
     y, idx, first = _unique_along(x, axis, out_idx)
     return y, idx, torch.bincount(idx, minlength=first.size).to(idx.dtype)
 
@@ -141,7 +145,9 @@ def edit_distance(
 ) -> torch.Tensor:
     dims, truth_dims = dims_of(hypothesis_shape), dims_of(truth_shape)
     if len(dims) != len(truth_dims):
-        raise invalid(f"Expected hypothesis and truth to have matching ranks, but saw shapes {bracketed(dims)} and {bracketed(truth_dims)}")
+        raise invalid(
+            f"Expected hypothesis and truth to have matching ranks, but saw shapes {bracketed(dims)} and {bracketed(truth_dims)}"
+        )
     out = [max(a, b) for a, b in zip(dims[:-1], truth_dims[:-1], strict=True)]
     result = torch.zeros(out, dtype=torch.float32)
     hypotheses, truths = _sequences(hypothesis_indices, hypothesis_values), _sequences(truth_indices, truth_values)

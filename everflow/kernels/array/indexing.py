@@ -10,7 +10,18 @@ import numpy as np
 import torch
 
 from everflow.framework import slicing
-from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, invalid, is_text, on_bits, signed, widened, wrap_axis
+from everflow.kernels.array.basic import (
+    bracketed,
+    copied,
+    dims_of,
+    flip,
+    invalid,
+    is_text,
+    on_bits,
+    signed,
+    widened,
+    wrap_axis,
+)
 from everflow.kernels.array.masks import chosen
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel, safe
@@ -119,7 +130,9 @@ def assign_slice(
         try:
             value = np.broadcast_to(value, dims) if is_text(value) else value.expand(dims)
         except (RuntimeError, ValueError):
-            raise invalid(f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}") from None
+            raise invalid(
+                f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}"
+            ) from None
     target[keys] = _turn(value.reshape(dims), backward)
 
 
@@ -162,7 +175,9 @@ def tensor_strided_slice_update(
     shrink_axis_mask: int,
 ) -> AnyTensor:
     out = input.copy() if is_text(input) else input.clone()
-    assign_slice(out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask))
+    assign_slice(
+        out, begin, end, strides, value, (begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
+    )
     return out
 
 
@@ -215,7 +230,9 @@ def gather_v2(params: AnyTensor, indices: torch.Tensor, axis: torch.Tensor, *, b
     if batch_dims < 0:
         batch_dims += indices.ndim
     if not 0 <= batch_dims <= indices.ndim or batch_dims >= params.ndim or at < batch_dims:
-        raise invalid(f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({at})")
+        raise invalid(
+            f"batch_dims ({batch_dims}) must be at most rank(indices), less than rank(params), and not past axis ({at})"
+        )
     if params.shape[:batch_dims] != indices.shape[:batch_dims]:
         raise invalid("params and indices must have the same batch dimensions")
     check_indices(indices, params.shape[at])
@@ -231,7 +248,9 @@ def gather_v2(params: AnyTensor, indices: torch.Tensor, axis: torch.Tensor, *, b
     return back.reshape(*batch, *params.shape[batch_dims:at], *indices.shape[batch_dims:], *params.shape[at + 1 :])
 
 
-def _nd_keys(indices: torch.Tensor, shape: tuple[int, ...], depth: int, what: str = "shape") -> tuple[torch.Tensor, ...]:
+def _nd_keys(
+    indices: torch.Tensor, shape: tuple[int, ...], depth: int, what: str = "shape"
+) -> tuple[torch.Tensor, ...]:
     """Per-axis index tensors from the last axis of `indices`, checked against a shape."""
     if not indices.numel() or not depth:
         return tuple(indices.long().unbind(-1))
@@ -269,7 +288,9 @@ def gather_nd(params: AnyTensor, indices: torch.Tensor) -> AnyTensor:
 
 
 def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine: str) -> AnyTensor:
-    """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add or sub."""
+    """Place `updates` into `out` (in place) at the index vectors in the last axis of `indices`; `combine`: update, add
+    or sub.
+    """
     depth = indices.shape[-1] if indices.ndim else 1
     if indices.ndim < 1 or updates.ndim < 1:
         raise invalid("Indices and updates must be at least 1 dimensional")
@@ -293,7 +314,9 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
     if combine == "sub":
         updates = -signed(updates)
     if not keys:
-        out.copy_(updates.reshape(-1, *out.shape)[-1] if combine == "update" else out + updates.reshape(-1, *out.shape).sum(0))
+        out.copy_(
+            updates.reshape(-1, *out.shape)[-1] if combine == "update" else out + updates.reshape(-1, *out.shape).sum(0)
+        )
         return out
     target = signed(out)
     if out.dtype is torch.bool and combine == "add":
@@ -309,7 +332,9 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
 
 
 def add_at(out: torch.Tensor, keys: tuple[torch.Tensor, ...], updates: torch.Tensor) -> None:
-    """out[keys] += updates (in place), where positions repeat one after another: ATen's own way lets threads add in any order."""
+    """out[keys] += updates (in place), where positions repeat one after another: ATen's own way lets threads add in any
+    order.
+    """
     flat, span = _flat_positions(keys, out.shape), math.prod(out.shape[: len(keys)])
     size = math.prod(out.shape[len(keys) :])
     target = out.contiguous()
@@ -401,10 +426,14 @@ def where(input: torch.Tensor) -> torch.Tensor:
 @safe("Select")
 def select(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     if t.shape != e.shape:
-        raise invalid(f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}")
+        raise invalid(
+            f"'then' and 'else' must have the same size.  but received: {bracketed(t.shape)} vs. {bracketed(e.shape)}"
+        )
     if condition.shape != t.shape:
         if condition.ndim == 1 and t.ndim > 1 and condition.shape[0] != t.shape[0]:
-            raise invalid(f"Number of batches of 'then' must match size of 'cond', but saw: {t.shape[0]} vs. {condition.shape[0]}")
+            raise invalid(
+                f"Number of batches of 'then' must match size of 'cond', but saw: {t.shape[0]} vs. {condition.shape[0]}"
+            )
         if condition.ndim > 1 or (condition.ndim == 1 and t.ndim < 2):
             raise invalid(
                 "Inputs to op Select must have the same size and shape.  "
@@ -440,7 +469,9 @@ def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor
 
 
 @safe("OneHot")
-def one_hot(indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: Value, *, axis: int) -> AnyTensor:
+def one_hot(
+    indices: torch.Tensor, depth: torch.Tensor, on_value: AnyTensor, off_value: Value, *, axis: int
+) -> AnyTensor:
     size = int(depth)
     if size < 0:
         raise invalid(f"depth must be non-negative, got: {size}")
@@ -478,7 +509,9 @@ def dynamic_partition(data: AnyTensor, partitions: torch.Tensor, *, num_partitio
 def dynamic_stitch(indices: list[torch.Tensor], data: list[Value]) -> AnyTensor:
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[: index.ndim]) != tuple(index.shape):
-            raise invalid(f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}")
+            raise invalid(
+                f"data[{i}].shape = {bracketed(value.shape)} does not start with indices[{i}].shape = {bracketed(index.shape)}"
+            )
     inner = tuple(data[0].shape[indices[0].ndim :])
     for i, (index, value) in enumerate(zip(indices, data, strict=True)):
         if tuple(value.shape[index.ndim :]) != inner:
@@ -536,10 +569,12 @@ def _search(sorted_inputs: Value, values: AnyTensor, out_type: DType, side: Lite
         raise invalid("Leading dim_size of both tensors must match.")
     if is_text(values):
         found = [np.searchsorted(row, wanted, side) for row, wanted in zip(sorted_inputs, values, strict=True)]
-        return torch.from_numpy(np.stack(found) if found else np.zeros(values.shape, np.int64)).to(torch_dtype(out_type))
-    return torch.searchsorted(widened(sorted_inputs).contiguous(), widened(values).contiguous(), right=side == "right").to(
-        torch_dtype(out_type)
-    )
+        return torch.from_numpy(np.stack(found) if found else np.zeros(values.shape, np.int64)).to(
+            torch_dtype(out_type)
+        )
+    return torch.searchsorted(
+        widened(sorted_inputs).contiguous(), widened(values).contiguous(), right=side == "right"
+    ).to(torch_dtype(out_type))
 
 
 @kernel("MatrixBandPart", "BatchMatrixBandPart", result=same(0))

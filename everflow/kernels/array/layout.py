@@ -58,7 +58,9 @@ def _checked_paddings(input: AnyTensor, paddings: torch.Tensor) -> list[list[int
         raise invalid(f"paddings must be a matrix with 2 columns: {bracketed(paddings.shape)}")
     pairs = paddings.tolist()
     if len(pairs) != input.ndim and not (len(pairs) == 1 and input.ndim == 0):
-        raise invalid(f"The first dimension of paddings must be the rank of inputs{bracketed(paddings.shape)} {bracketed(input.shape)}")
+        raise invalid(
+            f"The first dimension of paddings must be the rank of inputs{bracketed(paddings.shape)} {bracketed(input.shape)}"
+        )
     for before, after in pairs:
         if before < 0 or after < 0:
             raise invalid(f"Paddings must be non-negative: {before} {after}")
@@ -97,7 +99,9 @@ def _pad_with(input: AnyTensor, paddings: torch.Tensor, value: Value) -> AnyTens
 
 
 def _mirror_index(size: int, before: int, after: int, offset: int, device: torch.device | None) -> torch.Tensor:
-    """Where each element of a mirrored axis comes from; `offset` 1 (REFLECT) leaves the edge out, 0 (SYMMETRIC) repeats it."""
+    """Where each element of a mirrored axis comes from; `offset` 1 (REFLECT) leaves the edge out, 0 (SYMMETRIC) repeats
+    it.
+    """
     if before > size - offset or after > size - offset:
         if offset:
             raise invalid(f"paddings must be less than the dimension size: {before}, {after} not less than {size}")
@@ -107,7 +111,9 @@ def _mirror_index(size: int, before: int, after: int, offset: int, device: torch
     return torch.cat([left, torch.arange(size, device=device), right])
 
 
-def _mirror_axes(dims: Sequence[int], pairs: list[list[int]], mode: str, device: torch.device | None) -> Iterator[tuple[int, torch.Tensor]]:
+def _mirror_axes(
+    dims: Sequence[int], pairs: list[list[int]], mode: str, device: torch.device | None
+) -> Iterator[tuple[int, torch.Tensor]]:
     offset = 1 if mode == "REFLECT" else 0
     for axis, (size, (before, after)) in enumerate(zip(dims, pairs, strict=True)):
         if before or after:
@@ -118,7 +124,9 @@ def _mirror_axes(dims: Sequence[int], pairs: list[list[int]], mode: str, device:
 def mirror_pad(input: AnyTensor, paddings: torch.Tensor, *, mode: str) -> AnyTensor:
     pairs = _checked_paddings(input, paddings)
     for axis, index in _mirror_axes(tuple(input.shape), pairs, mode, None):
-        input = np.take(input, index.numpy(), axis) if is_text(input) else input.index_select(axis, index.to(input.device))
+        input = (
+            np.take(input, index.numpy(), axis) if is_text(input) else input.index_select(axis, index.to(input.device))
+        )
     return input
 
 
@@ -197,7 +205,9 @@ def reverse(tensor: AnyTensor, dims: torch.Tensor) -> AnyTensor:
 
 @fresh("ReverseSequence")
 def reverse_sequence(input: AnyTensor, seq_lengths: torch.Tensor, *, seq_dim: int, batch_dim: int) -> AnyTensor:
-    seq_dim, batch_dim = (wrap_axis(d, input.ndim, "axis {axis} is out of range for rank {rank}") for d in (seq_dim, batch_dim))
+    seq_dim, batch_dim = (
+        wrap_axis(d, input.ndim, "axis {axis} is out of range for rank {rank}") for d in (seq_dim, batch_dim)
+    )
     lengths = seq_lengths.long()
     if lengths.ndim != 1 or lengths.shape[0] != input.shape[batch_dim]:
         raise invalid(f"len(seq_lens) != input.dims({batch_dim}), ({lengths.shape[0]} vs. {input.shape[batch_dim]})")

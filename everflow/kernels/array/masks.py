@@ -1,7 +1,7 @@
 """Masks: comparisons that make them, choices by them, numbers made of them.
 
-ATen goes element by element where truth values are involved, and guesses at each what comes next. Here these are a few passes that
-it does in vectors, several times as fast for large tensors whose values differ from element to element.
+ATen goes element by element where truth values are involved, and guesses at each what comes next. Here these are a few
+passes that it does in vectors, several times as fast for large tensors whose values differ from element to element.
 """
 
 from __future__ import annotations
@@ -66,7 +66,9 @@ _PLAIN_TYPES = ("float32", "float64", "float16", "bfloat16", "int32", "int64")
 
 @specialize(*_COMPARISONS)
 def _comparison(node: Node) -> Callable | None:
-    if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get("incompatible_shape_error", True):
+    if any(dtype.name not in _PLAIN_TYPES for dtype in node.input_dtypes) or not node.attrs.get(
+        "incompatible_shape_error", True
+    ):
         return None
     shape = node.output_shapes[0]
     count = None if shape is None else shape.num_elements()
@@ -105,7 +107,9 @@ def _of_a_known_bound(node: Node) -> Callable | None:
 
 @specialize("Select")
 def _select_of(node: Node) -> Callable | None:
-    """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that have ended."""
+    """The choice between tensors whose shapes the graph knows: by element, or by row as loops do for sequences that
+    have ended.
+    """
     shapes = [source.output_shapes[output] for source, output in node.inputs]
     sizes: list[list[Any]] = [s.as_list() for s in shapes if s is not None and s.is_fully_defined()]
     if len(sizes) < 3:

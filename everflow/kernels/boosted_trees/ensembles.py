@@ -1,7 +1,7 @@
 """Ensembles of trees at run time: how they are kept, and how a layer is grown.
 
-An ensemble is a `TreeEnsemble` message, as checkpoints hold it. What examples do with it is in `boosted_trees_predictions`, how the best
-splits are found in `boosted_trees_splits`.
+An ensemble is a `TreeEnsemble` message, as checkpoints hold it. What examples do with it is in
+`boosted_trees_predictions`, how the best splits are found in `boosted_trees_splits`.
 """
 
 from __future__ import annotations
@@ -58,7 +58,9 @@ class Ensemble:
     def existing(self) -> Ensemble:
         """Itself, if it was created."""
         if not self.created:
-            raise NotFoundError(None, None, f"The tree ensemble {self.name} does not exist: it was not created in this session.")
+            raise NotFoundError(
+                None, None, f"The tree ensemble {self.name} does not exist: it was not created in this session."
+            )
         return self
 
     def add_tree(self, logits: Sequence[float] | np.ndarray = (0.0,)) -> int:
@@ -76,7 +78,12 @@ class Ensemble:
         before.CopyFrom(node.leaf)
         value = np.asarray(leaf_values(before), np.float32)
         at = node.bucketized_split
-        at.feature_id, at.threshold, at.left_id, at.right_id = best.feature_id, best.threshold, len(nodes), len(nodes) + 1
+        at.feature_id, at.threshold, at.left_id, at.right_id = (
+            best.feature_id,
+            best.threshold,
+            len(nodes),
+            len(nodes) + 1,
+        )
         node.metadata.gain = best.gain
         # A root that stood for nothing yet has nothing to remember.
         if best.node_id != 0 or value.any():
@@ -135,7 +142,14 @@ class Split:
     right: np.ndarray
 
     def scaled(self, learning_rate: float) -> Split:
-        return Split(self.node_id, self.feature_id, self.threshold, self.gain, learning_rate * self.left, learning_rate * self.right)
+        return Split(
+            self.node_id,
+            self.feature_id,
+            self.threshold,
+            self.gain,
+            learning_rate * self.left,
+            learning_rate * self.right,
+        )
 
 
 def leaf_values(leaf: Leaf) -> list[float]:
@@ -168,7 +182,9 @@ def _add_leaf(nodes: RepeatedCompositeFieldContainer[pb.Node], logits: Sequence[
 
 
 def _prune(tree: Tree, metadata: TreeMetadata) -> None:
-    """Undo splits that lost, from the leaves up, and note what became of each node for those who remember where examples were."""
+    """Undo splits that lost, from the leaves up, and note what became of each node for those who remember where
+    examples were.
+    """
     nodes = tree.nodes
     before = [np.asarray(node_values(node), np.float32) for node in nodes]
     parents = {}  # Of pruned nodes.
@@ -211,16 +227,24 @@ def ensemble_handle(*, container: str, shared_name: str, node: Node, session: Se
 
 
 @acting("BoostedTreesCreateEnsemble")
-def create_ensemble(tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings) -> None:
+def create_ensemble(
+    tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings
+) -> None:
     with tree_ensemble_handle.lock:
         if not tree_ensemble_handle.created:
-            tree_ensemble_handle.load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
+            tree_ensemble_handle.load(
+                int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized")
+            )
 
 
 @acting("BoostedTreesDeserializeEnsemble")
-def deserialize_ensemble(tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings) -> None:
+def deserialize_ensemble(
+    tree_ensemble_handle: Ensemble, stamp_token: torch.Tensor, tree_ensemble_serialized: Strings
+) -> None:
     with tree_ensemble_handle.lock:
-        tree_ensemble_handle.existing().load(int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized"))
+        tree_ensemble_handle.existing().load(
+            int(stamp_token), scalar_string(tree_ensemble_serialized, "tree_ensemble_serialized")
+        )
 
 
 @reading("BoostedTreesSerializeEnsemble")
@@ -249,7 +273,11 @@ def get_ensemble_states(tree_ensemble_handle: Ensemble) -> tuple[torch.Tensor, .
 
 @acting("BoostedTreesCenterBias")
 def center_bias(
-    tree_ensemble_handle: Ensemble, mean_gradients: torch.Tensor, mean_hessians: torch.Tensor, l1: torch.Tensor, l2: torch.Tensor
+    tree_ensemble_handle: Ensemble,
+    mean_gradients: torch.Tensor,
+    mean_hessians: torch.Tensor,
+    l1: torch.Tensor,
+    l2: torch.Tensor,
 ) -> torch.Tensor:
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
@@ -263,7 +291,9 @@ def center_bias(
 def update_ensemble(tree_ensemble_handle: Ensemble, feature_ids: torch.Tensor, node_ids: list[torch.Tensor], gains: list[torch.Tensor], thresholds: list[torch.Tensor], left_node_contribs: list[torch.Tensor], right_node_contribs: list[torch.Tensor], max_depth: torch.Tensor,
                     learning_rate: torch.Tensor, *, pruning_mode: int) -> None:  # fmt: skip
     best: dict[int, Split] = {}
-    for feature_id, *columns in zip(feature_ids.tolist(), node_ids, gains, thresholds, left_node_contribs, right_node_contribs):
+    for feature_id, *columns in zip(
+        feature_ids.tolist(), node_ids, gains, thresholds, left_node_contribs, right_node_contribs
+    ):
         for node_id, gain, threshold, left, right in zip(*columns, strict=True):
             split = Split(int(node_id), feature_id, int(threshold), float(gain), left.numpy(), right.numpy())
             held = best.get(split.node_id)
@@ -272,5 +302,7 @@ def update_ensemble(tree_ensemble_handle: Ensemble, feature_ids: torch.Tensor, n
                 best[split.node_id] = split
     with tree_ensemble_handle.lock:
         ensemble = tree_ensemble_handle.existing()
-        ensemble.grow([best[node_id] for node_id in sorted(best)], int(max_depth), np.float32(learning_rate), pruning_mode)
+        ensemble.grow(
+            [best[node_id] for node_id in sorted(best)], int(max_depth), np.float32(learning_rate), pruning_mode
+        )
         ensemble.stamp += 1

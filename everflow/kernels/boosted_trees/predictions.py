@@ -94,7 +94,9 @@ class _Examples:
 
 
 @reading("BoostedTreesPredict")
-def predict(tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int) -> torch.Tensor:
+def predict(
+    tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int
+) -> torch.Tensor:
     examples = _Examples(bucketized_features)
     rows = np.arange(examples.count)
     logits = np.zeros([examples.count, logits_dimension], np.float32)
@@ -142,8 +144,12 @@ def training_predict(
 
 
 def _taken_back(ensemble: Ensemble, index: int, tree: _Tree, nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(what examples that were in these nodes have to give back, where they are now that the tree may have been pruned)."""
-    notes = ensemble.proto.tree_metadata[index].post_pruned_nodes_meta if index < len(ensemble.proto.tree_metadata) else ()
+    """(what examples that were in these nodes have to give back, where they are now that the tree may have been
+    pruned).
+    """
+    notes = (
+        ensemble.proto.tree_metadata[index].post_pruned_nodes_meta if index < len(ensemble.proto.tree_metadata) else ()
+    )
     corrections = np.zeros([len(nodes), tree.values.shape[1]], np.float32)
     if notes:
         corrections = np.array([list(notes[node].logit_change) for node in nodes], np.float32)
@@ -152,7 +158,9 @@ def _taken_back(ensemble: Ensemble, index: int, tree: _Tree, nodes: np.ndarray) 
 
 
 @reading("BoostedTreesExampleDebugOutputs")
-def example_debug_outputs(tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int) -> Strings:
+def example_debug_outputs(
+    tree_ensemble_handle: Ensemble, bucketized_features: list[torch.Tensor], *, logits_dimension: int
+) -> Strings:
     """For each example the features that it was asked for on its way, and the logits after each answer."""
     examples = _Examples(bucketized_features)
     with tree_ensemble_handle.lock:

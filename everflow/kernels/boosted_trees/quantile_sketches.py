@@ -1,7 +1,8 @@
-"""Approximate quantiles of weighted values that come in batches: summaries that are merged and compressed within a known error.
+"""Approximate quantiles of weighted values that come in batches: summaries that are merged and compressed within a
+known error.
 
-A summary has for each of its values the weight at it and the lowest and highest rank it can have among all values. Streams keep
-summaries in levels: each level that is too big is compressed and goes one up.
+A summary has for each of its values the weight at it and the lowest and highest rank it can have among all values.
+Streams keep summaries in levels: each level that is too big is compressed and goes one up.
 """
 
 from __future__ import annotations
@@ -46,7 +47,9 @@ class Summary:
         return cls(*(tensor[:, i].numpy() for i in range(4)))
 
     def tensor(self) -> torch.Tensor:
-        return torch.from_numpy(np.stack([self.values, self.weights, self.lowest, self.highest], axis=1).astype(np.float32))
+        return torch.from_numpy(
+            np.stack([self.values, self.weights, self.lowest, self.highest], axis=1).astype(np.float32)
+        )
 
     def __len__(self) -> int:
         return len(self.values)
@@ -79,9 +82,12 @@ class Summary:
             at = np.searchsorted(values, mine.values)
             place = np.searchsorted(theirs.values, mine.values)
             shared = theirs.values[np.minimum(place, len(theirs) - 1)] == mine.values
-            # Between two values of the other summary, a value's rank there is at least after the one below and before the one above.
+            # Between two values of the other summary, a value's rank there is at least after the one below and before
+            # the one above.
             low = np.where(place > 0, theirs.after_lowest[place - 1], np.float32(0))
-            high = np.where(place < len(theirs), theirs.before_highest[np.minimum(place, len(theirs) - 1)], theirs.total)
+            high = np.where(
+                place < len(theirs), theirs.before_highest[np.minimum(place, len(theirs) - 1)], theirs.total
+            )
             columns[0][at] += mine.weights
             columns[1][at] += np.where(shared, mine.lowest, mine.lowest + low)
             columns[2][at] += np.where(shared, mine.highest, mine.highest + high)
@@ -103,7 +109,8 @@ class Summary:
             return self
         allowed = np.float64(self.total) * max(1.0 / size, least_error)
         before, after = self.before_highest, self.after_lowest
-        # Entries are skipped while the ranks stay close enough and not more than `count / size` of them at a time, on average.
+        # Entries are skipped while the ranks stay close enough and not more than `count / size` of them at a time, on
+        # average.
         kept, read, skipped = [0], 0, 0
         while read + 1 != count:
             following = read + 1
@@ -134,7 +141,9 @@ class Summary:
                 following += 1
             at = following - 1
             last = following == len(self)
-            found.append(self.values[at if last or twice < self.after_lowest[at] + self.before_highest[following] else following])
+            found.append(
+                self.values[at if last or twice < self.after_lowest[at] + self.before_highest[following] else following]
+            )
         return np.array(found, np.float32)
 
 
@@ -210,7 +219,9 @@ class QuantileStreams:
 
     def existing(self) -> list[Stream]:
         if self.streams is None:
-            raise NotFoundError(None, None, f"The quantile streams {self.name} do not exist: they were not created in this session.")
+            raise NotFoundError(
+                None, None, f"The quantile streams {self.name} do not exist: they were not created in this session."
+            )
         return self.streams
 
 
@@ -224,7 +235,9 @@ def quantile_streams_handle(*, container: str, shared_name: str, node: Node, ses
 
 
 @acting("BoostedTreesCreateQuantileStreamResource")
-def create_quantile_streams(handle: QuantileStreams, epsilon: torch.Tensor, num_streams: torch.Tensor, *, max_elements: int) -> None:
+def create_quantile_streams(
+    handle: QuantileStreams, epsilon: torch.Tensor, num_streams: torch.Tensor, *, max_elements: int
+) -> None:
     with handle.lock:
         if handle.streams is None:
             handle.create(float(epsilon), int(num_streams), max_elements)
@@ -236,7 +249,9 @@ def are_quantile_streams_initialized(handle: QuantileStreams) -> torch.Tensor:
 
 
 @fresh("BoostedTreesMakeQuantileSummaries")
-def make_quantile_summaries(float_values: list[torch.Tensor], example_weights: torch.Tensor, epsilon: torch.Tensor) -> list[torch.Tensor]:
+def make_quantile_summaries(
+    float_values: list[torch.Tensor], example_weights: torch.Tensor, epsilon: torch.Tensor
+) -> list[torch.Tensor]:
     weights = example_weights.numpy().reshape(-1)
     summaries = []
     for feature in float_values:
@@ -259,7 +274,9 @@ def flush_quantile_streams(handle: QuantileStreams, num_buckets: torch.Tensor, *
     with handle.lock:
         summaries = [stream.finish() for stream in handle.existing()]
         count = int(num_buckets)
-        handle.boundaries = [np.unique(s.quantiles(count - 1)) if generate_quantiles else s.boundaries(count) for s in summaries]
+        handle.boundaries = [
+            np.unique(s.quantiles(count - 1)) if generate_quantiles else s.boundaries(count) for s in summaries
+        ]
         handle.restart(len(summaries))
 
 

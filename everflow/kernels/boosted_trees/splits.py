@@ -1,4 +1,6 @@
-"""How good a split of a tree's node is: sums of gradients and hessians over buckets of a feature, and the best place to cut."""
+"""How good a split of a tree's node is: sums of gradients and hessians over buckets of a feature, and the best place to
+cut.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ _TINY = 1e-15
 
 
 def weight_and_gain(gradients: np.ndarray, hessians: np.ndarray, l1: float, l2: float) -> tuple[np.ndarray, np.ndarray]:
-    """The best weight of a leaf with these sums, and what it gains: w minimizes (h + l2)/2 w² + g w + l1 |w|. For float32 arrays."""
+    """The best weight of a leaf with these sums, and what it gains: w minimizes (h + l2)/2 w² + g w + l1 |w|. For
+    float32 arrays.
+    """
     gradients, hessians = np.asarray(gradients, np.float32), np.asarray(hessians, np.float32)
     if l1 > 0:
         shrunk = np.where(gradients > 0, gradients - np.float32(l1), gradients + np.float32(l1))
@@ -67,7 +71,9 @@ def calculate_best_gains(
 def _best(
     stats: np.ndarray, first: int, l1: float, l2: float, tree_complexity: torch.Tensor, min_node_weight: float
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    """For each node that is heavy enough (number, gain, bucket, left weight, right weight), of stats [node, bucket, gradient and hessian]."""
+    """For each node that is heavy enough (number, gain, bucket, left weight, right weight), of stats [node, bucket,
+    gradient and hessian].
+    """
     sums = np.cumsum(stats, axis=1, dtype=np.float32)
     totals = sums[:, -1:]
     heavy = np.flatnonzero(totals[:, 0, 1] >= np.float32(min_node_weight))

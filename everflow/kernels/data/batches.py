@@ -128,7 +128,9 @@ def _padded(
 
     def join(elements: list[Element]) -> Element:
         columns = zip(*elements, strict=True)
-        return tuple(pad_column(c, s, f, i) for i, (c, s, f) in enumerate(zip(columns, shapes, padding_values, strict=True)))
+        return tuple(
+            pad_column(c, s, f, i) for i, (c, s, f) in enumerate(zip(columns, shapes, padding_values, strict=True))
+        )
 
     return grouped(input_dataset, int(batch_size), drop_remainder, join)
 
@@ -164,7 +166,9 @@ def unbatch_dataset(input_dataset: Dataset) -> Dataset:
                     return row
                 components = following()
                 if len({len(c) for c in components}) > 1:
-                    raise InvalidArgumentError(None, None, "Input element must have the same batch size in each component.")
+                    raise InvalidArgumentError(
+                        None, None, "Input element must have the same batch size in each component."
+                    )
                 rows = zip(*[rows_of(c) for c in components])
 
         return unbatch
@@ -183,17 +187,25 @@ def dense_to_sparse_batch_dataset(
         for value in values:
             if value.ndim != len(wanted):
                 raise InvalidArgumentError(
-                    None, None, f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape"
+                    None,
+                    None,
+                    f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape",
                 )
         size = [max(v.shape[d] for v in values) if w < 0 else w for d, w in enumerate(wanted)]
         for value in values:
             if any(n > s for n, s in zip(value.shape, size)):
                 raise DataLossError(
-                    None, None, f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape"
+                    None,
+                    None,
+                    f"Input element had shape ({shape_text(value.shape)}) that is incompatible with the row shape",
                 )
         places = [
             np.concatenate(
-                [np.full((v.numel() if isinstance(v, torch.Tensor) else v.size, 1), i), np.indices(v.shape).reshape(v.ndim, -1).T], 1
+                [
+                    np.full((v.numel() if isinstance(v, torch.Tensor) else v.size, 1), i),
+                    np.indices(v.shape).reshape(v.ndim, -1).T,
+                ],
+                1,
             )
             for i, v in enumerate(values)
         ]

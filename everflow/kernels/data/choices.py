@@ -56,10 +56,14 @@ def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
 
 
 @dataset("ShardDataset")
-def shard_dataset(input_dataset: Dataset, num_shards: torch.Tensor, index: torch.Tensor, *, require_non_empty: bool) -> Dataset:
+def shard_dataset(
+    input_dataset: Dataset, num_shards: torch.Tensor, index: torch.Tensor, *, require_non_empty: bool
+) -> Dataset:
     shards, mine = int(num_shards), int(index)
     if shards <= 0:
-        raise InvalidArgumentError(None, None, f"Number of shards must be greater than zero (currently num_shards = {shards}).")
+        raise InvalidArgumentError(
+            None, None, f"Number of shards must be greater than zero (currently num_shards = {shards})."
+        )
     if not 0 <= mine < shards:
         raise InvalidArgumentError(None, None, f"Index must be between 0 and {shards - 1} (currently index = {mine}).")
 
@@ -165,12 +169,16 @@ def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
         return repeat
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2)
+    return Dataset(
+        start,
+        0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2,
+    )
 
 
 @dataset("ConcatenateDataset")
 def concatenate_dataset(input_dataset: Dataset, another_dataset: Dataset) -> Dataset:
-    # Programs join datasets in loops: all parts side by side, since calls through thousands of pairs would be too deep for Python.
+    # Programs join datasets in loops: all parts side by side, since calls through thousands of pairs would be too deep
+    # for Python.
     parts = [part for dataset in (input_dataset, another_dataset) for part in dataset.parts or [dataset]]
 
     def start(iteration: Iteration) -> Following:
@@ -232,4 +240,12 @@ def directed_interleave_dataset(selector_input_dataset: Dataset, data_input_data
 
 
 def _limited(cardinality: int, count: int) -> int:
-    return cardinality if count < 0 else count if cardinality == -1 else min(cardinality, count) if cardinality >= 0 else -2
+    return (
+        cardinality
+        if count < 0
+        else count
+        if cardinality == -1
+        else min(cardinality, count)
+        if cardinality >= 0
+        else -2
+    )

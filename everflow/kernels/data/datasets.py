@@ -1,7 +1,7 @@
 """Datasets at run time: objects that start iterations; sources, and datasets that pass elements on as they are.
 
-An iteration is a function without arguments that returns the next element, a tuple of kernel values, or raises `End`. It is
-not a generator since an iteration goes on after an error: the next call gives the next element.
+An iteration is a function without arguments that returns the next element, a tuple of kernel values, or raises `End`.
+It is not a generator since an iteration goes on after an error: the next call gives the next element.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class End(Exception):
 class Iteration:
     """What all datasets below one iterator share: the run that asks at this moment, and whether passes may be fused."""
 
-    def __init__(self, step: Step | None = None, fuse: bool = False, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
+    def __init__(
+        self, step: Step | None = None, fuse: bool = False, noted_seeds: Sequence[tuple[int, int]] = ()
+    ) -> None:
         self.step = step
         self.fuse = fuse
         self._functions: dict[str, Callable] = {}
@@ -93,7 +95,8 @@ class Dataset:
 
 
 class Source(Dataset):
-    """A dataset that has its elements from no other one. However datasets are nested, looking for the next element comes by here:
+    """A dataset that has its elements from no other one. However datasets are nested, looking for the next element
+    comes by here:
     this is where a run that asks for an element that never comes sees that it should stop."""
 
     def __init__(self, start: Start, cardinality: int = -2) -> None:
@@ -111,7 +114,9 @@ class Source(Dataset):
 
 
 class Restarting:
-    """Iterates what `make()` does. Ctrl-C may come in the midst of a generator, which is over then: it begins anew, where it was."""
+    """Iterates what `make()` does. Ctrl-C may come in the midst of a generator, which is over then: it begins anew,
+    where it was.
+    """
 
     def __init__(self, make: Callable) -> None:
         self._make, self._given = make, 0

@@ -1,4 +1,6 @@
-"""Datasets shared out among devices: smaller batches for more replicas, and iterators that several devices take from in turn."""
+"""Datasets shared out among devices: smaller batches for more replicas, and iterators that several devices take from in
+turn.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ class MultiDeviceIterator(IteratorResource):
     def get_next_of(self, shard: int, incarnation: int, step: Step) -> list[Value]:
         with step.holding(self._lock):
             if incarnation != self.incarnation:
-                raise InvalidArgumentError(None, None, f"Invalid incarnation id: {incarnation}; the iterator is at {self.incarnation}")
+                raise InvalidArgumentError(
+                    None, None, f"Invalid incarnation id: {incarnation}; the iterator is at {self.incarnation}"
+                )
             if not 0 <= shard < len(self._waiting):
                 raise InvalidArgumentError(None, None, f"There is no shard {shard} of {len(self._waiting)}")
             while not self._waiting[shard]:
@@ -72,8 +76,12 @@ class MultiDeviceIterator(IteratorResource):
 
 
 @kernel("MultiDeviceIterator", once=True)
-def multi_device_iterator(*, node: Node, session: Session, shared_name: str, container: str, devices: list[str]) -> MultiDeviceIterator:
-    return shared_resource(KIND, node, session, container, shared_name, lambda name: MultiDeviceIterator(name, len(devices)))
+def multi_device_iterator(
+    *, node: Node, session: Session, shared_name: str, container: str, devices: list[str]
+) -> MultiDeviceIterator:
+    return shared_resource(
+        KIND, node, session, container, shared_name, lambda name: MultiDeviceIterator(name, len(devices))
+    )
 
 
 @kernel("AnonymousMultiDeviceIterator")
@@ -84,7 +92,11 @@ def anonymous_multi_device_iterator(*, node: Node, devices: list[str]) -> tuple[
 
 @kernel("DeleteMultiDeviceIterator")
 def delete_multi_device_iterator(
-    multi_device_iterator: MultiDeviceIterator, iterators: list[IteratorResource], deleter: IteratorResource, *, session: Session
+    multi_device_iterator: MultiDeviceIterator,
+    iterators: list[IteratorResource],
+    deleter: IteratorResource,
+    *,
+    session: Session,
 ) -> None:
     session.resources.remove(multi_device_iterator)
 

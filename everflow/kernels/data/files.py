@@ -12,7 +12,17 @@ import numpy as np
 
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Restarting, Source, dataset, text
+from everflow.kernels.data.datasets import (
+    Dataset,
+    Element,
+    End,
+    Following,
+    Iteration,
+    Restarting,
+    Source,
+    dataset,
+    text,
+)
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -122,7 +132,11 @@ def tf_record_dataset(filenames: Strings, compression_type: Strings, buffer_size
 
 
 def _fixed(
-    filenames: Strings, header_bytes: torch.Tensor, record_bytes: torch.Tensor, footer_bytes: torch.Tensor, compression: str
+    filenames: Strings,
+    header_bytes: torch.Tensor,
+    record_bytes: torch.Tensor,
+    footer_bytes: torch.Tensor,
+    compression: str,
 ) -> Source:
     header, size, footer = int(header_bytes), int(record_bytes), int(footer_bytes)
     if size <= 0:
@@ -152,7 +166,11 @@ def _fixed(
 
 @dataset("FixedLengthRecordDataset")
 def fixed_length_record_dataset(
-    filenames: Strings, header_bytes: torch.Tensor, record_bytes: torch.Tensor, footer_bytes: torch.Tensor, buffer_size: torch.Tensor
+    filenames: Strings,
+    header_bytes: torch.Tensor,
+    record_bytes: torch.Tensor,
+    footer_bytes: torch.Tensor,
+    buffer_size: torch.Tensor,
 ) -> Source:
     return _fixed(filenames, header_bytes, record_bytes, footer_bytes, "")
 

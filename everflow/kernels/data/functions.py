@@ -36,9 +36,14 @@ def _caller(
     return run
 
 
-def _mapped(input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool) -> Dataset:
+def _mapped(
+    input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool
+) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        following, run = (
+            input_dataset.start(iteration),
+            _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+        )
         return lambda: run(*following())
 
     return Dataset(start, input_dataset.cardinality)
@@ -46,7 +51,12 @@ def _mapped(input_dataset: Dataset, other_arguments: list[Value], f: NameAttrLis
 
 @dataset("MapDataset", "ExperimentalMapDataset")
 def map_dataset(
-    input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, preserve_cardinality: bool, session: Session
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    *,
+    f: NameAttrList,
+    preserve_cardinality: bool,
+    session: Session,
 ) -> Dataset:
     return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
 
@@ -85,7 +95,9 @@ def map_and_batch_dataset(
 
 
 @dataset("FilterDataset")
-def filter_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+def filter_dataset(
+    input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session
+) -> Dataset:
     def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration)
 
@@ -101,9 +113,15 @@ def filter_dataset(input_dataset: Dataset, other_arguments: list[Value], *, pred
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
-def take_while_dataset(input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session) -> Dataset:
+def take_while_dataset(
+    input_dataset: Dataset, other_arguments: list[Value], *, predicate: NameAttrList, session: Session
+) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run, over = input_dataset.start(iteration), _caller(session, predicate, other_arguments, iteration), False
+        following, run, over = (
+            input_dataset.start(iteration),
+            _caller(session, predicate, other_arguments, iteration),
+            False,
+        )
 
         def taken() -> Element:
             nonlocal over
@@ -125,7 +143,9 @@ def _dataset(values: tuple[Dataset]) -> Dataset:
 
 
 @dataset("FlatMapDataset")
-def flat_map_dataset(input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session) -> Dataset:
+def flat_map_dataset(
+    input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session
+) -> Dataset:
     def start(iteration: Iteration) -> Following:
         following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
 
@@ -257,7 +277,10 @@ def scan_dataset(
     session: Session,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration, not preserve_cardinality)
+        following, run = (
+            input_dataset.start(iteration),
+            _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+        )
         state = tuple(initial_state)
 
         def scan() -> Element:
@@ -273,10 +296,20 @@ def scan_dataset(
 
 @kernel("ReduceDataset")
 def reduce_dataset(
-    input_dataset: Dataset, initial_state: list[Value], other_arguments: list[Value], *, f: NameAttrList, session: Session, step: Step
+    input_dataset: Dataset,
+    initial_state: list[Value],
+    other_arguments: list[Value],
+    *,
+    f: NameAttrList,
+    session: Session,
+    step: Step,
 ) -> list[Value]:
     iteration = Iteration(step)
-    following, run, state = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), tuple(initial_state)
+    following, run, state = (
+        input_dataset.start(iteration),
+        _caller(session, f, other_arguments, iteration),
+        tuple(initial_state),
+    )
     while True:
         try:
             state = run(*state, *following())
@@ -338,7 +371,9 @@ def group_by_window_dataset(
                 if key not in sizes:
                     sizes[key] = int(size_of(torch.tensor(key))[0])
                     if sizes[key] <= 0:
-                        raise InvalidArgumentError(None, None, f"Window size must be greater than zero, but got {sizes[key]}.")
+                        raise InvalidArgumentError(
+                            None, None, f"Window size must be greater than zero, but got {sizes[key]}."
+                        )
                 groups.setdefault(key, []).append(element)
                 if len(groups[key]) == sizes[key]:
                     return window(key)

@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import torch
 
-from everflow.framework.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, OpError, OutOfRangeError
+from everflow.framework.errors import (
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    OpError,
+    OutOfRangeError,
+)
 from everflow.framework.forking import renewed
 from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
 from everflow.kernels.facts import same
@@ -71,7 +77,9 @@ class IteratorResource:
         """Where the iteration is: how many elements were asked for, and the seeds of its streams."""
         with self._lock:
             if self._iteration is None or self._following is None:
-                raise FailedPreconditionError(None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}")
+                raise FailedPreconditionError(
+                    None, None, f"Save() failed because the iterator has not been initialized{_INITIALIZE}"
+                )
             stateful = self._iteration.stateful_op(session)
             if stateful is not None:
                 raise FailedPreconditionError(None, None, f"{stateful} is stateful.")
@@ -83,12 +91,16 @@ class IteratorResource:
             if self._dataset is None and self._factory is not None:
                 self.begin(self._factory(step), step)
             if self._dataset is None:
-                raise FailedPreconditionError(None, None, f"Restore() failed because the iterator has not been initialized{_INITIALIZE}")
+                raise FailedPreconditionError(
+                    None, None, f"Restore() failed because the iterator has not been initialized{_INITIALIZE}"
+                )
             try:
                 found = json.loads(state)
                 asked, seeds = int(found["asked"]), [(int(a), int(b)) for a, b in found["seeds"]]
             except (ValueError, KeyError, TypeError) as e:
-                raise DataLossError(None, None, "the state of an iterator was not written by Everflow, or is damaged") from e
+                raise DataLossError(
+                    None, None, "the state of an iterator was not written by Everflow, or is damaged"
+                ) from e
             self.begin(self._dataset, step, seeds)
             for _ in range(asked):
                 with contextlib.suppress(End, OpError):  # what failed then fails again
@@ -118,7 +130,9 @@ def delete_iterator(handle: IteratorResource, deleter: IteratorResource, *, sess
 
 
 @kernel("OneShotIterator", once=True)
-def one_shot_iterator(*, dataset_factory: NameAttrList, node: Node, session: Session, shared_name: str, container: str) -> IteratorResource:
+def one_shot_iterator(
+    *, dataset_factory: NameAttrList, node: Node, session: Session, shared_name: str, container: str
+) -> IteratorResource:
     def factory(step: Step) -> Dataset:
         return session.function(dataset_factory)(step=step)[0]
 
@@ -160,7 +174,9 @@ def iterator_from_string_handle(string_handle: Strings, *, session: Session) -> 
     name = string_handle.item().decode(errors="replace")
     found = session.resources.lookup("", HANDLES, name)
     if found is None:
-        raise InvalidArgumentError(None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session")
+        raise InvalidArgumentError(
+            None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session"
+        )
     return found
 
 

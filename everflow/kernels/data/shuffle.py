@@ -27,7 +27,9 @@ class Words:
         return self._ready.popleft()
 
 
-def _shuffled(input_dataset: Dataset, buffer_size: int, words_for_pass: Callable, count: int, iteration: Iteration) -> Callable:
+def _shuffled(
+    input_dataset: Dataset, buffer_size: int, words_for_pass: Callable, count: int, iteration: Iteration
+) -> Callable:
     """A buffer from which a random element is taken each time; passes never mix, though the next one is read ahead."""
     draw = words_for_pass()
     ring: list = [None] * min(buffer_size, 1 << 16)
@@ -94,7 +96,9 @@ def _checked(buffer_size: torch.Tensor) -> int:
 
 def _repeated(input_dataset: Dataset, size: int, seed: int, seed2: int, count: int) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration)
+        return _shuffled(
+            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration
+        )
 
     return Dataset(start)
 
@@ -107,7 +111,12 @@ def _chosen(seed: int, seed2: int) -> tuple[int, int]:
 
 @dataset("ShuffleDataset")
 def shuffle_dataset(
-    input_dataset: Dataset, buffer_size: torch.Tensor, seed: torch.Tensor, seed2: torch.Tensor, *, reshuffle_each_iteration: bool
+    input_dataset: Dataset,
+    buffer_size: torch.Tensor,
+    seed: torch.Tensor,
+    seed2: torch.Tensor,
+    *,
+    reshuffle_each_iteration: bool,
 ) -> Dataset:
     size, given = _checked(buffer_size), (int(seed), int(seed2))
     if not reshuffle_each_iteration:
@@ -117,13 +126,19 @@ def shuffle_dataset(
             return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
 
         return Dataset(again, input_dataset.cardinality)
-    streams = weakref.WeakKeyDictionary()  # an iterator shuffles anew with each pass, but every iterator begins with the same
+    streams = (
+        weakref.WeakKeyDictionary()
+    )  # an iterator shuffles anew with each pass, but every iterator begins with the same
 
     def start(iteration: Iteration) -> Following:
         seeds = streams.setdefault(iteration, Words(*given))
-        return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration)
+        return _shuffled(
+            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration
+        )
 
-    return Dataset(start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count))
+    return Dataset(
+        start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count)
+    )
 
 
 @dataset("ShuffleAndRepeatDataset")
@@ -147,7 +162,10 @@ def sampling_dataset(input_dataset: Dataset, rate: torch.Tensor, seed: torch.Ten
     share = float(rate)
 
     def start(iteration: Iteration) -> Following:
-        following, draw = input_dataset.start(iteration), Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2))))
+        following, draw = (
+            input_dataset.start(iteration),
+            Words(*iteration.seeds_of(lambda: _chosen(int(seed), int(seed2)))),
+        )
 
         def sampled() -> Element:
             while True:

@@ -1,4 +1,6 @@
-"""Windows that slide over a dataset: each one a dataset (`Dataset.window`), or a batch (`tf.contrib.data.sliding_window_batch`)."""
+"""Windows that slide over a dataset: each one a dataset (`Dataset.window`), or a batch
+(`tf.contrib.data.sliding_window_batch`).
+"""
 
 from __future__ import annotations
 

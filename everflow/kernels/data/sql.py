@@ -42,7 +42,9 @@ def _field(value: bytes | float | None, dtype: DType) -> AnyTensor:
 
 
 @dataset("SqlDataset", "ExperimentalSqlDataset")
-def sql_dataset(driver_name: Strings, data_source_name: Strings, query: Strings, *, output_types: list[DType]) -> Source:
+def sql_dataset(
+    driver_name: Strings, data_source_name: Strings, query: Strings, *, output_types: list[DType]
+) -> Source:
     if text(driver_name) != "sqlite":
         raise InvalidArgumentError(
             None,
@@ -60,7 +62,9 @@ def sql_dataset(driver_name: Strings, data_source_name: Strings, query: Strings,
             nonlocal rows
             try:
                 if rows is None:
-                    connection = sqlite3.connect(f"file:{text(data_source_name)}?mode=ro", uri=True, check_same_thread=False)
+                    connection = sqlite3.connect(
+                        f"file:{text(data_source_name)}?mode=ro", uri=True, check_same_thread=False
+                    )
                     connection.text_factory = bytes
                     rows = connection.execute(text(query))
                     if len(rows.description or ()) != len(output_types):

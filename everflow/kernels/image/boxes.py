@@ -48,7 +48,9 @@ def _overlaps(one: np.ndarray, others: np.ndarray) -> np.ndarray:
 
 
 def _greedy(corners: np.ndarray, order: np.ndarray, limit: int, too_much: Callable) -> list[int]:
-    """Indices of the boxes, taken in an order, that overlap no kept box before them too much. By blocks, to spare calls."""
+    """Indices of the boxes, taken in an order, that overlap no kept box before them too much. By blocks, to spare
+    calls.
+    """
     kept: list[int] = []
     for start in range(0, len(order), 128):
         block = order[start : start + 128]
@@ -80,7 +82,8 @@ class _Queue:
         best, entry = entries[0], entries.pop()
         size = len(entries)
         if size:
-            # The hole sinks to a leaf along the larger children (the right one where equal), then the last entry rises from there.
+            # The hole sinks to a leaf along the larger children (the right one where equal), then the last entry rises
+            # from there.
             hole = 0
             while (child := 2 * hole + 2) <= size:
                 if child == size or entries[child][0] < entries[child - 1][0]:
@@ -103,8 +106,8 @@ def _suppress(
 ) -> tuple[list[int], list[float]]:
     """Indices and scores of the kept boxes, best first; with sigma, scores are lowered by overlap too.
 
-    As in TensorFlow a kept box goes back into the queue and is usually suppressed by itself; an empty box, which overlaps
-    nothing, is kept again and again.
+    As in TensorFlow a kept box goes back into the queue and is usually suppressed by itself; an empty box, which
+    overlaps nothing, is kept again and again.
     """
     queue = _Queue()
     for i, score in enumerate(scores.tolist()):
@@ -169,7 +172,9 @@ def _select(
     if boxes.shape[1] != 4:
         raise _invalid("boxes must have 4 columns")
     if scores.shape != boxes.shape[:1]:
-        raise _invalid("scores has incompatible shape" if scores.dim() == 1 else "scores must be 1-D" + _show(scores.shape))
+        raise _invalid(
+            "scores has incompatible shape" if scores.dim() == 1 else "scores must be 1-D" + _show(scores.shape)
+        )
     _check_threshold(iou_threshold)
     corners, values = _corners(boxes.float().numpy()), scores.float().numpy()
     limit, threshold = _limit(max_output_size, len(boxes)), np.float32(iou_threshold)
@@ -179,7 +184,14 @@ def _select(
     if sigma == 0 and (np.diff(best_first) < 0).all() and (corners[:, 4] > 0).all():
         kept = _greedy(corners, order[best_first > score_threshold], limit, lambda overlap: overlap >= threshold)
         return kept, values[kept].tolist()
-    return _suppress(lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0], values, limit, threshold, score_threshold, sigma)
+    return _suppress(
+        lambda i, others: _overlaps(corners[i : i + 1], corners[others])[0],
+        values,
+        limit,
+        threshold,
+        score_threshold,
+        sigma,
+    )
 
 
 def _indices(kept: list[int], size: int | None = None) -> torch.Tensor:
@@ -188,7 +200,9 @@ def _indices(kept: list[int], size: int | None = None) -> torch.Tensor:
 
 
 @fresh("NonMaxSuppression")
-def non_max_suppression(boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, *, iou_threshold: float) -> torch.Tensor:
+def non_max_suppression(
+    boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, *, iou_threshold: float
+) -> torch.Tensor:
     return _indices(_select(boxes, scores, max_output_size, iou_threshold)[0])
 
 
@@ -201,7 +215,11 @@ def non_max_suppression_v2(
 
 @fresh("NonMaxSuppressionV3")
 def non_max_suppression_v3(
-    boxes: torch.Tensor, scores: torch.Tensor, max_output_size: torch.Tensor, iou_threshold: torch.Tensor, score_threshold: torch.Tensor
+    boxes: torch.Tensor,
+    scores: torch.Tensor,
+    max_output_size: torch.Tensor,
+    iou_threshold: torch.Tensor,
+    score_threshold: torch.Tensor,
 ) -> torch.Tensor:
     thresholds = _scalar(iou_threshold, "iou_threshold"), _scalar(score_threshold, "score_threshold")
     return _indices(_select(boxes, scores, max_output_size, *thresholds)[0])
@@ -261,7 +279,13 @@ def non_max_suppression_with_overlaps(
     table = overlaps.numpy()
     threshold = np.float32(_scalar(overlap_threshold, "overlap_threshold"))
     limit = _limit(max_output_size, len(table))
-    kept, _ = _suppress(lambda i, others: table[i, others], scores.numpy(), limit, threshold, _scalar(score_threshold, "score_threshold"))
+    kept, _ = _suppress(
+        lambda i, others: table[i, others],
+        scores.numpy(),
+        limit,
+        threshold,
+        _scalar(score_threshold, "score_threshold"),
+    )
     return _indices(kept)
 
 
@@ -282,7 +306,10 @@ def combined_non_max_suppression(
         raise _invalid("boxes must be 4-D" + _show(boxes.shape))
     if scores.dim() != 3:
         raise _invalid("scores must be 3-D" + _show(scores.shape))
-    per_class, total = _scalar(max_output_size_per_class, "max_size_per_class"), _scalar(max_total_size, "max_total_size")
+    per_class, total = (
+        _scalar(max_output_size_per_class, "max_size_per_class"),
+        _scalar(max_total_size, "max_total_size"),
+    )
     if total <= 0:
         raise _invalid("max_total_size must be > 0")
     if per_class <= 0:
@@ -367,7 +394,10 @@ def draw_bounding_boxes_v2(images: torch.Tensor, boxes: torch.Tensor, colors: to
             if top > bottom or left > right or top >= height or bottom < 0 or left >= width or right < 0:
                 continue
             color = table[n % len(table)]
-            rows, columns = slice(max(top, 0), min(bottom, height - 1) + 1), slice(max(left, 0), min(right, width - 1) + 1)
+            rows, columns = (
+                slice(max(top, 0), min(bottom, height - 1) + 1),
+                slice(max(left, 0), min(right, width - 1) + 1),
+            )
             for row in (top, bottom):
                 if 0 <= row < height:
                     result[b, row, columns] = color
@@ -412,7 +442,9 @@ def _round(x: float) -> int:
     return int(np.rint(np.float32(x)))
 
 
-def _random_crop(width: int, height: int, area_range: list[float], ratio: float, words: _Words) -> tuple[int, int, int, int] | None:
+def _random_crop(
+    width: int, height: int, area_range: list[float], ratio: float, words: _Words
+) -> tuple[int, int, int, int] | None:
     """(left, top, right, bottom) of a random rectangle with this aspect ratio, or None where none fits."""
     low, high = (np.float32(a) * np.float32(width) * np.float32(height) for a in area_range)
     if area_range[1] <= 0 or ratio <= 0 or width <= 0 or height <= 0 or area_range[0] > area_range[1]:
@@ -538,4 +570,6 @@ def sample_distorted_bounding_box_v2(
     session: Session,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     least, image = _scalar(min_object_covered, "min_object_covered"), use_image_if_no_bounding_boxes
-    return _sample(image_size, boxes, least, stream_of(node, session), aspect_ratio_range, area_range, max_attempts, image)
+    return _sample(
+        image_size, boxes, least, stream_of(node, session), aspect_ratio_range, area_range, max_attempts, image
+    )

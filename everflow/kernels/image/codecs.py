@@ -1,7 +1,8 @@
-"""Image files to tensors and back: JPEG, PNG, GIF and BMP. Every decoder but BMP's takes any of the first three formats.
+"""Image files to tensors and back: JPEG, PNG, GIF and BMP. Every decoder but BMP's takes any of the first three
+formats.
 
-JPEG is decoded by simplejpeg, which offers libjpeg-turbo's fast transform, TensorFlow's default: the same pixels to the last bit.
-The codecs are imported at first use; most programs read no image files.
+JPEG is decoded by simplejpeg, which offers libjpeg-turbo's fast transform, TensorFlow's default: the same pixels to the
+last bit. The codecs are imported at first use; most programs read no image files.
 """
 
 from __future__ import annotations
@@ -81,7 +82,14 @@ def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: li
         raise problem from error
     if window is not None:
         top, left, rows, columns = window
-        if top < 0 or left < 0 or rows <= 0 or columns <= 0 or top + rows > image.shape[0] or left + columns > image.shape[1]:
+        if (
+            top < 0
+            or left < 0
+            or rows <= 0
+            or columns <= 0
+            or top + rows > image.shape[0]
+            or left + columns > image.shape[1]
+        ):
             raise problem
         image = image[top : top + rows, left : left + columns]
     return np.ascontiguousarray(image)
@@ -146,12 +154,19 @@ def _decode(
 _PLAIN = {"ratio": 1, "fancy_upscaling": True, "try_recover_truncated": False, "dct_method": ""}
 
 
-def _jpeg_options(ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str) -> dict[str, int | str]:
+def _jpeg_options(
+    ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+) -> dict[str, int | str]:
     if ratio not in (1, 2, 4, 8):
         raise _invalid(f"ratio must be 1, 2, 4, or 8, got {ratio}")
     if dct_method not in ("", "INTEGER_FAST", "INTEGER_ACCURATE"):
         raise _invalid("dct_method must be one of {'', 'INTEGER_FAST', 'INTEGER_ACCURATE'}")
-    return {"ratio": ratio, "fancy_upscaling": fancy_upscaling, "try_recover_truncated": try_recover_truncated, "dct_method": dct_method}
+    return {
+        "ratio": ratio,
+        "fancy_upscaling": fancy_upscaling,
+        "try_recover_truncated": try_recover_truncated,
+        "dct_method": dct_method,
+    }
 
 
 @fresh("DecodeJpeg")
@@ -212,7 +227,9 @@ def decode_bmp(contents: Strings, *, channels: int) -> torch.Tensor:
         raise _invalid(
             f"Incomplete bmp content, requires at least 32 bytes to find the header size, width, height, and bpp, got {len(data)} bytes"
         )
-    start, width, height, bits = (struct.unpack_from(kind, data, at)[0] for kind, at in (("<i", 10), ("<i", 18), ("<i", 22), ("<H", 28)))
+    start, width, height, bits = (
+        struct.unpack_from(kind, data, at)[0] for kind, at in (("<i", 10), ("<i", 18), ("<i", 22), ("<H", 28))
+    )
     depth = bits // 8
     if channels and channels != depth:
         raise _invalid(f"channels attribute {channels} does not match bits per pixel from file {depth}")
@@ -225,7 +242,9 @@ def decode_bmp(contents: Strings, *, channels: int) -> torch.Tensor:
     stride = (8 * depth * width + 31) // 32 * 4
     rows = abs(height)
     if start < 0 or start + (rows - 1) * stride + depth * width > len(data):
-        raise _invalid(f"Incomplete bmp content, requires at least {start + rows * stride} bytes, got {len(data)} bytes")
+        raise _invalid(
+            f"Incomplete bmp content, requires at least {start + rows * stride} bytes, got {len(data)} bytes"
+        )
     body = data[start : start + rows * stride].ljust(rows * stride, b"\0")
     pixels = np.frombuffer(body, np.uint8).reshape(rows, stride)[:, : width * depth].reshape(rows, width, depth)
     if height > 0:

@@ -22,7 +22,9 @@ def _check_colors(images: torch.Tensor) -> None:
     if images.dim() < 1:
         raise _invalid("input must be at least 1D" + _show(images.shape))
     if images.shape[-1] != 3:
-        raise FailedPreconditionError(None, None, f"input must have 3 channels but input only has {images.shape[-1]} channels.")
+        raise FailedPreconditionError(
+            None, None, f"input must have 3 channels but input only has {images.shape[-1]} channels."
+        )
 
 
 def _check_adjustment(images: torch.Tensor, amount: torch.Tensor, name: str) -> None:
@@ -39,14 +41,18 @@ def _planes(images: torch.Tensor) -> tuple[torch.Tensor, ...]:
     return images.movedim(-1, 0).contiguous().unbind(0)
 
 
-def _extremes(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _extremes(
+    red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Each pixel's largest and smallest channel, and how far they are apart."""
     high = torch.maximum(torch.maximum(red, green), blue)
     low = torch.minimum(torch.minimum(red, green), blue)
     return high, low, high - low
 
 
-def _to_hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _to_hsv(
+    red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     value, _, spread = _extremes(red, green, blue)
     saturation = torch.where(value > 0, spread / value, 0)
     norm = 1 / (6 * spread)
@@ -62,7 +68,9 @@ def _to_hsv(red: torch.Tensor, green: torch.Tensor, blue: torch.Tensor) -> tuple
 
 def _ramps(sixths: torch.Tensor) -> list[torch.Tensor]:
     """How much of red, green and blue a hue has, by its angle in sixths of the circle."""
-    return [part.clamp_(0, 1) for part in ((sixths - 3).abs_().sub_(1), 2 - (sixths - 2).abs_(), 2 - (sixths - 4).abs_())]
+    return [
+        part.clamp_(0, 1) for part in ((sixths - 3).abs_().sub_(1), 2 - (sixths - 2).abs_(), 2 - (sixths - 4).abs_())
+    ]
 
 
 def _to_rgb(hue: torch.Tensor, saturation: torch.Tensor, value: torch.Tensor) -> torch.Tensor:

@@ -36,7 +36,9 @@ def _check_boxes(boxes: torch.Tensor, box_ind: torch.Tensor, batch: int) -> None
         raise OutOfRangeError(None, None, "box_index has values outside [0, batch_size)")
 
 
-def _positions(low: torch.Tensor, high: torch.Tensor, image_size: int, crop_size: int) -> tuple[torch.Tensor, torch.Tensor]:
+def _positions(
+    low: torch.Tensor, high: torch.Tensor, image_size: int, crop_size: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """[boxes, crop_size] positions along one axis of the image, and which of them lie inside."""
     edge = image_size - 1
     if crop_size > 1:
@@ -50,7 +52,9 @@ def _positions(low: torch.Tensor, high: torch.Tensor, image_size: int, crop_size
 class _Grid:
     """Where each pixel of each crop lies in the image."""
 
-    def __init__(self, boxes: torch.Tensor, image_height: int, image_width: int, crop_height: int, crop_width: int) -> None:
+    def __init__(
+        self, boxes: torch.Tensor, image_height: int, image_width: int, crop_height: int, crop_width: int
+    ) -> None:
         top, left, bottom, right = boxes.unbind(1)
         self.rows, rows_inside = _positions(top, bottom, image_height, crop_height)
         self.columns, columns_inside = _positions(left, right, image_width, crop_width)
@@ -59,7 +63,9 @@ class _Grid:
         self.rows = torch.where(rows_inside, self.rows, 0)
         self.columns = torch.where(columns_inside, self.columns, 0)
 
-    def neighbours(self) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor], torch.Tensor, torch.Tensor]:
+    def neighbours(
+        self,
+    ) -> tuple[tuple[torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor], torch.Tensor, torch.Tensor]:
         """Floor and ceiling rows and columns, and how far the position is from the floor."""
         low_row, low_column = self.rows.floor(), self.columns.floor()
         row_part, column_part = self.rows - low_row, self.columns - low_column
@@ -77,7 +83,13 @@ def _pick(image: torch.Tensor, box_ind: torch.Tensor, rows: torch.Tensor, column
 
 @fresh("CropAndResize")
 def crop_and_resize(
-    image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor, crop_size: torch.Tensor, *, method: str, extrapolation_value: float
+    image: torch.Tensor,
+    boxes: torch.Tensor,
+    box_ind: torch.Tensor,
+    crop_size: torch.Tensor,
+    *,
+    method: str,
+    extrapolation_value: float,
 ) -> torch.Tensor:
     if image.dim() != 4:
         raise _invalid("input image must be 4-D" + _show(image.shape))
@@ -133,7 +145,9 @@ def crop_and_resize_grad_image(
 
 
 @fresh("CropAndResizeGradBoxes")
-def crop_and_resize_grad_boxes(grads: torch.Tensor, image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor) -> torch.Tensor:
+def crop_and_resize_grad_boxes(
+    grads: torch.Tensor, image: torch.Tensor, boxes: torch.Tensor, box_ind: torch.Tensor
+) -> torch.Tensor:
     _check_boxes(boxes, box_ind, image.shape[0])
     crop_height, crop_width = grads.shape[1:3]
     grid = _Grid(boxes, image.shape[1], image.shape[2], crop_height, crop_width)
@@ -160,7 +174,14 @@ def _corner_grads(grads: torch.Tensor, image_size: int, crop_size: int) -> tuple
 
 @fresh("ExtractGlimpse", effect=Effect.RANDOM)
 def extract_glimpse(
-    images: torch.Tensor, size: torch.Tensor, offsets: torch.Tensor, *, centered: bool, normalized: bool, uniform_noise: bool, noise: str
+    images: torch.Tensor,
+    size: torch.Tensor,
+    offsets: torch.Tensor,
+    *,
+    centered: bool,
+    normalized: bool,
+    uniform_noise: bool,
+    noise: str,
 ) -> torch.Tensor:
     """A window of each image around (or from) its offset; what lies beyond the image is noise, or zero."""
     if images.dim() != 4:
@@ -177,7 +198,10 @@ def extract_glimpse(
         raise _invalid("The uniform_noise and noise should not be specified at the same time")
     _, height, width, _ = images.shape
     rows, columns = size.tolist()
-    whole, window = torch.tensor([height, width], dtype=torch.float32), torch.tensor([rows, columns], dtype=torch.float32)
+    whole, window = (
+        torch.tensor([height, width], dtype=torch.float32),
+        torch.tensor([rows, columns], dtype=torch.float32),
+    )
     at = offsets.float() * whole if normalized else offsets.float()
     if centered:
         at = at / 2 + whole / 2

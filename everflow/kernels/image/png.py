@@ -1,4 +1,6 @@
-"""PNG to arrays and back, with 8 or 16 bits a channel. Pillow reads and writes 8 bits; 16 bits of colour it can't, so they are done here."""
+"""PNG to arrays and back, with 8 or 16 bits a channel. Pillow reads and writes 8 bits; 16 bits of colour it can't, so
+they are done here.
+"""
 
 from __future__ import annotations
 
@@ -142,7 +144,9 @@ def _unfilter_by_neighbours(row: np.ndarray, above: np.ndarray, size: int, kind:
         else:
             base = left + up - corner
             to_left, to_up, to_corner = abs(base - left), abs(base - up), abs(base - corner)
-            guess = np.where((to_left <= to_up) & (to_left <= to_corner), left, np.where(to_up <= to_corner, up, corner))
+            guess = np.where(
+                (to_left <= to_up) & (to_left <= to_corner), left, np.where(to_up <= to_corner, up, corner)
+            )
         left = row[x : x + size] = (row[x : x + size] + guess) & 255
         corner = up
 

@@ -188,14 +188,18 @@ def _resize_grad(grads: torch.Tensor, original: torch.Tensor, tables: list[Table
 
 
 @fresh("ResizeNearestNeighbor")
-def resize_nearest_neighbor(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
+def resize_nearest_neighbor(
+    images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool
+) -> torch.Tensor:
     height, width = _sizes(images, size, align_corners, half_pixel_centers)
     rows, columns = (nearest_indices(*pair, align_corners, half_pixel_centers) for pair in (height, width))
     return images.index_select(1, rows).index_select(2, columns)
 
 
 @fresh("ResizeNearestNeighborGrad")
-def resize_nearest_neighbor_grad(grads: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
+def resize_nearest_neighbor_grad(
+    grads: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool
+) -> torch.Tensor:
     """`size` is that of the image the gradient is for."""
     (out_height, height), (out_width, width) = _sizes(grads, size, align_corners, half_pixel_centers)
     rows = nearest_indices(height, out_height, align_corners, half_pixel_centers)
@@ -205,14 +209,20 @@ def resize_nearest_neighbor_grad(grads: torch.Tensor, size: torch.Tensor, *, ali
     return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
 
 
-def _interpolating(name: str, table: Callable[..., Table]) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
+def _interpolating(
+    name: str, table: Callable[..., Table]
+) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
     @fresh("Resize" + name, threads_matter_from=SHARE)
-    def resize(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
+    def resize(
+        images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool
+    ) -> torch.Tensor:
         pairs = _sizes(images, size, align_corners, half_pixel_centers)
         return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
 
     @fresh(f"Resize{name}Grad", threads_matter_from=SHARE)
-    def resize_grad(grads: torch.Tensor, original: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool) -> torch.Tensor:
+    def resize_grad(
+        grads: torch.Tensor, original: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool
+    ) -> torch.Tensor:
         pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
         return _resize_grad(grads, original, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
 
@@ -298,7 +308,9 @@ _SAMPLING = {
 
 
 @functools.lru_cache(maxsize=256)
-def _sampling_table(in_size: int, out_size: int, scale: float, translation: float, kernel_type: str, antialias: bool) -> Table:
+def _sampling_table(
+    in_size: int, out_size: int, scale: float, translation: float, kernel_type: str, antialias: bool
+) -> Table:
     radius, value = _SAMPLING[kernel_type]
     inverse = _F(1) / _F(scale)
     kernel_scale = max(inverse, _F(1)) if antialias else _F(1)
@@ -323,19 +335,33 @@ def _sampling_tables(
     scales = scale.tolist()
     if min(scales) <= 0:
         raise _invalid("Scale must be greater than zero.")
-    return [_sampling_table(*pair, s, t, kernel_type, antialias) for pair, s, t in zip(pairs, scales, translation.tolist())]
+    return [
+        _sampling_table(*pair, s, t, kernel_type, antialias) for pair, s, t in zip(pairs, scales, translation.tolist())
+    ]
 
 
 @fresh("ScaleAndTranslate")
 def scale_and_translate(
-    images: torch.Tensor, size: torch.Tensor, scale: torch.Tensor, translation: torch.Tensor, *, kernel_type: str, antialias: bool
+    images: torch.Tensor,
+    size: torch.Tensor,
+    scale: torch.Tensor,
+    translation: torch.Tensor,
+    *,
+    kernel_type: str,
+    antialias: bool,
 ) -> torch.Tensor:
     return _resize(images, _sampling_tables(_sizes(images, size), scale, translation, kernel_type, antialias))
 
 
 @fresh("ScaleAndTranslateGrad")
 def scale_and_translate_grad(
-    grads: torch.Tensor, original: torch.Tensor, scale: torch.Tensor, translation: torch.Tensor, *, kernel_type: str, antialias: bool
+    grads: torch.Tensor,
+    original: torch.Tensor,
+    scale: torch.Tensor,
+    translation: torch.Tensor,
+    *,
+    kernel_type: str,
+    antialias: bool,
 ) -> torch.Tensor:
     pairs = [(original.shape[1], grads.shape[1]), (original.shape[2], grads.shape[2])]
     return _resize_grad(grads, original, _sampling_tables(pairs, scale, translation, kernel_type, antialias))

@@ -1,6 +1,7 @@
 """Single-image random-dot stereograms: depth hidden in dots that repeat at distances which the two eyes read as depth.
 
-The algorithm is that of Thimbleby, Inglis and Witten, "Displaying 3D Images" (IEEE Computer 27/10, 1994), done for all rows at once.
+The algorithm is that of Thimbleby, Inglis and Witten, "Displaying 3D Images" (IEEE Computer 27/10, 1994), done for all
+rows at once.
 """
 
 from __future__ import annotations
@@ -41,7 +42,9 @@ class _CRandom:
 _random = _CRandom()
 
 
-def _depths_in_image(depths: np.ndarray, shape: tuple[int, int], window: list[int], border: float, gap: int) -> np.ndarray:
+def _depths_in_image(
+    depths: np.ndarray, shape: tuple[int, int], window: list[int], border: float, gap: int
+) -> np.ndarray:
     """The depth of each pixel: the nearest one of the data inside the window, the border's outside."""
     (height, width), (window_width, window_height) = shape, window
     y, x = np.arange(height) - gap, np.arange(width) - (width - window_width) // 2
@@ -114,7 +117,9 @@ def single_image_random_dot_stereograms(
     output_image_shape: TensorShape,
     output_data_window: TensorShape,
 ) -> torch.Tensor:
-    """Rows of dots that are random where they may be, the same where two pixels show one point; below them two dots to look at first."""
+    """Rows of dots that are random where they may be, the same where two pixels show one point; below them two dots to
+    look at first.
+    """
     if depth_values.dim() != 2:
         raise InvalidArgumentError(None, None, f"depth_values must be a matrix, got shape {list(depth_values.shape)}")
     sizes: list[Any] = output_image_shape.as_list()
@@ -144,7 +149,9 @@ def _channels(shape: list[int], number_colors: int) -> int:
 
 
 def _painted(same: np.ndarray, channels: int, number_colors: int) -> np.ndarray:
-    """Dots from right to left, row by row: a new colour for a pixel that is free, else that of the pixel it is linked to."""
+    """Dots from right to left, row by row: a new colour for a pixel that is free, else that of the pixel it is linked
+    to.
+    """
     height, width = same.shape
     free = same == np.arange(width)
     numbers = _random.take(int(free.sum()) * channels).reshape(-1, channels)

@@ -27,14 +27,18 @@ def _show(shape: Sequence[int]) -> str:
 
 @fresh("ImageProjectiveTransform")
 def image_projective_transform(images: torch.Tensor, transforms: torch.Tensor, *, interpolation: str) -> torch.Tensor:
-    return image_projective_transform_v2(images, transforms, torch.tensor(images.shape[1:3]), interpolation=interpolation)
+    return image_projective_transform_v2(
+        images, transforms, torch.tensor(images.shape[1:3]), interpolation=interpolation
+    )
 
 
 @fresh("ImageProjectiveTransformV2")
 def image_projective_transform_v2(
     images: torch.Tensor, transforms: torch.Tensor, output_shape: torch.Tensor, *, interpolation: str
 ) -> torch.Tensor:
-    """Each output pixel (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), k = c0 x + c1 y + 1."""
+    """Each output pixel (x, y) takes the input at ((a0 x + a1 y + a2) / k, (b0 x + b1 y + b2) / k), k = c0 x + c1 y +
+    1.
+    """
     if images.dim() != 4:
         raise _invalid("Images must have rank 4")
     if transforms.dim() != 2 or transforms.shape[1] != 8 or transforms.shape[0] not in (1, images.shape[0]):
@@ -42,7 +46,9 @@ def image_projective_transform_v2(
     height, width = output_shape.tolist()
     if height <= 0 or width <= 0:
         raise _invalid(f"new_height and new_width should be positive, got {height} and {width}")
-    y, x = torch.meshgrid(torch.arange(height, dtype=torch.float32), torch.arange(width, dtype=torch.float32), indexing="ij")
+    y, x = torch.meshgrid(
+        torch.arange(height, dtype=torch.float32), torch.arange(width, dtype=torch.float32), indexing="ij"
+    )
     a0, a1, a2, b0, b1, b2, c0, c1 = (t[:, None, None] for t in transforms.float().unbind(1))
     k = c0 * x + c1 * y + 1
     at_x, at_y = (a0 * x + a1 * y + a2) / k, (b0 * x + b1 * y + b2) / k
@@ -140,7 +146,9 @@ def resampler(data: torch.Tensor, warp: torch.Tensor) -> torch.Tensor:
 
 
 @fresh("ResamplerGrad")
-def resampler_grad(data: torch.Tensor, warp: torch.Tensor, grad_output: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def resampler_grad(
+    data: torch.Tensor, warp: torch.Tensor, grad_output: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     _check_resampler(data, warp)
     points = _Points(data, warp)
     grads = grad_output.reshape(data.shape[0], -1, data.shape[3])
@@ -164,7 +172,9 @@ def resampler_grad(data: torch.Tensor, warp: torch.Tensor, grad_output: torch.Te
 
 @fresh("ImageConnectedComponents")
 def image_connected_components(images: AnyTensor) -> torch.Tensor:
-    """Each nonzero pixel's region of equal neighbours, named by its first pixel in the whole batch plus one; zero pixels are 0."""
+    """Each nonzero pixel's region of equal neighbours, named by its first pixel in the whole batch plus one; zero
+    pixels are 0.
+    """
     array = images if isinstance(images, np.ndarray) else images.numpy()
     count, height, width = array.shape
     empty = (array == b"") if array.dtype == object else (array == 0)
@@ -190,7 +200,9 @@ def image_connected_components(images: AnyTensor) -> torch.Tensor:
 
 
 @fresh("BipartiteMatch", effect=Effect.PURE)
-def bipartite_match(distances: torch.Tensor, num_valid_rows: torch.Tensor, *, top_k: int) -> tuple[torch.Tensor, torch.Tensor]:
+def bipartite_match(
+    distances: torch.Tensor, num_valid_rows: torch.Tensor, *, top_k: int
+) -> tuple[torch.Tensor, torch.Tensor]:
     """Pairs of rows and columns, nearest first, each used once; -1 for those without a partner."""
     rows, columns = distances.shape
     valid = num_valid_rows.reshape(-1)[0].item()

@@ -49,10 +49,14 @@ def parse_shape_and_slice(text: str) -> tuple[list[int] | None, TensorSlice | No
 
 
 @kernel("SaveV2")
-def save_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, tensors: list[Value], *, node: Node) -> None:
+def save_v2(
+    prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, tensors: list[Value], *, node: Node
+) -> None:
     names, parts = _texts(tensor_names), _texts(shape_and_slices)
     if len(names) != len(tensors) or len(parts) != len(tensors):
-        raise InvalidArgumentError(None, None, f"Got {len(names)} names, {len(parts)} slices and {len(tensors)} tensors to save")
+        raise InvalidArgumentError(
+            None, None, f"Got {len(names)} names, {len(parts)} slices and {len(tensors)} tensors to save"
+        )
     writer = BundleWriter(_text(prefix))
     try:
         for name, part, tensor, dtype in zip(names, parts, tensors, node.input_dtypes[3:]):
@@ -69,9 +73,14 @@ def save_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, t
 
 
 @kernel("RestoreV2", effect=Effect.READS)
-def restore_v2(prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, *, dtypes: list[DType]) -> list[AnyTensor]:
+def restore_v2(
+    prefix: Strings, tensor_names: Strings, shape_and_slices: Strings, *, dtypes: list[DType]
+) -> list[AnyTensor]:
     reader = open_checkpoint(_text(prefix))
-    return [_restored(reader, name, part, dtype) for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)]
+    return [
+        _restored(reader, name, part, dtype)
+        for name, part, dtype in zip(_texts(tensor_names), _texts(shape_and_slices), dtypes)
+    ]
 
 
 def _restored(reader: BundleReader | OldCheckpointReader, name: str, part: str, dtype: DType) -> AnyTensor:
@@ -134,7 +143,9 @@ def save(filename: Strings, tensor_names: Strings, data: list[Value], *, node: N
 
 
 @kernel("SaveSlices")
-def save_slices(filename: Strings, tensor_names: Strings, shapes_and_slices: Strings, data: list[Value], *, node: Node) -> None:
+def save_slices(
+    filename: Strings, tensor_names: Strings, shapes_and_slices: Strings, data: list[Value], *, node: Node
+) -> None:
     _write_old(_text(filename), _texts(tensor_names), _texts(shapes_and_slices), data, node.input_dtypes[3:])
 
 

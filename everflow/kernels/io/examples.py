@@ -87,7 +87,9 @@ def _sparse_values(feature: Feature | None, dtype: DType, complain: Callable[[st
     if kind is None:
         return []
     if kind != _KINDS[dtype]:
-        raise _error(complain(f"Data types don't match. Expected type: {_NAMES[_KINDS[dtype]]}, Actual type: {_NAMES[kind]}"))
+        raise _error(
+            complain(f"Data types don't match. Expected type: {_NAMES[_KINDS[dtype]]}, Actual type: {_NAMES[kind]}")
+        )
     return list(getattr(feature, kind).value)
 
 
@@ -261,7 +263,10 @@ def _single_example_parser(node: Node) -> Callable | None:
     names = ("sparse_keys", "dense_keys", "sparse_types", "Tdense", "dense_shapes")
     attributes = {name: node.attribute(name) for name in names}
     sparse = [(key, _KINDS[t], t) for key, t in zip(attributes["sparse_keys"], attributes["sparse_types"])]
-    dense = [(key, _KINDS[t], t, _sizes(shape)) for key, t, shape in zip(*(attributes[n] for n in names[1::2]), attributes["dense_shapes"])]
+    dense = [
+        (key, _KINDS[t], t, _sizes(shape))
+        for key, t, shape in zip(*(attributes[n] for n in names[1::2]), attributes["dense_shapes"])
+    ]
     if any(not math.prod(sizes) or -1 in sizes for *_, sizes in dense):
         return None
     counted = [(*feature, math.prod(feature[-1])) for feature in dense]
@@ -293,7 +298,9 @@ def _single_example_parser(node: Node) -> Callable | None:
 # --- sequences --------------------------------------------------------------------------------
 
 
-def _context_dense(features: Mapping[str, Feature], key: str, dtype: DType, shape: TensorShape, default: AnyTensor, name: str) -> AnyTensor:
+def _context_dense(
+    features: Mapping[str, Feature], key: str, dtype: DType, shape: TensorShape, default: AnyTensor, name: str
+) -> AnyTensor:
     feature = _feature(features, key)
     sizes = _sizes(shape)
     count = math.prod(sizes)
@@ -304,7 +311,9 @@ def _context_dense(features: Mapping[str, Feature], key: str, dtype: DType, shap
             raise _error(f"Name: {name}, Context feature '{key}' is required but could not be found.")
         return _tensor(values, dtype, sizes)
     if feature.WhichOneof("kind") != _KINDS[dtype]:
-        raise _error(f"Name: {name}, Context feature: {key}.  Data types don't match. Expected type: {kind}  Feature is: {feature}")
+        raise _error(
+            f"Name: {name}, Context feature: {key}.  Data types don't match. Expected type: {kind}  Feature is: {feature}"
+        )
     values = list(getattr(feature, _KINDS[dtype]).value)
     if len(values) != count:
         raise _error(
@@ -315,7 +324,12 @@ def _context_dense(features: Mapping[str, Feature], key: str, dtype: DType, shap
 
 
 def _list_dense(
-    feature_lists: Mapping[str, FeatureList], key: str, dtype: DType, shape: TensorShape, may_be_missing: bool, name: str
+    feature_lists: Mapping[str, FeatureList],
+    key: str,
+    dtype: DType,
+    shape: TensorShape,
+    may_be_missing: bool,
+    name: str,
 ) -> list[list]:
     """The rows of a feature list, one for each step."""
     sizes = _sizes(shape)
@@ -396,10 +410,14 @@ def parse_single_sequence_example(
                 f"Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
             )
         found = list(getattr(feature, kind).value) if kind else []
-        context_sparse.append((torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)])))
+        context_sparse.append(
+            (torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)]))
+        )
     context_dense = [
         _context_dense(context, key, dtype, shape, default, name)
-        for key, dtype, shape, default in zip(keys(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults)
+        for key, dtype, shape, default in zip(
+            keys(context_dense_keys), Tcontext_dense, context_dense_shapes, context_dense_defaults
+        )
     ]
     list_sparse = [
         _sparse_batch(_list_sparse(lists, key, dtype, name), dtype)
@@ -441,11 +459,18 @@ def parse_sequence_example(
     missing_ok = set(feature_list_dense_missing_assumed_empty)
     context_sparse = []
     for key, dtype in zip(context_sparse_keys, context_sparse_types):
-        rows = [_sparse_values(_feature(c, key), dtype, functools.partial(_describe_batch, key, i, names)) for i, c in enumerate(contexts)]
+        rows = [
+            _sparse_values(_feature(c, key), dtype, functools.partial(_describe_batch, key, i, names))
+            for i, c in enumerate(contexts)
+        ]
         context_sparse.append(_sparse_batch(rows, dtype))
     context_dense = [
-        _dense_batch(contexts, None, key, dtype, shape, default, lambda k, i, _, text: _describe_batch(k, i, names, text))
-        for key, dtype, shape, default in zip(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)
+        _dense_batch(
+            contexts, None, key, dtype, shape, default, lambda k, i, _, text: _describe_batch(k, i, names, text)
+        )
+        for key, dtype, shape, default in zip(
+            context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults
+        )
     ]
     list_sparse = [
         _sparse_steps([_list_sparse(f, key, dtype, "") for f in lists], dtype)
@@ -473,7 +498,9 @@ def _padded_steps(examples: list[list[list]], dtype: DType, sizes: list[int]) ->
 
 def _sparse_steps(examples: list[list[list]], dtype: DType) -> SparseParts:
     """(indices, values, shape) of a list of values for each step of each example."""
-    entries = [(i, j, k, v) for i, steps in enumerate(examples) for j, row in enumerate(steps) for k, v in enumerate(row)]
+    entries = [
+        (i, j, k, v) for i, steps in enumerate(examples) for j, row in enumerate(steps) for k, v in enumerate(row)
+    ]
     steps = max(map(len, examples), default=0)
     width = max((len(row) for example in examples for row in example), default=0)
     return (

@@ -32,6 +32,8 @@ def write_file(filename: Strings, contents: Strings) -> None:
 @fresh("MatchingFiles")
 def matching_files(pattern: Strings) -> Strings:
     if pattern.ndim > 1:
-        raise InvalidArgumentError(None, None, f"Input patterns tensor must be scalar or vector, but had shape: {list(pattern.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"Input patterns tensor must be scalar or vector, but had shape: {list(pattern.shape)}"
+        )
     found = sorted(name.encode() for name in file_io.get_matching_files([p.decode() for p in pattern.flat]))
     return strings(found, (len(found),))

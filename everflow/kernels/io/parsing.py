@@ -54,20 +54,26 @@ def decode_raw(bytes: Strings, *, out_type: DType, little_endian: bool) -> torch
             )
     if size % width:
         raise InvalidArgumentError(
-            None, None, f"Input to DecodeRaw has length {size} that is not a multiple of {width}, the size of {out_type.name}"
+            None,
+            None,
+            f"Input to DecodeRaw has length {size} that is not a multiple of {width}, the size of {out_type.name}",
         )
     values = _numbers(items[0] if len(items) == 1 else b"".join(items), out_type, little_endian)
     return from_numpy(values.reshape(*bytes.shape, size // width))
 
 
 @fresh("DecodePaddedRaw")
-def decode_padded_raw(input_bytes: Strings, fixed_length: torch.Tensor, *, out_type: DType, little_endian: bool) -> torch.Tensor:
+def decode_padded_raw(
+    input_bytes: Strings, fixed_length: torch.Tensor, *, out_type: DType, little_endian: bool
+) -> torch.Tensor:
     size = int(fixed_length)
     width = np.dtype(out_type.as_numpy_dtype).itemsize
     if size <= 0:
         raise InvalidArgumentError(None, None, f"fixed_length ({size}) must be greater than zero.")
     if size % width:
-        raise InvalidArgumentError(None, None, f"fixed_length ({size}) must be a multiple of the size of out_type ({width})")
+        raise InvalidArgumentError(
+            None, None, f"fixed_length ({size}) must be a multiple of the size of out_type ({width})"
+        )
     padded = b"".join(s[:size].ljust(size, b"\0") for s in input_bytes.flat)
     return from_numpy(_numbers(padded, out_type, little_endian)).reshape(*input_bytes.shape, size // width)
 
@@ -176,7 +182,12 @@ def decode_csv(
 
 
 def _column(
-    fields: tuple[bytes, ...], dtype: DType, default: AnyTensor, missing: tuple[bytes, bytes], index: int, shape: tuple[int, ...]
+    fields: tuple[bytes, ...],
+    dtype: DType,
+    default: AnyTensor,
+    missing: tuple[bytes, bytes],
+    index: int,
+    shape: tuple[int, ...],
 ) -> AnyTensor:
     """One column's values from its fields, in the order of the records."""
     parse = None if dtype is dtypes.string else number_parser(dtype)
@@ -190,7 +201,9 @@ def _column(
             value = parse(field)
             if value is None:
                 name = {"float32": "float", "float64": "double"}.get(dtype.name, dtype.name)
-                raise _csv_error(f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}")
+                raise _csv_error(
+                    f"Field {index} in record {number} is not a valid {name}: {field.decode('utf-8', 'replace')}"
+                )
         else:
             value = field
         values.append(value)
@@ -230,7 +243,9 @@ def serialize_tensor(tensor: AnyTensor, *, T: DType) -> Strings:
 @fresh("ParseTensor")
 def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
     if serialized.ndim != 0:
-        raise InvalidArgumentError(None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]")
+        raise InvalidArgumentError(
+            None, None, f"Expected `serialized` to be a scalar, got shape: [{','.join(map(str, serialized.shape))}]"
+        )
     data = scalar_string(serialized, "serialized")
     try:
         proto = tensor_pb2.TensorProto.FromString(data)
@@ -241,5 +256,7 @@ def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
     found = dtypes.as_dtype(proto.dtype)
     if found != out_type:
         names = [{"float32": "float", "float64": "double"}.get(t.name, t.name) for t in (found, out_type)]
-        raise InvalidArgumentError(None, None, f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})")
+        raise InvalidArgumentError(
+            None, None, f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})"
+        )
     return from_numpy(make_ndarray(proto))

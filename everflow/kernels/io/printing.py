@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 def summary(value: AnyTensor, dtype: DType, limit: int) -> str:
     """The first `limit` elements of a tensor (all for a negative limit), with brackets around inner dimensions."""
-    array = value if isinstance(value, np.ndarray) else (value.float() if value.dtype is torch.bfloat16 else value).numpy()
+    array = (
+        value if isinstance(value, np.ndarray) else (value.float() if value.dtype is torch.bfloat16 else value).numpy()
+    )
     limit = array.size if limit < 0 else limit
     if dtype is dtypes.string:
         shown = [v.decode("utf-8", "replace") for v in array.ravel()[:limit]]
@@ -64,7 +66,9 @@ def assert_(condition: torch.Tensor, data: list[Value], *, summarize: int, node:
         raise errors.InvalidArgumentError(None, None, f"In[0] should be a scalar: {list(condition.shape)}")
     if bool(condition):
         return
-    shown = "".join(f" [{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:]))
+    shown = "".join(
+        f" [{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])
+    )
     raise errors.InvalidArgumentError(None, None, f"assertion failed:{shown}")
 
 
@@ -82,10 +86,14 @@ class _Counter:
 
 
 @kernel("Print", result=same(0))
-def print_(input: AnyTensor, data: list[Value], *, message: str, first_n: int, summarize: int, node: Node, session: Session) -> AnyTensor:
+def print_(
+    input: AnyTensor, data: list[Value], *, message: str, first_n: int, summarize: int, node: Node, session: Session
+) -> AnyTensor:
     counter = session.own("print counter", node.name, _Counter)
     if counter.take(first_n):
-        parts = [f"[{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])]
+        parts = [
+            f"[{summary(value, dtype.base_dtype, summarize)}]" for value, dtype in zip(data, node.input_dtypes[1:])
+        ]
         sys.stderr.write(message + "".join(parts) + "\n")
     return input
 

@@ -49,7 +49,9 @@ def _refuse(text: str) -> InvalidArgumentError:
 
 @lru_cache(maxsize=64)
 def _message_class(descriptor_source: str, message_type: str) -> type[Message]:
-    """The class of a message: one of ours for "local://", else from a FileDescriptorSet in a file or in the attribute itself."""
+    """The class of a message: one of ours for "local://", else from a FileDescriptorSet in a file or in the attribute
+    itself.
+    """
     asked = message_type
     if descriptor_source in ("", "local://"):
         package = importlib.import_module("everflow.protos")
@@ -83,7 +85,9 @@ def _fields(message_class: type[Message], names: list[str], types: list[DType]) 
         if field is None:
             raise _refuse(f"Unknown field: {name} in message type {descriptor.full_name}")
         if dtype not in _DTYPES[field.cpp_type]:
-            raise _refuse(f"Unexpected output type for {descriptor.full_name}.{name}: {field.cpp_type} to {dtype.as_datatype_enum}")
+            raise _refuse(
+                f"Unexpected output type for {descriptor.full_name}.{name}: {field.cpp_type} to {dtype.as_datatype_enum}"
+            )
         found.append(field)
     return found
 
@@ -104,7 +108,9 @@ def _default(field: Field) -> Any:
 def _values(message: Message, field: Field) -> list:
     if _is_repeated(field):
         return [_read(v, field) for v in getattr(message, field.name)]
-    present = message.HasField(field.name) if field.has_presence else getattr(message, field.name) != field.default_value
+    present = (
+        message.HasField(field.name) if field.has_presence else getattr(message, field.name) != field.default_value
+    )
     return [_read(getattr(message, field.name), field)] if present else []
 
 
@@ -141,7 +147,11 @@ def decode_proto(
         blank = blank.encode() if isinstance(blank, str) else blank
         flat = [v for row in rows for v in row[index] + [blank] * (width - len(row[index]))]
         shape = (*bytes.shape, width)
-        columns.append(strings(flat, shape) if dtype is dtypes.string else torch.tensor(flat, dtype=torch_dtype(dtype)).reshape(shape))
+        columns.append(
+            strings(flat, shape)
+            if dtype is dtypes.string
+            else torch.tensor(flat, dtype=torch_dtype(dtype)).reshape(shape)
+        )
     return sizes.reshape(*bytes.shape, len(fields)), columns
 
 
@@ -159,13 +169,17 @@ def encode_proto(
     fields = _fields(message_class, field_names, Tinput_types)
     batch = sizes.shape[:-1]
     if sizes.shape[-1] != len(fields):
-        raise _refuse(f"sizes must be batch_size + [field_names.size()], got {list(sizes.shape)} for {len(fields)} fields")
+        raise _refuse(
+            f"sizes must be batch_size + [field_names.size()], got {list(sizes.shape)} for {len(fields)} fields"
+        )
     counts = sizes.reshape(-1, len(fields)).tolist()
     columns = []
     for name, value in zip(field_names, values):
         if tuple(value.shape[:-1]) != tuple(batch):
             raise _refuse(f"The values of {name} have shape {list(value.shape)}, sizes {list(sizes.shape)}")
-        columns.append((list(value.flat) if isinstance(value, np.ndarray) else value.reshape(-1).tolist(), value.shape[-1]))
+        columns.append(
+            (list(value.flat) if isinstance(value, np.ndarray) else value.reshape(-1).tolist(), value.shape[-1])
+        )
     made = []
     for row, row_counts in enumerate(counts):
         message = message_class()

@@ -84,7 +84,10 @@ class Reader:
         if not self.serializable:
             raise UnimplementedError(None, None, "Reader SerializeState")
         return ReaderBaseState(
-            work_started=self.started, work_finished=self.finished, num_records_produced=self.produced, current_work=self.work
+            work_started=self.started,
+            work_finished=self.finished,
+            num_records_produced=self.produced,
+            current_work=self.work,
         ).SerializeToString(deterministic=True)
 
     def restore(self, data: bytes) -> None:
@@ -92,8 +95,15 @@ class Reader:
             raise UnimplementedError(None, None, "Reader RestoreState")
         state = ReaderBaseState()
         state.ParseFromString(data)
-        if state.work_started < 0 or state.work_finished < 0 or state.work_finished > state.work_started or state.num_records_produced < 0:
-            raise InvalidArgumentError(None, None, f"Unexpected negative value or order when restoring in {self.name}: {state}")
+        if (
+            state.work_started < 0
+            or state.work_finished < 0
+            or state.work_finished > state.work_started
+            or state.num_records_produced < 0
+        ):
+            raise InvalidArgumentError(
+                None, None, f"Unexpected negative value or order when restoring in {self.name}: {state}"
+            )
         self.started, self.finished = state.work_started, state.work_finished
         self.produced, self.work = state.num_records_produced, state.current_work
         self.source = self.open(self.work) if self.started > self.finished else None
@@ -154,7 +164,9 @@ class TFRecordReader(Reader):
 class FixedLengthRecordReader(Reader):
     """Records of a fixed number of bytes between a header and a footer; keys are `file:number`."""
 
-    def __init__(self, name: str, header_bytes: int, record_bytes: int, footer_bytes: int, hop_bytes: int, encoding: str) -> None:
+    def __init__(
+        self, name: str, header_bytes: int, record_bytes: int, footer_bytes: int, hop_bytes: int, encoding: str
+    ) -> None:
         if header_bytes < 0 or footer_bytes < 0 or hop_bytes < 0:
             raise InvalidArgumentError(None, None, "header_bytes, footer_bytes and hop_bytes must be >= 0")
         if record_bytes <= 0:
@@ -194,13 +206,21 @@ def identity_reader(*, container: str, shared_name: str, node: Node, session: Se
 
 
 @kernel(*_two_forms("TextLineReader"), once=True)
-def text_line_reader(*, skip_header_lines: int, container: str, shared_name: str, node: Node, session: Session) -> TextLineReader:
-    return shared_resource("reader", node, session, container, shared_name, lambda name: TextLineReader(name, skip_header_lines))
+def text_line_reader(
+    *, skip_header_lines: int, container: str, shared_name: str, node: Node, session: Session
+) -> TextLineReader:
+    return shared_resource(
+        "reader", node, session, container, shared_name, lambda name: TextLineReader(name, skip_header_lines)
+    )
 
 
 @kernel(*_two_forms("TFRecordReader"), once=True)
-def tf_record_reader(*, compression_type: str, container: str, shared_name: str, node: Node, session: Session) -> TFRecordReader:
-    return shared_resource("reader", node, session, container, shared_name, lambda name: TFRecordReader(name, compression_type))
+def tf_record_reader(
+    *, compression_type: str, container: str, shared_name: str, node: Node, session: Session
+) -> TFRecordReader:
+    return shared_resource(
+        "reader", node, session, container, shared_name, lambda name: TFRecordReader(name, compression_type)
+    )
 
 
 @kernel(*_two_forms("FixedLengthRecordReader"), once=True)
@@ -238,7 +258,9 @@ def read(reader_handle: Reader, queue_handle: Queue, *, step: Step) -> tuple[Str
 
 
 @acting(*_two_forms("ReaderReadUpTo"), waits=Waits.TAKES)
-def read_up_to(reader_handle: Reader, queue_handle: Queue, num_records: torch.Tensor, *, step: Step) -> tuple[Strings, Strings]:
+def read_up_to(
+    reader_handle: Reader, queue_handle: Queue, num_records: torch.Tensor, *, step: Step
+) -> tuple[Strings, Strings]:
     if int(num_records) <= 0:
         raise OutOfRangeError(None, None, f"num_records must be positive, got {int(num_records)}")
     pairs = reader_handle.read_up_to(queue_handle, int(num_records), step)

@@ -78,7 +78,9 @@ def record_input(
     compression_type: str,
 ) -> Strings:
     def make() -> RecordYielder:
-        return RecordYielder(file_pattern, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, compression_type)
+        return RecordYielder(
+            file_pattern, file_random_seed, file_shuffle_shift_ratio, file_buffer_size, compression_type
+        )
 
     found = session.own("record yielder", node.name, make).take(batch_size)
     batch = np.empty(batch_size, object)

@@ -37,7 +37,9 @@ def _text(value: Strings) -> str:
 def scalar_summary(tags: Strings, values: torch.Tensor) -> Strings:
     if tags.shape != tuple(values.shape):
         raise InvalidArgumentError(
-            None, None, f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{_single(tags)}"
+            None,
+            None,
+            f"tags and values are not the same shape: {list(tags.shape)} != {list(values.shape)}{_single(tags)}",
         )
     summary = Summary()
     for tag, value in zip(tags.ravel().tolist(), values.double().ravel().tolist()):
@@ -125,10 +127,14 @@ def image_summary(tag: Strings, tensor: torch.Tensor, *, max_images: int, bad_co
         raise InvalidArgumentError(None, None, f"Tags must be a scalar, not of shape {list(tag.shape)}")
     if len(bad_color) < tensor.shape[3]:
         raise InvalidArgumentError(
-            None, None, f"expected depth <= bad_color.size, got depth = {tensor.shape[3]}, bad_color.size = {len(bad_color)}"
+            None,
+            None,
+            f"expected depth <= bad_color.size, got depth = {tensor.shape[3]}, bad_color.size = {len(bad_color)}",
         )
     summary, base = Summary(), _text(tag)
-    for i, image in enumerate(to_numpy(tensor[:max_images].float() if tensor.is_floating_point() else tensor[:max_images])):
+    for i, image in enumerate(
+        to_numpy(tensor[:max_images].float() if tensor.is_floating_point() else tensor[:max_images])
+    ):
         pixels = image if image.dtype == np.uint8 else _as_bytes(image, np.asarray(bad_color))
         made = summary.value.add(tag=f"{base}/image/{i}" if max_images > 1 else f"{base}/image").image
         made.height, made.width, made.colorspace = pixels.shape

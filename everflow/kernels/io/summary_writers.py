@@ -1,4 +1,6 @@
-"""Ops that write summaries to event files or databases by themselves: the writer is a resource, made by one op and used by the others."""
+"""Ops that write summaries to event files or databases by themselves: the writer is a resource, made by one op and used
+by the others.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ class SummaryWriter:
     def file(self) -> _Writer:
         if self._file is None:
             raise NotFoundError(
-                None, None, f"Resource localhost/{self.name}/SummaryWriter does not exist: it isn't initialized, or is closed."
+                None,
+                None,
+                f"Resource localhost/{self.name}/SummaryWriter does not exist: it isn't initialized, or is closed.",
             )
         return self._file
 
@@ -74,7 +78,11 @@ def summary_writer(*, node: Node, session: Session, shared_name: str, container:
 
 @kernel("CreateSummaryFileWriter")
 def create_summary_file_writer(
-    writer: SummaryWriter, logdir: Strings, max_queue: torch.Tensor, flush_millis: torch.Tensor, filename_suffix: Strings
+    writer: SummaryWriter,
+    logdir: Strings,
+    max_queue: torch.Tensor,
+    flush_millis: torch.Tensor,
+    filename_suffix: Strings,
 ) -> None:
     folder, suffix = logdir.item().decode(), filename_suffix.item().decode()
     writer.open(EventFileWriter, folder, int(max_queue), int(flush_millis) / 1000.0, suffix)
@@ -101,7 +109,9 @@ def close_summary_writer(writer: SummaryWriter) -> None:
 
 
 @kernel("WriteScalarSummary")
-def write_scalar_summary(writer: SummaryWriter, step: torch.Tensor, tag: Strings, value: torch.Tensor, *, T: DType) -> None:
+def write_scalar_summary(
+    writer: SummaryWriter, step: torch.Tensor, tag: Strings, value: torch.Tensor, *, T: DType
+) -> None:
     summary = Summary()
     if isinstance(writer.file, EventDatabaseWriter):  # which keeps the type
         made = summaries.tensor_value(summary, tag.item().decode(), value, T)
@@ -118,7 +128,13 @@ def write_histogram_summary(writer: SummaryWriter, step: torch.Tensor, tag: Stri
 
 @kernel("WriteImageSummary")
 def write_image_summary(
-    writer: SummaryWriter, step: torch.Tensor, tag: Strings, tensor: torch.Tensor, bad_color: torch.Tensor, *, max_images: int
+    writer: SummaryWriter,
+    step: torch.Tensor,
+    tag: Strings,
+    tensor: torch.Tensor,
+    bad_color: torch.Tensor,
+    *,
+    max_images: int,
 ) -> None:
     made = summaries.image_summary(tag, tensor, max_images=max_images, bad_color=bad_color.numpy())
     writer.write(step, summary=_parsed(made))
@@ -126,14 +142,26 @@ def write_image_summary(
 
 @kernel("WriteAudioSummary")
 def write_audio_summary(
-    writer: SummaryWriter, step: torch.Tensor, tag: Strings, tensor: torch.Tensor, sample_rate: torch.Tensor, *, max_outputs: int
+    writer: SummaryWriter,
+    step: torch.Tensor,
+    tag: Strings,
+    tensor: torch.Tensor,
+    sample_rate: torch.Tensor,
+    *,
+    max_outputs: int,
 ) -> None:
     writer.write(step, summary=_parsed(summaries.audio_summary_v2(tag, tensor, sample_rate, max_outputs=max_outputs)))
 
 
 @kernel("WriteSummary")
 def write_summary(
-    writer: SummaryWriter, step: torch.Tensor, tensor: torch.Tensor, tag: Strings, summary_metadata: Strings, *, T: DType
+    writer: SummaryWriter,
+    step: torch.Tensor,
+    tensor: torch.Tensor,
+    tag: Strings,
+    summary_metadata: Strings,
+    *,
+    T: DType,
 ) -> None:
     summary = Summary()
     made = summaries.tensor_value(summary, tag.item().decode(), tensor, T)

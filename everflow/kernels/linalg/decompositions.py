@@ -26,7 +26,9 @@ def _invalid(message: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, message)
 
 
-def _in_float32(function: Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]) -> Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]:
+def _in_float32(
+    function: Callable[..., torch.Tensor | tuple[torch.Tensor, ...]],
+) -> Callable[..., torch.Tensor | tuple[torch.Tensor, ...]]:
     """LAPACK has no half precision: compute in float32 and come back."""
 
     @functools.wraps(function)
@@ -190,7 +192,9 @@ def _signs(function: Callable[..., np.ndarray], *matrices: torch.Tensor) -> torc
     return torch.from_numpy(found).to(matrices[0].dtype).view(*matrices[0].shape[:-2], 1, -1)
 
 
-def _svd_of_nan(x: torch.Tensor, compute_uv: bool, full_matrices: bool) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _svd_of_nan(
+    x: torch.Tensor, compute_uv: bool, full_matrices: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """TensorFlow gives NaN values and unit vectors where the input holds NaN or infinity; LAPACK refuses."""
     rows, columns = x.shape[-2:]
     rank = min(rows, columns)
@@ -249,7 +253,9 @@ def matrix_triangular_solve(matrix: torch.Tensor, rhs: torch.Tensor, *, lower: b
 
 @library("MatrixSolveLs", "BatchMatrixSolveLs")
 @_in_float32
-def matrix_solve_ls(matrix: torch.Tensor, rhs: torch.Tensor, l2_regularizer: torch.Tensor, *, fast: bool) -> torch.Tensor:
+def matrix_solve_ls(
+    matrix: torch.Tensor, rhs: torch.Tensor, l2_regularizer: torch.Tensor, *, fast: bool
+) -> torch.Tensor:
     _check_solve(matrix, rhs, square=False)
     rows, columns = matrix.shape[-2:]
     if not matrix.numel() or not rhs.numel():
@@ -262,7 +268,9 @@ def matrix_solve_ls(matrix: torch.Tensor, rhs: torch.Tensor, l2_regularizer: tor
     gram = gram + float(l2_regularizer) * torch.eye(gram.shape[-1], dtype=gram.dtype)
     factor, info = torch.linalg.cholesky_ex(gram)
     if info.any():
-        raise _invalid("Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger l2_regularizer > 0.")
+        raise _invalid(
+            "Input matrix was rank deficient or ill-conditioned. Try setting fast=False or provide a larger l2_regularizer > 0."
+        )
     if tall:
         return torch.cholesky_solve(matrix.mH @ rhs, factor)
     return matrix.mH @ torch.cholesky_solve(rhs, factor)
@@ -338,7 +346,9 @@ def cross(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
 
 
 @library("TridiagonalMatMul")
-def tridiagonal_matmul(superdiag: torch.Tensor, maindiag: torch.Tensor, subdiag: torch.Tensor, rhs: torch.Tensor) -> torch.Tensor:
+def tridiagonal_matmul(
+    superdiag: torch.Tensor, maindiag: torch.Tensor, subdiag: torch.Tensor, rhs: torch.Tensor
+) -> torch.Tensor:
     """Each diagonal is [..., 1, M]; the last of the upper and the first of the lower one are not used."""
     upper, middle, lower = (d.mT for d in (superdiag, maindiag, subdiag))
     result = middle * rhs
@@ -355,7 +365,9 @@ def tridiagonal_solve(diagonals: torch.Tensor, rhs: torch.Tensor, *, partial_piv
     if diagonals.shape[-2] != 3:
         raise _invalid(f"Expected diagonals to have 3 rows, got {diagonals.shape[-2]}")
     if rhs.shape[-2] != size:
-        raise _invalid(f"Expected the same number of left-hand sides and right-hand sides, got {size} and {rhs.shape[-2]}.")
+        raise _invalid(
+            f"Expected the same number of left-hand sides and right-hand sides, got {size} and {rhs.shape[-2]}."
+        )
     if not rhs.numel():
         return rhs.clone()
     upper, middle, lower = diagonals.resolve_conj().numpy().reshape(-1, 3, size).transpose(1, 2, 0).copy()
@@ -376,7 +388,9 @@ def _eliminate(upper: np.ndarray, middle: np.ndarray, lower: np.ndarray, right: 
     """Thomas' algorithm, in place, for a whole batch."""
     for i in range(len(middle)):
         if (middle[i] == 0).any():
-            raise _invalid("The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True.")
+            raise _invalid(
+                "The matrix is either not invertible, or requires pivoting. Try setting partial_pivoting = True."
+            )
         if i + 1 < len(middle):
             factor = lower[i + 1] / middle[i]
             middle[i + 1] -= factor * upper[i]

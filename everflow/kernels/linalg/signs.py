@@ -1,7 +1,8 @@
-"""The signs of eigenvectors and singular vectors, which are free: those that the classic iterations leave, as TensorFlow's do.
+"""The signs of eigenvectors and singular vectors, which are free: those that the classic iterations leave, as
+TensorFlow's do.
 
-The vectors come from LAPACK. Here the same rotations that reduce a matrix to its values are followed for one row of the vectors, which
-is enough to know their signs. Only small matrices are worth it: the loops are in Python.
+The vectors come from LAPACK. Here the same rotations that reduce a matrix to its values are followed for one row of the
+vectors, which is enough to know their signs. Only small matrices are worth it: the loops are in Python.
 """
 
 from __future__ import annotations

@@ -48,7 +48,14 @@ _FUSED = {
 for _name, _function in _FUSED.items():
     lite(_name)(lambda call, a, b, _f=_function: activate(_f(a, b), call.options.fused_activation_function))
 
-_REDUCTIONS = {"SUM": "Sum", "MEAN": "Mean", "REDUCE_PROD": "Prod", "REDUCE_MAX": "Max", "REDUCE_MIN": "Min", "REDUCE_ANY": "Any"}
+_REDUCTIONS = {
+    "SUM": "Sum",
+    "MEAN": "Mean",
+    "REDUCE_PROD": "Prod",
+    "REDUCE_MAX": "Max",
+    "REDUCE_MIN": "Min",
+    "REDUCE_ANY": "Any",
+}
 for _name, _op in _REDUCTIONS.items():
     lite(_name)(lambda call, x, axes, _op=_op: tensorflow_op(_op, x, axes, keep_dims=call.options.keep_dims))
 
@@ -85,7 +92,13 @@ def softmax(call: Call, x: torch.Tensor) -> torch.Tensor:
 
 @lite("CAST")
 def cast(call: Call, x: torch.Tensor) -> torch.Tensor:
-    return tensorflow_op("Cast", x, SrcT=dtypes.as_dtype(call.inputs[0].dtype), DstT=dtypes.as_dtype(call.outputs[0].dtype), Truncate=False)
+    return tensorflow_op(
+        "Cast",
+        x,
+        SrcT=dtypes.as_dtype(call.inputs[0].dtype),
+        DstT=dtypes.as_dtype(call.outputs[0].dtype),
+        Truncate=False,
+    )
 
 
 @lite("ARG_MAX", "ARG_MIN")
@@ -97,4 +110,6 @@ def arg_extreme(call: Call, x: torch.Tensor, axis: torch.Tensor) -> torch.Tensor
 @lite("FAKE_QUANT")
 def fake_quant(call: Call, x: torch.Tensor) -> torch.Tensor:
     o = call.options
-    return tensorflow_op("FakeQuantWithMinMaxArgs", x, min=o.min, max=o.max, num_bits=o.num_bits, narrow_range=o.narrow_range)
+    return tensorflow_op(
+        "FakeQuantWithMinMaxArgs", x, min=o.min, max=o.max, num_bits=o.num_bits, narrow_range=o.narrow_range
+    )

@@ -37,7 +37,10 @@ _WITH_OPTIONS = {
     "SPACE_TO_DEPTH": ("SpaceToDepth", lambda o: {"block_size": o.block_size, "data_format": "NHWC"}),
     "DEPTH_TO_SPACE": ("DepthToSpace", lambda o: {"block_size": o.block_size, "data_format": "NHWC"}),
     "RESIZE_BILINEAR": ("ResizeBilinear", lambda o: {"align_corners": o.align_corners, "half_pixel_centers": False}),
-    "RESIZE_NEAREST_NEIGHBOR": ("ResizeNearestNeighbor", lambda o: {"align_corners": o.align_corners, "half_pixel_centers": False}),
+    "RESIZE_NEAREST_NEIGHBOR": (
+        "ResizeNearestNeighbor",
+        lambda o: {"align_corners": o.align_corners, "half_pixel_centers": False},
+    ),
     "STRIDED_SLICE": ("StridedSlice", lambda o: {k: v for k, v in vars(o).items() if k.endswith("_mask")}),
 }
 for _name, _op in _SAME.items():
@@ -93,8 +96,12 @@ def embedding_lookup(call: Call, indices: torch.Tensor, table: torch.Tensor) -> 
 
 
 @lite("HASHTABLE_LOOKUP")
-def hashtable_lookup(call: Call, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-    """The rows of `values` at the place of each query among the sorted keys, zeros where it isn't there; and whether it was there."""
+def hashtable_lookup(
+    call: Call, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """The rows of `values` at the place of each query among the sorted keys, zeros where it isn't there; and whether it
+    was there.
+    """
     at = torch.searchsorted(keys, queries).clamp(max=max(len(keys) - 1, 0))
     hits = keys[at] == queries
     rows = values[at] * hits.reshape([-1] + [1] * (values.ndim - 1)).to(values.dtype)

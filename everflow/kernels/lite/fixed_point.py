@@ -1,7 +1,7 @@
 """Arithmetic with 32-bit integers that stand for reals: what a device without floating point computes, bit by bit.
 
-A real multiplier is a fraction of 2**31 and a shift. `Qm` below is an integer with m bits before the binary point (and 31 - m behind it).
-Everything is done on int64 arrays, so that products fit.
+A real multiplier is a fraction of 2**31 and a shift. `Qm` below is an integer with m bits before the binary point (and
+31 - m behind it). Everything is done on int64 arrays, so that products fit.
 """
 
 from __future__ import annotations

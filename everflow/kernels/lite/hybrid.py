@@ -1,4 +1,6 @@
-"""Layers on floats whose weights are 8-bit integers: the input of each batch is rounded to 8 bits, too, and the sums are scaled back."""
+"""Layers on floats whose weights are 8-bit integers: the input of each batch is rounded to 8 bits, too, and the sums
+are scaled back.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""Convolutions, pools, fully connected layers and normalizations on floats. Weights lie as TensorFlow Lite keeps them: outputs first."""
+"""Convolutions, pools, fully connected layers and normalizations on floats. Weights lie as TensorFlow Lite keeps them:
+outputs first.
+"""
 
 from __future__ import annotations
 
@@ -14,9 +16,18 @@ from everflow.kernels.lite.registry import Call, lite, tensorflow_op
 
 def window(options: SimpleNamespace, dilated: bool = True) -> dict[str, Any]:
     """The attributes of TensorFlow's op that options of a window stand for."""
-    attributes = {"strides": [1, options.stride_h, options.stride_w, 1], "padding": PADDINGS[options.padding], "data_format": "NHWC"}
+    attributes = {
+        "strides": [1, options.stride_h, options.stride_w, 1],
+        "padding": PADDINGS[options.padding],
+        "data_format": "NHWC",
+    }
     if dilated:
-        attributes["dilations"] = [1, getattr(options, "dilation_h_factor", 1), getattr(options, "dilation_w_factor", 1), 1]
+        attributes["dilations"] = [
+            1,
+            getattr(options, "dilation_h_factor", 1),
+            getattr(options, "dilation_w_factor", 1),
+            1,
+        ]
     return attributes
 
 
@@ -31,9 +42,13 @@ def convolve_depthwise(options: SimpleNamespace, x: torch.Tensor, w: torch.Tenso
     return tensorflow_op("DepthwiseConv2dNative", x, filters, **window(options))
 
 
-def convolve_transposed(options: SimpleNamespace, shape: torch.Tensor, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
+def convolve_transposed(
+    options: SimpleNamespace, shape: torch.Tensor, w: torch.Tensor, x: torch.Tensor
+) -> torch.Tensor:
     """A transposed convolution's sums, in the shape that is asked for."""
-    return tensorflow_op("Conv2DBackpropInput", shape, w.permute(1, 2, 0, 3), x, explicit_paddings=[], **window(options))
+    return tensorflow_op(
+        "Conv2DBackpropInput", shape, w.permute(1, 2, 0, 3), x, explicit_paddings=[], **window(options)
+    )
 
 
 def connect(options: SimpleNamespace, x: torch.Tensor, w: torch.Tensor) -> torch.Tensor:
@@ -67,7 +82,9 @@ def fully_connected(call: Call, x: torch.Tensor, w: torch.Tensor, bias: torch.Te
 
 
 def pool(op_type: str, options: SimpleNamespace, x: torch.Tensor) -> torch.Tensor:
-    return tensorflow_op(op_type, x, ksize=[1, options.filter_height, options.filter_width, 1], **window(options, dilated=False))
+    return tensorflow_op(
+        op_type, x, ksize=[1, options.filter_height, options.filter_width, 1], **window(options, dilated=False)
+    )
 
 
 @lite("MAX_POOL_2D")

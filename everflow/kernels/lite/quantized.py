@@ -44,14 +44,18 @@ def activation_range(code: int, operand: Operand) -> tuple[int, int]:
     at = {"RELU": (0.0, None), "RELU6": (0.0, 6.0), "RELU_N1_TO_1": (-1.0, 1.0), "NONE": (None, None)}
     if name not in at:
         raise UnimplementedError(None, None, f"{name} can't be fused into an op on quantized tensors")
-    below, above = (None if v is None else operand.zero + int(round_away(np.float32(v) / operand.step)) for v in at[name])
+    below, above = (
+        None if v is None else operand.zero + int(round_away(np.float32(v) / operand.step)) for v in at[name]
+    )
     return low if below is None else max(low, below), high if above is None else min(high, above)
 
 
 def finish(values: np.ndarray, call: Call, code: int | None = None) -> torch.Tensor:
     """Cut to the output's range and give it its type."""
     output = call.outputs[0]
-    low, high = activation_range(getattr(call.options, "fused_activation_function", 0) if code is None else code, output)
+    low, high = activation_range(
+        getattr(call.options, "fused_activation_function", 0) if code is None else code, output
+    )
     return from_numpy(np.clip(values, low, high).astype(output.dtype))
 
 
@@ -73,7 +77,9 @@ def add(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     a_multiplier, b_multiplier = (fixed.multiplier_of(float(o.step) / common) for o in (first, second))
     sign = 1 if call.name == "ADD" else -1
     # The vectorized sum of bytes in equal shapes doesn't round when it brings its operands to the common scale.
-    scaled = _high_then_shift if call.name == "ADD" and a.shape == b.shape and output.dtype == np.uint8 else fixed.multiply
+    scaled = (
+        _high_then_shift if call.name == "ADD" and a.shape == b.shape and output.dtype == np.uint8 else fixed.multiply
+    )
     total = scaled(centered(a, first) << headroom, *a_multiplier)
     total = total + scaled(centered(b, second) << headroom, sign * b_multiplier[0], b_multiplier[1])
     back = fixed.multiplier_of(common / ((1 << headroom) * float(output.step)))
@@ -94,7 +100,10 @@ def relu(call: Call, x: torch.Tensor) -> torch.Tensor:
     source, output = call.inputs[0], call.outputs[0]
     values = np.asarray(x).astype(np.int64)
     if source.step != output.step or source.zero != output.zero:
-        values = fixed.multiply(centered(x, source), *fixed.multiplier_of(float(source.step) / float(output.step))) + output.zero
+        values = (
+            fixed.multiply(centered(x, source), *fixed.multiplier_of(float(source.step) / float(output.step)))
+            + output.zero
+        )
     return finish(values, call, ACTIVATIONS.index(call.name))
 
 
@@ -123,10 +132,14 @@ for _name, _function in _BY_TABLE.items():
 
 @lite("LEAKY_RELU", kind=QUANTIZED)
 def leaky_relu(call: Call, x: torch.Tensor) -> torch.Tensor:
-    """The slope is rounded to a multiple of the input's scale, and what isn't below zero is copied, whatever the output's scale is."""
+    """The slope is rounded to a multiple of the input's scale, and what isn't below zero is copied, whatever the
+    output's scale is.
+    """
     source, output = call.inputs[0], call.outputs[0]
     low, high = limits(source)
-    slope = int(np.clip(round_away(np.float32(call.options.alpha) / source.step) + source.zero, low, high)) - source.zero
+    slope = (
+        int(np.clip(round_away(np.float32(call.options.alpha) / source.step) + source.zero, low, high)) - source.zero
+    )
     multiplier = fixed.multiplier_of(float(np.float32(source.step * source.step) / output.step))
     value = centered(x, source)
     return finish(np.where(value >= 0, np.asarray(x), fixed.multiply(value * slope, *multiplier) + output.zero), call)
@@ -139,7 +152,9 @@ def prelu(call: Call, x: torch.Tensor, alpha: torch.Tensor) -> torch.Tensor:
     straight = fixed.multiplier_of(float(source.step) / float(output.step))
     bent = fixed.multiplier_of(float(np.float32(source.step * slope.step) / output.step))
     value = centered(x, source)
-    values = np.where(value >= 0, fixed.multiply(value, *straight), fixed.multiply(value * centered(alpha, slope), *bent))
+    values = np.where(
+        value >= 0, fixed.multiply(value, *straight), fixed.multiply(value * centered(alpha, slope), *bent)
+    )
     return finish(values + output.zero, call)
 
 
@@ -152,7 +167,8 @@ _COMPARE = {
 
 def _compared(call: Call, a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     left, right = (
-        fixed.multiply(centered(x, o) << 8, *fixed.multiplier_of(float(o.step))) for x, o in zip((a, b), call.inputs, strict=True)
+        fixed.multiply(centered(x, o) << 8, *fixed.multiplier_of(float(o.step)))
+        for x, o in zip((a, b), call.inputs, strict=True)
     )
     return from_numpy(_COMPARE[call.name](left, right))
 

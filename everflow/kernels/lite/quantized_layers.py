@@ -1,6 +1,7 @@
 """Convolutions, fully connected layers, pools and the moving of elements where tensors are quantized.
 
-Sums of products of 8-bit integers are computed in float64, which holds them exactly, by the same kernels that floats have.
+Sums of products of 8-bit integers are computed in float64, which holds them exactly, by the same kernels that floats
+have.
 """
 
 from __future__ import annotations
@@ -33,7 +34,9 @@ def _multipliers(source: Operand, weights: Operand, output: Operand) -> tuple[np
     return np.array([p[0] for p in pairs], np.int64), np.array([p[1] for p in pairs], np.int64)
 
 
-def _scaled(call: Call, sums: torch.Tensor, bias: torch.Tensor | None, source: Operand, weights: Operand) -> torch.Tensor:
+def _scaled(
+    call: Call, sums: torch.Tensor, bias: torch.Tensor | None, source: Operand, weights: Operand
+) -> torch.Tensor:
     output = call.outputs[0]
     total = sums.numpy().astype(np.int64)
     if bias is not None:
@@ -49,14 +52,24 @@ def _layer(sums: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
     return compute
 
 
-for _name, _sums in {"CONV_2D": layers.convolve, "DEPTHWISE_CONV_2D": layers.convolve_depthwise, "FULLY_CONNECTED": layers.connect}.items():
+for _name, _sums in {
+    "CONV_2D": layers.convolve,
+    "DEPTHWISE_CONV_2D": layers.convolve_depthwise,
+    "FULLY_CONNECTED": layers.connect,
+}.items():
     lite(_name, kind=QUANTIZED)(_layer(_sums))
 
 
 @lite("TRANSPOSE_CONV", kind=QUANTIZED)
 def transpose_conv(call: Call, shape: torch.Tensor, w: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     weights, source = call.inputs[1:3]
-    return _scaled(call, layers.convolve_transposed(call.options, shape, _doubles(w, weights), _doubles(x, source)), None, source, weights)
+    return _scaled(
+        call,
+        layers.convolve_transposed(call.options, shape, _doubles(w, weights), _doubles(x, source)),
+        None,
+        source,
+        weights,
+    )
 
 
 @lite("MAX_POOL_2D", kind=QUANTIZED)
@@ -67,7 +80,8 @@ def max_pool(call: Call, x: torch.Tensor) -> torch.Tensor:
 @lite("AVERAGE_POOL_2D", kind=QUANTIZED)
 def average_pool(call: Call, x: torch.Tensor) -> torch.Tensor:
     image = x.to(torch.float64)
-    # A window at the edge has fewer elements: their count is the sum of ones, from averages over the whole window and over what is there.
+    # A window at the edge has fewer elements: their count is the sum of ones, from averages over the whole window and
+    # over what is there.
     average = layers.pool("AvgPool", call.options, image)
     counts = _counts(call.options, image)
     sums = torch.round(average * counts).to(torch.int64).numpy()
@@ -112,7 +126,9 @@ def reduce(call: Call, x: torch.Tensor, axes: torch.Tensor) -> torch.Tensor:
     mean = call.name == "MEAN"
     if mean and source.step == output.step and source.zero == output.zero:
         if x.ndim == 4 and dims == [1, 2] and call.options.keep_dims and output.dtype == np.uint8:
-            return finish((2 * sums + count) // (2 * count), call, 0)  # the mean of images alone is rounded, others are cut off
+            return finish(
+                (2 * sums + count) // (2 * count), call, 0
+            )  # the mean of images alone is rounded, others are cut off
         return finish(np.where(sums >= 0, sums // count, -(-sums // count)), call, 0)
     scale = np.float32(source.step / output.step)
     values = sums.astype(np.float32) / np.float32(count if mean else 1)
@@ -130,7 +146,12 @@ def resize_bilinear(call: Call, x: torch.Tensor, size: torch.Tensor) -> torch.Te
     )
     down, across = down[:, None, None], across[:, None]
     above, before = np.float32(1) - down, np.float32(1) - across
-    corners = [(top, left, above, before), (bottom, left, down, before), (top, right, above, across), (bottom, right, down, across)]
+    corners = [
+        (top, left, above, before),
+        (bottom, left, down, before),
+        (top, right, above, across),
+        (bottom, right, down, across),
+    ]
     # The order of products decides on which side of an integer a sum falls; it differs between the two types.
     if call.outputs[0].dtype == np.uint8:
         made = sum(image[:, rows][:, :, columns] * (y * x) for rows, columns, y, x in corners)
@@ -141,7 +162,11 @@ def resize_bilinear(call: Call, x: torch.Tensor, size: torch.Tensor) -> torch.Te
 
 def _neighbours(size: int, wanted: int, align_corners: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """For each output pixel of an axis: the pixels before and after it, and how far it lies between them."""
-    scale = np.float32(size - 1) / np.float32(wanted - 1) if align_corners and wanted > 1 else np.float32(size) / np.float32(wanted)
+    scale = (
+        np.float32(size - 1) / np.float32(wanted - 1)
+        if align_corners and wanted > 1
+        else np.float32(size) / np.float32(wanted)
+    )
     at = np.arange(wanted, dtype=np.float32) * scale
     before = np.floor(at).astype(np.int64)
     return before, np.minimum(before + 1, size - 1), at - before.astype(np.float32)

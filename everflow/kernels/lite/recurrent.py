@@ -1,4 +1,6 @@
-"""Recurrent cells and layers. Their states are variables of the model, which stay from one run to the next: a kernel writes them in place."""
+"""Recurrent cells and layers. Their states are variables of the model, which stay from one run to the next: a kernel
+writes them in place.
+"""
 
 from __future__ import annotations
 
@@ -101,7 +103,12 @@ def sequence_lstm(call: Call, *inputs: Any) -> torch.Tensor:
 
 
 def _rnn_step(
-    o: SimpleNamespace, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
+    o: SimpleNamespace,
+    x: torch.Tensor,
+    weights: torch.Tensor,
+    recurrent: torch.Tensor,
+    bias: torch.Tensor,
+    state: torch.Tensor,
 ) -> torch.Tensor:
     state.copy_(activate(x @ weights.T + state @ recurrent.T + bias, o.fused_activation_function))
     return state.clone()
@@ -118,12 +125,19 @@ def rnn(
 def sequence_rnn(
     call: Call, x: torch.Tensor, weights: torch.Tensor, recurrent: torch.Tensor, bias: torch.Tensor, state: torch.Tensor
 ) -> torch.Tensor:
-    return _over_time(x, call.options.time_major, lambda part: _rnn_step(call.options, part, weights, recurrent, bias, state))
+    return _over_time(
+        x, call.options.time_major, lambda part: _rnn_step(call.options, part, weights, recurrent, bias, state)
+    )
 
 
 @lite("SVDF")
 def svdf(
-    call: Call, x: torch.Tensor, features: torch.Tensor, times: torch.Tensor, bias: torch.Tensor | None, state: torch.Tensor
+    call: Call,
+    x: torch.Tensor,
+    features: torch.Tensor,
+    times: torch.Tensor,
+    bias: torch.Tensor | None,
+    state: torch.Tensor,
 ) -> torch.Tensor:
     """A layer whose weights are products of one matrix over features and one over time; the state keeps the last steps."""
     batch, filters = x.shape[0], features.shape[0]

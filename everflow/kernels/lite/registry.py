@@ -1,7 +1,8 @@
 """The table of TensorFlow Lite's kernels, and what a kernel is told of the operator it computes.
 
-A kernel is `fn(call, *inputs)` on torch tensors (strings: numpy object arrays; an optional input that isn't there: None) and returns one value or a
-tuple. An op can have three: a plain one, one for quantized tensors, and one for float tensors with 8-bit weights (hybrid).
+A kernel is `fn(call, *inputs)` on torch tensors (strings: numpy object arrays; an optional input that isn't there:
+None) and returns one value or a tuple. An op can have three: a plain one, one for quantized tensors, and one for float
+tensors with 8-bit weights (hybrid).
 """
 
 from __future__ import annotations

@@ -35,7 +35,12 @@ for _name, _function in _SAFE.items():
 by_shares("Atan2")(torch.atan2)
 
 
-for _name, _function in {"Greater": torch.gt, "GreaterEqual": torch.ge, "Less": torch.lt, "LessEqual": torch.le}.items():
+for _name, _function in {
+    "Greater": torch.gt,
+    "GreaterEqual": torch.ge,
+    "Less": torch.lt,
+    "LessEqual": torch.le,
+}.items():
     for_unsigned[_name] = lambda x, y, compare=_function: compare(comparable(x), comparable(y))
 
 
@@ -75,7 +80,9 @@ def _string_comparison(compare: np.ufunc, x: Strings, y: Strings) -> torch.Tenso
 @fresh("ApproximateEqual")
 def approximate_equal(x: torch.Tensor, y: torch.Tensor, *, tolerance: float) -> torch.Tensor:
     if x.shape != y.shape:
-        raise InvalidArgumentError(None, None, f"x and y must be of the same shape. x shape: {shape_text(x)}. y shape: {shape_text(y)}")
+        raise InvalidArgumentError(
+            None, None, f"x and y must be of the same shape. x shape: {shape_text(x)}. y shape: {shape_text(y)}"
+        )
     # The tolerance takes the inputs' type, so for integers it is zero, and nothing is below it.
     return (x - y).abs() < (tolerance if x.is_floating_point() or x.is_complex() else int(tolerance))
 
@@ -129,7 +136,9 @@ def power(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
     return torch.pow(x, y.item()) if y.dim() == 0 and x.is_floating_point() else torch.pow(x, y)
 
 
-def _integer_division(divide: Callable, error: Callable[..., InternalError | InvalidArgumentError]) -> Callable[..., torch.Tensor]:
+def _integer_division(
+    divide: Callable, error: Callable[..., InternalError | InvalidArgumentError]
+) -> Callable[..., torch.Tensor]:
     """`divide` on integers, with TensorFlow's error where the divisor is zero."""
 
     def checked(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
@@ -148,7 +157,9 @@ def _by_zero() -> InvalidArgumentError:
 
 
 def _unexpected() -> InternalError:
-    return InternalError(None, None, "Unexpected error in binary operator (only integer div and mod should have errors)")
+    return InternalError(
+        None, None, "Unexpected error in binary operator (only integer div and mod should have errors)"
+    )
 
 
 _truncated = widened(_integer_division(lambda x, y: torch.div(x, y, rounding_mode="trunc"), _by_zero))

@@ -6,7 +6,11 @@ import torch
 
 from everflow.kernels.registry import safe
 
-for _name, _function in {"BitwiseAnd": torch.bitwise_and, "BitwiseOr": torch.bitwise_or, "BitwiseXor": torch.bitwise_xor}.items():
+for _name, _function in {
+    "BitwiseAnd": torch.bitwise_and,
+    "BitwiseOr": torch.bitwise_or,
+    "BitwiseXor": torch.bitwise_xor,
+}.items():
     safe(_name)(_function)
 
 # Unsigned types that torch can't invert or shift share their bits with a signed one.
@@ -45,7 +49,9 @@ def right_shift(x: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
         return torch.bitwise_right_shift(x, count)
     # The sign bit comes along as ones; the mask clears them.
     shifted = torch.bitwise_right_shift(x.view(signed), count)
-    mask = torch.bitwise_not(torch.bitwise_left_shift(torch.full((), -1, dtype=signed), x.dtype.itemsize * 8 - 1 - count) << 1)
+    mask = torch.bitwise_not(
+        torch.bitwise_left_shift(torch.full((), -1, dtype=signed), x.dtype.itemsize * 8 - 1 - count) << 1
+    )
     return torch.bitwise_and(shifted, mask).view(x.dtype)
 
 

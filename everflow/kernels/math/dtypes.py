@@ -58,7 +58,9 @@ for _attribute, _types, _ops in _REFUSED:
 
 @specialize(*_refused_by_op, *_UNIMPLEMENTED - set(_refused_by_op))
 def refuse_types(node: Node) -> Callable | None:
-    """Raise for a node whose types have no kernel, and choose the kernel for unsigned types; the general one serves the others."""
+    """Raise for a node whose types have no kernel, and choose the kernel for unsigned types; the general one serves the
+    others.
+    """
     if node.type in _UNIMPLEMENTED and node.attrs["T"].is_complex:
         raise UnimplementedError(None, None, f"{node.type} of {node.attrs['T'].name} is not implemented")
     for attribute, types in _refused_by_op.get(node.type, ()):

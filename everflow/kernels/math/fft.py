@@ -35,7 +35,9 @@ def _crop(x: torch.Tensor, lengths: list[int]) -> torch.Tensor:
         axis = i - len(lengths)
         if length < 0 or x.shape[axis] < length:
             raise InvalidArgumentError(
-                None, None, f"Input dimension {x.dim() + axis} must have length of at least {length % 2**64} but got: {x.shape[axis]}"
+                None,
+                None,
+                f"Input dimension {x.dim() + axis} must have length of at least {length % 2**64} but got: {x.shape[axis]}",
             )
     leading: Any = (..., *map(slice, lengths))
     return x[leading]

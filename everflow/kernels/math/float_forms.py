@@ -32,7 +32,8 @@ def _float_form(node: Node) -> Callable | None:
     return _FLOAT_FORMS[node.type] if all(dtype.is_floating for dtype in node.input_dtypes) else None
 
 
-# The vector library below ATen takes the root of zero with a trap, and one of seven roots of single precision is an ulp off.
+# The vector library below ATen takes the root of zero with a trap, and one of seven roots of single precision is an ulp
+# off.
 def square_root(x: torch.Tensor) -> torch.Tensor:
     """The square root of floats, as numpy takes it: rounded once."""
     if x.dtype not in (torch.float32, torch.float64) or x.device.type != "cpu":

@@ -1,8 +1,10 @@
-"""The logarithm, sine and cosine of the C library, to the last bit: seeded normal values are made with these in TensorFlow.
+"""The logarithm, sine and cosine of the C library, to the last bit: seeded normal values are made with these in
+TensorFlow.
 
-ATen's own agree with them in four of five values; the others are off by an ulp, and a program that starts from such weights goes
-elsewhere in the end. The single precision forms follow glibc's, which are polynomials in double precision (from Arm's optimized
-routines); rounded to single precision, the order of their terms does not show. The double precision forms call the library itself.
+ATen's own agree with them in four of five values; the others are off by an ulp, and a program that starts from such
+weights goes elsewhere in the end. The single precision forms follow glibc's, which are polynomials in double precision
+(from Arm's optimized routines); rounded to single precision, the order of their terms does not show. The double
+precision forms call the library itself.
 """
 
 from __future__ import annotations
@@ -37,10 +39,18 @@ _INVERSES, _LOGARITHMS = np.array(
     ]
 ).T.copy()
 _LOG = [float.fromhex(term) for term in ("-0x1.00ea348b88334p-2", "0x1.5575b0be00b6ap-2", "-0x1.ffffef20a4123p-2")]
-_SINE = [float.fromhex(term) for term in ("-0x1.994eb3774cf24p-13", "0x1.1107605230bc4p-7", "-0x1.555545995a603p-3", "1")]
+_SINE = [
+    float.fromhex(term) for term in ("-0x1.994eb3774cf24p-13", "0x1.1107605230bc4p-7", "-0x1.555545995a603p-3", "1")
+]
 _COSINE = [
     float.fromhex(term)
-    for term in ("0x1.99343027bf8c3p-16", "-0x1.6c087e89a359dp-10", "0x1.55553e1068f19p-5", "-0x1.ffffffd0c621cp-2", "1")
+    for term in (
+        "0x1.99343027bf8c3p-16",
+        "-0x1.6c087e89a359dp-10",
+        "0x1.55553e1068f19p-5",
+        "-0x1.ffffffd0c621cp-2",
+        "1",
+    )
 ]
 # The float32 of 0.7, where the table begins, and the bits of an exponent.
 _LOG_START, _EXPONENT = np.int32(0x3F330000), np.int32(-0x800000)
@@ -87,7 +97,10 @@ def sine_and_cosine(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     quarter = quarter.astype(np.int32)
     turned = (quarter & np.int32(1)).astype(bool)
     sine, cosine = np.where(turned, cosine, sine), np.where(turned, sine, cosine)
-    for values, sign in ((sine, quarter), (cosine, quarter + np.int32(1))):  # negative in the second half, which the cosine begins earlier
+    for values, sign in (
+        (sine, quarter),
+        (cosine, quarter + np.int32(1)),
+    ):  # negative in the second half, which the cosine begins earlier
         bits = values.view(np.int32)
         bits ^= (sign & np.int32(2)) << np.int32(30)
     return sine, cosine

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 def matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
     for index, matrix in enumerate((a, b)):
         if matrix.dim() != 2:
-            raise InvalidArgumentError(None, None, f"In[{index}] is not a matrix. Instead it has shape {shape_text(matrix)}")
+            raise InvalidArgumentError(
+                None, None, f"In[{index}] is not a matrix. Instead it has shape {shape_text(matrix)}"
+            )
     left, right = a.mT if transpose_a else a, b.mT if transpose_b else b
     if left.shape[1] != right.shape[0]:
         raise InvalidArgumentError(
@@ -58,22 +60,32 @@ def batch_matmul(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) 
         raise _misfit(x, y, left, right, adj_x, adj_y) from None
 
 
-def _misfit(x: torch.Tensor, y: torch.Tensor, left: torch.Tensor, right: torch.Tensor, adj_x: bool, adj_y: bool) -> InvalidArgumentError:
+def _misfit(
+    x: torch.Tensor, y: torch.Tensor, left: torch.Tensor, right: torch.Tensor, adj_x: bool, adj_y: bool
+) -> InvalidArgumentError:
     shapes = shape_text(x), shape_text(y)
     if left.shape[-1] != right.shape[-2]:
         sizes = f"{left.shape[-1]} vs. {right.shape[-2]}"
-        return InvalidArgumentError(None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}")
-    return InvalidArgumentError(None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}")
+        return InvalidArgumentError(
+            None, None, f"In[0] mismatch In[1] shape: {sizes}: {shapes[0]} {shapes[1]} {int(adj_x)} {int(adj_y)}"
+        )
+    return InvalidArgumentError(
+        None, None, f"In[0] and In[1] must have compatible batch dimensions: {shapes[0]} vs. {shapes[1]}"
+    )
 
 
 @library("BatchMatMul", fails=False)
 def batch_matmul_of_equal_batches(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) -> torch.Tensor:
     if x.dim() != y.dim():
-        raise InvalidArgumentError(None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}")
+        raise InvalidArgumentError(
+            None, None, f"In[0] and In[1] has different ndims: {shape_text(x)} vs. {shape_text(y)}"
+        )
     for axis, (size_x, size_y) in enumerate(zip(x.shape[:-2], y.shape[:-2], strict=True)):
         if size_x != size_y:
             raise InvalidArgumentError(
-                None, None, f"In[0].dim({axis}) and In[1].dim({axis}) must be the same: {shape_text(x)} vs {shape_text(y)}"
+                None,
+                None,
+                f"In[0].dim({axis}) and In[1].dim({axis}) must be the same: {shape_text(x)} vs {shape_text(y)}",
             )
     return batch_matmul(x, y, adj_x=adj_x, adj_y=adj_y)
 

@@ -24,7 +24,9 @@ def reduced_axes(axis: torch.Tensor, rank: int) -> list[int]:
         axes = [axes]
     for a in axes:
         if not -rank <= a < rank:
-            raise InvalidArgumentError(None, None, f"Invalid reduction dimension ({a} for input with {rank} dimension(s)")
+            raise InvalidArgumentError(
+                None, None, f"Invalid reduction dimension ({a} for input with {rank} dimension(s)"
+            )
     return axes if len(axes) < 2 else sorted({a % rank for a in axes})
 
 
@@ -43,7 +45,8 @@ def _summed_type(x: torch.Tensor) -> torch.dtype:
     return torch.int64 if x.dtype in (torch.uint16, torch.uint32, torch.uint64) else x.dtype
 
 
-# From so many values on, ATen divides a reduction to a single one among its threads: the more there are, the more sums of sums.
+# From so many values on, ATen divides a reduction to a single one among its threads: the more there are, the more sums
+# of sums.
 DIVIDED = 1 << 15
 # Rows of this length are reduced one by one instead, by whatever threads there are.
 _ROW = 1 << 12
@@ -69,7 +72,13 @@ def _by_rows(reduce: Callable[..., torch.Tensor], x: torch.Tensor, axes: list[in
         rows, rest = reduce(values[:whole].view(-1, _ROW), 1), values[whole:]
         values = rows if not rest.numel() else torch.cat([rows, reduce(rest, 0).view(1)])
     result = reduce(values, 0)
-    return result.view([1 if keep_dims else size for i, size in enumerate(x.shape) if keep_dims or i not in {a % x.dim() for a in axes}])
+    return result.view(
+        [
+            1 if keep_dims else size
+            for i, size in enumerate(x.shape)
+            if keep_dims or i not in {a % x.dim() for a in axes}
+        ]
+    )
 
 
 def float_sum(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
@@ -119,13 +128,17 @@ def _has_nan(x: torch.Tensor) -> bool:
 
 
 def _extreme(reduce: Callable, infinity: float, bound: Callable[..., float]) -> Callable[..., torch.Tensor]:
-    """Maximum or minimum. NaNs are passed over, but one alone stays; of nothing it is infinity, or the type's limit for integers."""
+    """Maximum or minimum. NaNs are passed over, but one alone stays; of nothing it is infinity, or the type's limit for
+    integers.
+    """
 
     def run(x: torch.Tensor, axes: list[int], keep_dims: bool) -> torch.Tensor:
         if any(x.shape[a] == 0 for a in axes):
             gone = {a % x.dim() for a in axes}
             shape = [1 if i in gone else size for i, size in enumerate(x.shape) if keep_dims or i not in gone]
-            return torch.full(shape, infinity if x.is_floating_point() else bound(x.dtype), dtype=x.dtype, device=x.device)
+            return torch.full(
+                shape, infinity if x.is_floating_point() else bound(x.dtype), dtype=x.dtype, device=x.device
+            )
         if not x.is_floating_point():
             return from_comparable(reduce(comparable(x), axes, keep_dims), x.dtype)
         result = reduce(x, axes, keep_dims)
@@ -162,12 +175,16 @@ def _position(op_type: str, find: Callable, infinity: float) -> None:
     def run(input: torch.Tensor, dimension: torch.Tensor, *, output_type: DType) -> torch.Tensor:
         rank = input.dim()
         if dimension.numel() != 1 or dimension.dim():
-            raise InvalidArgumentError(None, None, f"dim must be a scalar, but received tensor of shape: {shape_text(dimension)}")
+            raise InvalidArgumentError(
+                None, None, f"dim must be a scalar, but received tensor of shape: {shape_text(dimension)}"
+            )
         axis = int(dimension)
         if not -rank <= axis < rank:
             raise InvalidArgumentError(None, None, f"Expected dimension in the range [{-rank}, {rank}), but got {axis}")
         if input.shape[axis] == 0:
-            raise InvalidArgumentError(None, None, f"Reduction axis {axis % rank} is empty in shape {shape_text(input)}")
+            raise InvalidArgumentError(
+                None, None, f"Reduction axis {axis % rank} is empty in shape {shape_text(input)}"
+            )
         if not input.is_floating_point():
             input = comparable(input)
         elif _has_nan(input):
@@ -196,7 +213,9 @@ def _scan(op_type: str, accumulate: Callable[..., torch.Tensor], neutral: Callab
     def run(x: torch.Tensor, axis: torch.Tensor, *, exclusive: bool, reverse: bool) -> torch.Tensor:
         rank, at = x.dim(), int(axis)
         if not -rank <= at < rank:
-            raise InvalidArgumentError(None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}")
+            raise InvalidArgumentError(
+                None, None, f"ScanOp: Expected scan axis in the range [{-rank}, {rank}), but got {at}"
+            )
         return along(x, at, exclusive, reverse) if x.numel() else x
 
     fresh(op_type, **facts)(run)

@@ -59,8 +59,12 @@ def running_sum(start: torch.Tensor) -> RunningSum:
 
 
 @kernel("_RunningSumOfMatMuls", result=same(0), effect=Effect.ACTS, keeps=(1, 2), threads_matter_from=0)
-def running_sum_of_matmuls(running: RunningSum, a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> RunningSum:
-    def accumulate(total: torch.Tensor, a: list[torch.Tensor], b: list[torch.Tensor], out: torch.Tensor | None) -> torch.Tensor:
+def running_sum_of_matmuls(
+    running: RunningSum, a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool
+) -> RunningSum:
+    def accumulate(
+        total: torch.Tensor, a: list[torch.Tensor], b: list[torch.Tensor], out: torch.Tensor | None
+    ) -> torch.Tensor:
         left = _joined(a, 0).t() if transpose_a else _joined(a, 1)
         right = _joined(b, 1).t() if transpose_b else _joined(b, 0)
         return torch.addmm(total, left, right, out=out)

@@ -1,7 +1,7 @@
 """x + a * y in one pass and with two roundings, as the multiplication and the addition give it.
 
-ATen's own `add(x, y, alpha=a)` multiplies and adds with one rounding wherever the processor can. A division by one in between keeps
-the product apart, and takes no longer: memory is what such a pass waits for.
+ATen's own `add(x, y, alpha=a)` multiplies and adds with one rounding wherever the processor can. A division by one in
+between keeps the product apart, and takes no longer: memory is what such a pass waits for.
 """
 
 from __future__ import annotations

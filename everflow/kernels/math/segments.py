@@ -19,7 +19,9 @@ def _sorted_count(ids: torch.Tensor, at_least: int = 0) -> int:
         return at_least
     count = int(ids[-1]) + 1
     if int(ids[0]) < 0:
-        raise _invalid(f"Segment id {int(ids[0])} out of range [0, {count}), possibly because 'segment_ids' input is not sorted.")
+        raise _invalid(
+            f"Segment id {int(ids[0])} out of range [0, {count}), possibly because 'segment_ids' input is not sorted."
+        )
     if (ids[1:] < ids[:-1]).any():
         raise _invalid("segment ids are not increasing")
     return max(count, at_least)
@@ -92,7 +94,9 @@ for _op_type, _how, _empty in (
 
 
 def _unsorted_segments(op_type: str, how: str) -> None:
-    """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start value."""
+    """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start
+    value.
+    """
 
     def reduce(data: torch.Tensor, ids: torch.Tensor, count: int) -> torch.Tensor:
         rows = data.reshape(ids.numel(), *data.shape[ids.dim() :])
@@ -112,11 +116,15 @@ def _unsorted_segments(op_type: str, how: str) -> None:
         if count < 0:
             raise _invalid(f"Input num_segments == {count} must not be negative.")
         if data.shape[: segment_ids.dim()] != segment_ids.shape:
-            raise _invalid(f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}")
+            raise _invalid(
+                f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}"
+            )
         too_high = segment_ids >= count
         if too_high.any():
             at = too_high.nonzero()[0].tolist()
-            raise _invalid(f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})")
+            raise _invalid(
+                f"segment_ids[{','.join(map(str, at))}] = {int(segment_ids[tuple(at)])} is out of range [0, {count})"
+            )
         return whole(data, segment_ids.to(torch.int64), count)
 
     fresh(op_type)(run)
@@ -145,7 +153,9 @@ def _sparse_segments(kind: str) -> None:
             return total
         return total / _by_row(_divisor(kind, _row_counts(ids, count, data.dtype)), total)
 
-    def run(data: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, num_segments: torch.Tensor | None = None) -> torch.Tensor:
+    def run(
+        data: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, num_segments: torch.Tensor | None = None
+    ) -> torch.Tensor:
         if indices.numel() != segment_ids.numel():
             raise _invalid("segment_ids and indices should have same size.")
         count = _sorted_count(segment_ids)
@@ -167,7 +177,9 @@ for _kind in ("Sum", "Mean", "SqrtN"):
 
 
 def _sparse_segment_grads(kind: str) -> None:
-    def run(grad: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, output_dim0: torch.Tensor) -> torch.Tensor:
+    def run(
+        grad: torch.Tensor, indices: torch.Tensor, segment_ids: torch.Tensor, output_dim0: torch.Tensor
+    ) -> torch.Tensor:
         size = int(output_dim0)
         bad = (indices < 0) | (indices >= size)
         if bad.any():

@@ -65,16 +65,24 @@ def bincount(arr: torch.Tensor, size: torch.Tensor, weights: torch.Tensor) -> to
     if (values < 0).any():
         raise InvalidArgumentError(None, None, "Input arr must be non-negative!")
     kept = values < length
-    amounts = weights.reshape(-1)[kept] if weights.numel() else torch.ones(int(kept.sum()), dtype=weights.dtype, device=arr.device)
+    amounts = (
+        weights.reshape(-1)[kept]
+        if weights.numel()
+        else torch.ones(int(kept.sum()), dtype=weights.dtype, device=arr.device)
+    )
     counts = torch.zeros(length, dtype=weights.dtype, device=arr.device)
     return counts.index_add_(0, values[kept].to(torch.int64), amounts)
 
 
 @fresh("HistogramFixedWidth")
-def histogram_fixed_width(values: torch.Tensor, value_range: torch.Tensor, nbins: torch.Tensor, *, dtype: DType) -> torch.Tensor:
+def histogram_fixed_width(
+    values: torch.Tensor, value_range: torch.Tensor, nbins: torch.Tensor, *, dtype: DType
+) -> torch.Tensor:
     low, high, count = value_range[0].item(), value_range[1].item(), int(nbins)
     if not low < high:
-        raise InvalidArgumentError(None, None, f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'")
+        raise InvalidArgumentError(
+            None, None, f"value_range should satisfy value_range[0] < value_range[1], but got '[{low:g}, {high:g}]'"
+        )
     if count <= 0:
         raise InvalidArgumentError(None, None, f"nbins should be a positive number, but got '{count}'")
     step = (high - low) / count
@@ -94,7 +102,9 @@ def bucketize(input: torch.Tensor, *, boundaries: list[float]) -> torch.Tensor:
 @fresh("CompareAndBitpack")
 def compare_and_bitpack(input: torch.Tensor, threshold: torch.Tensor) -> torch.Tensor:
     if not input.dim() or input.shape[-1] % 8:
-        raise InvalidArgumentError(None, None, f"Inner dimension of input should be divisible by 8, but saw shape: {shape_text(input)}")
+        raise InvalidArgumentError(
+            None, None, f"Inner dimension of input should be divisible by 8, but saw shape: {shape_text(input)}"
+        )
     above = input & threshold if input.dtype is torch.bool else input > threshold
     groups = above.reshape(*input.shape[:-1], -1, 8).to(torch.uint8)
     places = torch.tensor([128, 64, 32, 16, 8, 4, 2, 1], dtype=torch.uint8, device=input.device)

@@ -82,7 +82,9 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
         first, second = ("a", "b") if a.dim() and b.dim() and a.shape != b.shape else ("a" if a.dim() else "b", "x")
         values = {"a": a, "b": b, "x": x}
         raise InvalidArgumentError(
-            None, None, f"Shapes of {first} and {second} are inconsistent: {shape_text(values[first])} vs. {shape_text(values[second])}"
+            None,
+            None,
+            f"Shapes of {first} and {second} are inconsistent: {shape_text(values[first])} vs. {shape_text(values[second])}",
         )
     dtype = x.dtype
     a, b, x = (t.to(torch.float64) for t in torch.broadcast_tensors(a, b, x))
@@ -93,7 +95,9 @@ def betainc(a: torch.Tensor, b: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
     p, q, z = torch.where(swap, b, a), torch.where(swap, a, b), torch.where(swap, 1 - inside, inside)
     edge = z == 0
     z = torch.where(edge, 0.5, z)
-    front = torch.exp(torch.lgamma(p + q) - torch.lgamma(p) - torch.lgamma(q) + p * torch.log(z) + q * torch.log1p(-z)) / p
+    front = (
+        torch.exp(torch.lgamma(p + q) - torch.lgamma(p) - torch.lgamma(q) + p * torch.log(z) + q * torch.log1p(-z)) / p
+    )
     value = torch.where(edge, 0.0, front * _beta_fraction(p, q, z))
     value = torch.where(swap, 1 - value, value)
     return torch.where(valid, value, float("nan")).to(dtype)

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 _SELU_SCALE = 1.0507009873554804934193349852946
 _SELU_SCALE_ALPHA = 1.7580993408473768599402175208123
-# Unsorted top entries have the order of TensorFlow's heap, which programs should not but do rely on; for many rows that takes too long.
+# Unsorted top entries have the order of TensorFlow's heap, which programs should not but do rely on; for many rows that
+# takes too long.
 _HEAP_ROWS = 256
 _HEAP_STEP = 1024
 # ATen has few functions for the unsigned types; these hold the same values (of uint64, the lower half).
@@ -138,7 +139,9 @@ def _check_bias(value: torch.Tensor, bias: torch.Tensor, axis: int) -> None:
         raise InvalidArgumentError(None, None, f"Biases must be 1D: {list(bias.shape)}")
     if bias.shape[0] != value.shape[axis]:
         raise InvalidArgumentError(
-            None, None, f"Must provide as many biases as the channels of the input tensor: {list(bias.shape)} vs. {list(value.shape)}"
+            None,
+            None,
+            f"Must provide as many biases as the channels of the input tensor: {list(bias.shape)} vs. {list(value.shape)}",
         )
 
 
@@ -197,7 +200,9 @@ def _heap_order(row: np.ndarray, k: int) -> list[int]:
 
 
 def _sorted_by_keys(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """Rows sorted downwards as integers that hold a value's rank and, below it, its index: numpy sorts those in vectors."""
+    """Rows sorted downwards as integers that hold a value's rank and, below it, its index: numpy sorts those in
+    vectors.
+    """
     bits = (x + 0.0).view(torch.int32) if x.is_floating_point() else x
     upwards = bits ^ ((bits >> 31) & 0x7FFFFFFF) if x.is_floating_point() else bits
     keys = (~upwards).to(torch.int64) << 32 | torch.arange(x.shape[-1])
@@ -211,7 +216,9 @@ _BLOCK = 32
 
 
 def _top_of_blocks(x: torch.Tensor, k: int) -> tuple[torch.Tensor, torch.Tensor]:
-    """The k largest of long rows. They lie in the k blocks with the largest maxima, of equal ones the first, and in what is left at the end."""
+    """The k largest of long rows. They lie in the k blocks with the largest maxima, of equal ones the first, and in
+    what is left at the end.
+    """
     count = x.shape[-1] // _BLOCK
     whole = count * _BLOCK
     blocks = x[..., :whole].unflatten(-1, (count, _BLOCK))
@@ -294,7 +301,9 @@ def _in_top_k(predictions: torch.Tensor, targets: torch.Tensor, k: int) -> torch
         raise InvalidArgumentError(None, None, "targets must be 1-dimensional")
     if predictions.shape[0] != targets.shape[0]:
         raise InvalidArgumentError(
-            None, None, f"First dimension of predictions {predictions.shape[0]} must match length of targets {targets.shape[0]}"
+            None,
+            None,
+            f"First dimension of predictions {predictions.shape[0]} must match length of targets {targets.shape[0]}",
         )
     classes = predictions.shape[1]
     inside = (targets >= 0) & (targets < classes)

@@ -1,4 +1,5 @@
-"""Candidate samplers: a few classes drawn from many, with the counts to expect of each; and hits of true classes among them.
+"""Candidate samplers: a few classes drawn from many, with the counts to expect of each; and hits of true classes among
+them.
 
 They draw word by word from their op's stream, as TensorFlow's do, so that the same seeds give the same candidates.
 """
@@ -169,7 +170,9 @@ def _check_true(true_classes: torch.Tensor, num_true: int) -> None:
         raise InvalidArgumentError(None, None, "true_classes must be a matrix")
     if true_classes.shape[1] != num_true:
         found = true_classes.shape[1]
-        raise InvalidArgumentError(None, None, f"true_classes must have num_true columns, expected: {num_true} was: {found}")
+        raise InvalidArgumentError(
+            None, None, f"true_classes must have num_true columns, expected: {num_true} was: {found}"
+        )
 
 
 def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Tensor:
@@ -183,7 +186,13 @@ def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Te
 
 
 def _sample(
-    sampler: Value, true_classes: torch.Tensor, num_true: int, num_sampled: int, unique: bool, node: Node, session: Session
+    sampler: Value,
+    true_classes: torch.Tensor,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    node: Node,
+    session: Session,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_true(true_classes, num_true)
     if unique and num_sampled > sampler.size:
@@ -193,7 +202,8 @@ def _sample(
     chosen: list[int] = []
     seen: set[int] = set()
     tries = 0
-    # Some more than needed are drawn at once; what is left over is forgotten, for the stream's next stretch begins elsewhere.
+    # Some more than needed are drawn at once; what is left over is forgotten, for the stream's next stretch begins
+    # elsewhere.
     spare = 4 + num_sampled // 4 if unique else 0
     while len(chosen) < num_sampled:
         for candidate in sampler.draws(words, num_sampled - len(chosen) + spare):
@@ -224,7 +234,14 @@ def _register(op_type: str, make: type) -> None:
     # What a learning sampler has seen shows in the samples of later runs.
     @fresh(op_type, effect=Effect.ACTS if make is _Learned else Effect.RANDOM)
     def draw(
-        true_classes: torch.Tensor, *, num_true: int, num_sampled: int, unique: bool, range_max: int, node: Node, session: Session
+        true_classes: torch.Tensor,
+        *,
+        num_true: int,
+        num_sampled: int,
+        unique: bool,
+        range_max: int,
+        node: Node,
+        session: Session,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         sampler = _kept(node, session, lambda: make(range_max))
         return _sample(sampler, true_classes, num_true, num_sampled, unique, node, session)
@@ -242,7 +259,9 @@ for _op_type, _make in {
 def _unigram_weights(
     vocab_file: str, unigrams: list[float], distortion: float, num_reserved_ids: int, num_shards: int, shard: int
 ) -> np.ndarray:
-    """Weights of the classes of one shard: reserved ones that are never drawn, then those given, or the last fields of a file's lines."""
+    """Weights of the classes of one shard: reserved ones that are never drawn, then those given, or the last fields of
+    a file's lines.
+    """
     if vocab_file:
         with open(vocab_file, encoding="utf-8") as file:
             unigrams = [float(line.rsplit(",", 1)[-1]) for line in file if line.strip()]
@@ -292,7 +311,9 @@ def compute_accidental_hits(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_true(true_classes, num_true)
     if sampled_candidates.dim() != 1:
-        raise InvalidArgumentError(None, None, "sampled_candidates must be a vector, which is typically an output from CandidateSampler")
+        raise InvalidArgumentError(
+            None, None, "sampled_candidates must be a vector, which is typically an output from CandidateSampler"
+        )
     place = {candidate: index for index, candidate in enumerate(sampled_candidates.tolist())}
     hits = [(row, place[true]) for row, trues in enumerate(true_classes.tolist()) for true in trues if true in place]
     rows = torch.tensor([row for row, _ in hits], dtype=torch.int32)

@@ -1,6 +1,7 @@
 """Convolutions and their gradients on ATen: any number of spatial dimensions, both data formats, all paddings.
 
-A tensor with its channels last is handed on as a channels-first view of the same memory (ATen's channels_last), so nothing is copied.
+A tensor with its channels last is handed on as a channels-first view of the same memory (ATen's channels_last), so
+nothing is copied.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Geometry(NamedTuple):
     stride: tuple[int, ...]
     dilation: tuple[int, ...]
     padding: tuple[int, ...]
-    # For torch's pad: (before, after) of each spatial dimension, the last dimension first. Empty where both sides are alike.
+    # For torch's pad: (before, after) of each spatial dimension, the last dimension first. Empty where both sides are
+    # alike.
     extra: tuple[int, ...]
 
 
@@ -67,7 +69,11 @@ def as_format(x: torch.Tensor, form: Format) -> torch.Tensor:
 
 
 def _spatial_explicit(explicit_paddings: tuple[int, ...], form: Format) -> list[int]:
-    return [explicit_paddings[2 * axis + side] for axis in form.spatial_axes for side in (0, 1)] if explicit_paddings else []
+    return (
+        [explicit_paddings[2 * axis + side] for axis in form.spatial_axes for side in (0, 1)]
+        if explicit_paddings
+        else []
+    )
 
 
 def _check_rank(name: str, tensor: torch.Tensor, form: Format) -> None:
@@ -85,7 +91,15 @@ def _setup(
     form: Format,
 ) -> tuple[Geometry, int]:
     """The geometry and the number of groups for an image and a filter shape."""
-    return _fitted(tuple(input_shape), tuple(filter_shape), tuple(strides), padding, tuple(dilations), tuple(explicit_paddings), form)
+    return _fitted(
+        tuple(input_shape),
+        tuple(filter_shape),
+        tuple(strides),
+        padding,
+        tuple(dilations),
+        tuple(explicit_paddings),
+        form,
+    )
 
 
 @lru_cache(maxsize=4096)
@@ -100,11 +114,15 @@ def _fitted(
 ) -> tuple[Geometry, int]:
     channels, filter_channels = input_shape[form.channel_axis], filter_shape[-2]
     if filter_channels == 0 or channels % filter_channels:
-        raise InvalidArgumentError(None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}")
+        raise InvalidArgumentError(
+            None, None, f"input depth must be evenly divisible by filter depth: {channels} vs {filter_channels}"
+        )
     for value in (strides[0], strides[form.channel_axis]):
         if value != 1:
             raise InvalidArgumentError(
-                None, None, f"Convolutions step over space only: the strides of batch and channels must be 1, got strides {list(strides)}"
+                None,
+                None,
+                f"Convolutions step over space only: the strides of batch and channels must be 1, got strides {list(strides)}",
             )
     fit = geometry(
         form.spatial_of(input_shape),
@@ -124,7 +142,9 @@ def _convolve(x: torch.Tensor, w: torch.Tensor, fit: Geometry, groups: int) -> t
     if fit.extra:
         x = F.pad(x, fit.extra)
     if x.dtype in _NARROW:
-        return _CONV[len(fit.stride)](x.float(), w.float(), None, fit.stride, fit.padding, fit.dilation, groups).to(x.dtype)
+        return _CONV[len(fit.stride)](x.float(), w.float(), None, fit.stride, fit.padding, fit.dilation, groups).to(
+            x.dtype
+        )
     return _CONV[len(fit.stride)](x, w, None, fit.stride, fit.padding, fit.dilation, groups)
 
 
@@ -178,11 +198,15 @@ def _check_gradient(grad: torch.Tensor, fit: Geometry, batch: int, channels: int
     expected = form.arrange(batch, fit.output, channels)
     if list(grad.shape) != expected:
         raise InvalidArgumentError(
-            None, None, f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {expected}"
+            None,
+            None,
+            f"Size of out_backprop doesn't match computed: actual = {list(grad.shape)}, computed = {expected}",
         )
 
 
-def _spans_rows(input_shape: Sequence[int], filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format) -> bool:
+def _spans_rows(
+    input_shape: Sequence[int], filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format
+) -> bool:
     """Whether a filter covers whole rows, as those over the words of a sentence do.
 
     Then a row is a single place with many channels, and ATen is many times as fast when told so.
@@ -246,12 +270,16 @@ def _backprop_input(
     if len(input_shape) == form.spatial:  # the newer form gives the spatial sizes only
         input_shape = form.arrange(grad.shape[0], input_shape, w.shape[-2])
     if len(input_shape) != form.spatial + 2:
-        raise InvalidArgumentError(None, None, f"input_sizes must have {form.spatial + 2} elements, not {len(input_shape)}")
+        raise InvalidArgumentError(
+            None, None, f"input_sizes must have {form.spatial + 2} elements, not {len(input_shape)}"
+        )
     fit, groups = _setup(input_shape, w.shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, input_shape[0], w.shape[-1], form)
     if _spans_rows(input_shape, w.shape, fit, groups, form):
         places, w = _rows_as_places(input_shape), w.reshape(_rows_as_channels(w.shape))
-        return _backprop_input(places, w, grad, strides, padding, dilations, explicit_paddings, data_format).view(input_shape)
+        return _backprop_input(places, w, grad, strides, padding, dilations, explicit_paddings, data_format).view(
+            input_shape
+        )
     if convolution_patches.suits(input_shape[0], w.shape, fit, groups, form, grad.dtype):
         return convolution_patches.input_gradient(input_shape, w, grad, fit)
     shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
@@ -273,12 +301,16 @@ def _backprop_filter(
     _check_rank("out_backprop", grad, form)
     filter_shape = list(filter_shape)
     if len(filter_shape) != form.spatial + 2:
-        raise InvalidArgumentError(None, None, f"filter_sizes must have {form.spatial + 2} elements, not {len(filter_shape)}")
+        raise InvalidArgumentError(
+            None, None, f"filter_sizes must have {form.spatial + 2} elements, not {len(filter_shape)}"
+        )
     fit, groups = _setup(x.shape, filter_shape, strides, padding, dilations, explicit_paddings, form)
     _check_gradient(grad, fit, x.shape[0], filter_shape[-1], form)
     if _spans_rows(x.shape, filter_shape, fit, groups, form):
         x, channels = x.reshape(_rows_as_places(x.shape)), _rows_as_channels(filter_shape)
-        return _backprop_filter(x, channels, grad, strides, padding, dilations, explicit_paddings, data_format).view(filter_shape)
+        return _backprop_filter(x, channels, grad, strides, padding, dilations, explicit_paddings, data_format).view(
+            filter_shape
+        )
     if convolution_patches.suits(x.shape[0], filter_shape, fit, groups, form, grad.dtype):
         return convolution_patches.filter_gradient(x, filter_shape, grad, fit)
     shape = [filter_shape[-1], filter_shape[-2], *filter_shape[:-2]]
@@ -346,7 +378,9 @@ def conv2d_backprop_filter(
 
 
 @library("Conv3D")
-def conv3d(x: torch.Tensor, w: torch.Tensor, *, strides: list[int], padding: str, data_format: str, dilations: list[int]) -> torch.Tensor:
+def conv3d(
+    x: torch.Tensor, w: torch.Tensor, *, strides: list[int], padding: str, data_format: str, dilations: list[int]
+) -> torch.Tensor:
     return _forward(x, w, strides, padding, dilations, (), data_format)
 
 
@@ -394,12 +428,21 @@ def conv3d_backprop_filter(
 
 
 def _depthwise_setup(
-    input_shape: Sequence[int], filter_shape: Sequence[int], strides: list[int], padding: str, dilations: list[int], form: Format
+    input_shape: Sequence[int],
+    filter_shape: Sequence[int],
+    strides: list[int],
+    padding: str,
+    dilations: list[int],
+    form: Format,
 ) -> Geometry:
     channels = input_shape[form.channel_axis]
     if channels != filter_shape[2]:
-        raise InvalidArgumentError(None, None, f"input and filter must have the same depth: {channels} vs {filter_shape[2]}")
-    return geometry(form.spatial_of(input_shape), filter_shape[:2], form.spatial_of(strides), padding, form.spatial_of(dilations))
+        raise InvalidArgumentError(
+            None, None, f"input and filter must have the same depth: {channels} vs {filter_shape[2]}"
+        )
+    return geometry(
+        form.spatial_of(input_shape), filter_shape[:2], form.spatial_of(strides), padding, form.spatial_of(dilations)
+    )
 
 
 def _depthwise_filter(w: torch.Tensor) -> torch.Tensor:
@@ -463,9 +506,15 @@ def _mirror(x: torch.Tensor, paddings: torch.Tensor, mode: str) -> torch.Tensor:
     for axis, (before, after) in enumerate(paddings.tolist()):
         size = x.shape[axis]
         if not 0 <= before <= size - border or not 0 <= after <= size - border:
-            raise InvalidArgumentError(None, None, f"paddings ({before}, {after}) must be no greater than the dimension size: {size}")
+            raise InvalidArgumentError(
+                None, None, f"paddings ({before}, {after}) must be no greater than the dimension size: {size}"
+            )
         if before or after:
-            index = [*range(before - 1 + border, border - 1, -1), *range(size), *range(size - 1 - border, size - 1 - border - after, -1)]
+            index = [
+                *range(before - 1 + border, border - 1, -1),
+                *range(size),
+                *range(size - 1 - border, size - 1 - border - after, -1),
+            ]
             x = x.index_select(axis, torch.tensor(index, dtype=torch.int64, device=x.device))
     return x
 

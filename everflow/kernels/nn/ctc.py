@@ -16,7 +16,11 @@ def _check_lengths(inputs: torch.Tensor, lengths: torch.Tensor, wrong: type = Fa
         raise InvalidArgumentError(None, None, "inputs is not a 3-Tensor")
     time, batch, _ = inputs.shape
     if lengths.dim() != 1 or lengths.shape[0] != batch:
-        raise wrong(None, None, f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}")
+        raise wrong(
+            None,
+            None,
+            f"len(sequence_length) != batch_size.  len(sequence_length):  {lengths.numel()} batch_size: {batch}",
+        )
     for row, length in enumerate(lengths.tolist()):
         if length > time:
             raise wrong(None, None, f"sequence_length({row}) <= {time}")
@@ -28,12 +32,18 @@ def _rows_of_labels(indices: torch.Tensor, values: torch.Tensor, batch: int) -> 
     last = (-1, -1)
     for place, ((row, column), value) in enumerate(zip(indices.tolist(), values.tolist(), strict=True)):
         if not 0 <= row < batch:
-            raise InvalidArgumentError(None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of bounds")
+            raise InvalidArgumentError(
+                None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of bounds"
+            )
         if (row, column) <= last:
-            raise InvalidArgumentError(None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of order")
+            raise InvalidArgumentError(
+                None, None, f"label SparseTensor is not valid: indices[{place}] = [{row},{column}] is out of order"
+            )
         last = (row, column)
         if value < 0:
-            raise InvalidArgumentError(None, None, f"All labels must be nonnegative integers, batch: {row} labels: {value}")
+            raise InvalidArgumentError(
+                None, None, f"All labels must be nonnegative integers, batch: {row} labels: {value}"
+            )
         rows[row].append(value)
     return rows
 
@@ -73,7 +83,9 @@ def _paths(logs: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
     return reached
 
 
-def _remaining(logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np.ndarray, stay: np.ndarray) -> np.ndarray:
+def _remaining(
+    logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np.ndarray, stay: np.ndarray
+) -> np.ndarray:
     """log p of finishing from each place, the labels of later times only."""
     time, batch, places = logs.shape
     remaining = np.full((time, batch, places), -np.inf)
@@ -86,7 +98,8 @@ def _remaining(logs: np.ndarray, ends: np.ndarray, lengths: np.ndarray, skip: np
         total = np.where(stay, after, -np.inf)
         total[:, :-1] = np.logaddexp(total[:, :-1], after[:, 1:])
         total[:, :-2] = np.logaddexp(total[:, :-2], np.where(skip[:, 2:], after[:, 2:], -np.inf))
-        # TensorFlow starts from the last two places; without labels there is one, and what it starts from besides is that of the frame before.
+        # TensorFlow starts from the last two places; without labels there is one, and what it starts from besides is
+        # that of the frame before.
         total[:, 0] = np.where((ends == 1) & (lengths == t + 2), np.logaddexp(total[:, 0], 0.0), total[:, 0])
         remaining[t] = np.where((lengths == t + 1)[:, None], start, total)
         after = remaining[t] + logs[t]
@@ -127,12 +140,17 @@ def ctc_loss(
         raise InvalidArgumentError(None, None, "CTC needs at least one class")
     steps = lengths.numpy().astype(np.int64)
     blank = classes - 1
-    rows = [_wanted(labels, blank, row, preprocess_collapse_repeated) for row, labels in enumerate(_rows_of_labels(indices, values, batch))]
+    rows = [
+        _wanted(labels, blank, row, preprocess_collapse_repeated)
+        for row, labels in enumerate(_rows_of_labels(indices, values, batch))
+    ]
     used = np.array([len(labels) <= available for labels, available in zip(rows, steps)], bool)
     if not used.all() and not ignore_longer_outputs_than_inputs:
         row = int(np.argmin(used))
         raise InvalidArgumentError(
-            None, None, f"Not enough time for target transition sequence (required: {len(rows[row])}, available: {steps[row]}){row}"
+            None,
+            None,
+            f"Not enough time for target transition sequence (required: {len(rows[row])}, available: {steps[row]}){row}",
         )
     if batch == 0:
         return inputs.new_zeros((0,)), torch.zeros_like(inputs)

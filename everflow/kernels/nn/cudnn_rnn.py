@@ -1,7 +1,7 @@
 """Stacks of recurrent layers as one op. The formulas and the order of gates are cuDNN's, which are also torch's own.
 
-All parameters are one vector: for each layer and direction the matrices of the inputs, then those of the state, a gate each; after all
-matrices the biases in the same order.
+All parameters are one vector: for each layer and direction the matrices of the inputs, then those of the state, a gate
+each; after all matrices the biases in the same order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session
 
 _GATES = {"lstm": 4, "gru": 3, "rnn_tanh": 1, "rnn_relu": 1}
-_TORCH: dict[str, Callable] = {"lstm": torch.lstm, "gru": torch.gru, "rnn_tanh": torch.rnn_tanh, "rnn_relu": torch.rnn_relu}
+_TORCH: dict[str, Callable] = {
+    "lstm": torch.lstm,
+    "gru": torch.gru,
+    "rnn_tanh": torch.rnn_tanh,
+    "rnn_relu": torch.rnn_relu,
+}
 
 
 def _check(input_mode: str, input_size: int, units: int) -> None:
@@ -49,12 +54,16 @@ def _cut(
     shapes = _sizes(rnn_mode, direction, layers, units, input_size)
     total = sum(rows * columns for rows, columns in shapes) + len(shapes) * units
     if params.numel() != total:
-        raise InvalidArgumentError(None, None, f"Expected {total} parameters of the recurrent network, got {params.numel()}")
+        raise InvalidArgumentError(
+            None, None, f"Expected {total} parameters of the recurrent network, got {params.numel()}"
+        )
     pieces = params.split([rows * columns for rows, columns in shapes] + [units] * len(shapes))
     return [p.reshape(s) for p, s in zip(pieces, shapes)], list(pieces[len(shapes) :])
 
 
-def _by_layer(params: torch.Tensor, rnn_mode: str, direction: str, layers: int, units: int, input_size: int) -> list[list[torch.Tensor]]:
+def _by_layer(
+    params: torch.Tensor, rnn_mode: str, direction: str, layers: int, units: int, input_size: int
+) -> list[list[torch.Tensor]]:
     """Torch's parameters of each layer: matrix of the inputs, of the state, and their biases, for each direction."""
     gates, directions = _GATES[rnn_mode], 2 if direction == "bidirectional" else 1
     matrices, biases = _cut(params, rnn_mode, direction, layers, units, input_size)
@@ -83,7 +92,12 @@ def _forward(
     steps, batch_sizes = x.shape[0], None
     if lengths is not None:
         packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths.cpu(), enforce_sorted=False)
-        x, batch_sizes, order, back, *_ = (packed.data, packed.batch_sizes, packed.sorted_indices, packed.unsorted_indices)
+        x, batch_sizes, order, back, *_ = (
+            packed.data,
+            packed.batch_sizes,
+            packed.sorted_indices,
+            packed.unsorted_indices,
+        )
         h, c = h[:, order], c[:, order] if rnn_mode == "lstm" else c
     last_h, last_c = [], []
     for layer, weights in enumerate(_by_layer(params, rnn_mode, direction, layers, units, x.shape[-1])):
@@ -162,7 +176,9 @@ def cudnn_rnn(
     node: Node,
     session: Session,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    return _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
+    return _run(
+        input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session
+    )
 
 
 @library("CudnnRNNV2", effect=Effect.RANDOM)
@@ -180,7 +196,9 @@ def cudnn_rnn_v2(
     node: Node,
     session: Session,
 ) -> tuple[torch.Tensor, ...]:
-    made = _run(input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session)
+    made = _run(
+        input, input_h, input_c, params, None, rnn_mode, input_mode, direction, dropout, is_training, node, session
+    )
     return (*made, torch.zeros(0, dtype=torch.int8))
 
 
@@ -205,7 +223,9 @@ def cudnn_rnn_v3(
     if num_proj:
         raise UnimplementedError(None, None, "num_proj: projections of the state")
     x, h, c = _time_first(time_major, input, input_h, input_c)
-    x, h, c, reserve = _run(x, h, c, params, sequence_lengths, rnn_mode, input_mode, direction, dropout, is_training, node, session)
+    x, h, c, reserve = _run(
+        x, h, c, params, sequence_lengths, rnn_mode, input_mode, direction, dropout, is_training, node, session
+    )
     return (*_time_first(time_major, x, h, c), reserve, torch.zeros(0, dtype=torch.int8))
 
 
@@ -307,13 +327,22 @@ def cudnn_rnn_backprop_v3(
 ) -> tuple[torch.Tensor, ...]:
     x, h, c = _time_first(time_major, input, input_h, input_c)
     grads = _time_first(time_major, output_backprop, output_h_backprop, output_c_backprop)
-    *found, params_grad = _backprop(x, h, c, params, grads, reserve_space, sequence_lengths, rnn_mode, input_mode, direction)
+    *found, params_grad = _backprop(
+        x, h, c, params, grads, reserve_space, sequence_lengths, rnn_mode, input_mode, direction
+    )
     return (*_time_first(time_major, *found), params_grad)
 
 
 @fresh("CudnnRNNParamsSize")
 def cudnn_rnn_params_size(
-    num_layers: torch.Tensor, num_units: torch.Tensor, input_size: torch.Tensor, *, S: DType, rnn_mode: str, input_mode: str, direction: str
+    num_layers: torch.Tensor,
+    num_units: torch.Tensor,
+    input_size: torch.Tensor,
+    *,
+    S: DType,
+    rnn_mode: str,
+    input_mode: str,
+    direction: str,
 ) -> torch.Tensor:
     _check(input_mode, int(input_size), int(num_units))
     shapes = _sizes(rnn_mode, direction, int(num_layers), int(num_units), int(input_size))

@@ -27,5 +27,7 @@ def data_format_dim_map(x: torch.Tensor, *, src_format: str, dst_format: str) ->
 def data_format_vec_permute(x: torch.Tensor, *, src_format: str, dst_format: str) -> torch.Tensor:
     _check(src_format, dst_format)
     if x.dim() not in (1, 2) or x.shape[0] != len(src_format) or (x.dim() == 2 and x.shape[1] != 2):
-        raise InvalidArgumentError(None, None, f"x must be a vector of {len(src_format)} or as many pairs, not {list(x.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"x must be a vector of {len(src_format)} or as many pairs, not {list(x.shape)}"
+        )
     return x[[src_format.index(c) for c in dst_format]]

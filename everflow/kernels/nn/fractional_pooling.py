@@ -84,7 +84,9 @@ def _pool(
     if x.dim() != 4:
         raise InvalidArgumentError(None, None, "tensor_in must be 4-dimensional")
     if pooling_ratio[0] != 1 or pooling_ratio[3] != 1:
-        raise InvalidArgumentError(None, None, "Fractional pooling is not yet supported on the batch nor channel dimension.")
+        raise InvalidArgumentError(
+            None, None, "Fractional pooling is not yet supported on the batch nor channel dimension."
+        )
     if not deterministic and (seed or seed2):
         raise InvalidArgumentError(None, None, "Both seed and seed2 should be 0 if deterministic is false.")
     stream = Stream(seed, seed2)
@@ -96,7 +98,14 @@ def _pool(
 
 @fresh("FractionalMaxPool", effect=Effect.RANDOM)
 def fractional_max_pool(
-    x: torch.Tensor, *, pooling_ratio: list[float], pseudo_random: bool, overlapping: bool, deterministic: bool, seed: int, seed2: int
+    x: torch.Tensor,
+    *,
+    pooling_ratio: list[float],
+    pseudo_random: bool,
+    overlapping: bool,
+    deterministic: bool,
+    seed: int,
+    seed2: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     def largest(seen: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         return torch.where(counts, seen, _lowest(seen.dtype)).amax(3)
@@ -106,7 +115,14 @@ def fractional_max_pool(
 
 @fresh("FractionalAvgPool", effect=Effect.RANDOM)
 def fractional_avg_pool(
-    x: torch.Tensor, *, pooling_ratio: list[float], pseudo_random: bool, overlapping: bool, deterministic: bool, seed: int, seed2: int
+    x: torch.Tensor,
+    *,
+    pooling_ratio: list[float],
+    pseudo_random: bool,
+    overlapping: bool,
+    deterministic: bool,
+    seed: int,
+    seed2: int,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     def mean(seen: torch.Tensor, counts: torch.Tensor) -> torch.Tensor:
         total = torch.where(counts, seen, 0).sum(3, dtype=seen.dtype)
@@ -118,7 +134,13 @@ def fractional_avg_pool(
 
 @fresh("FractionalMaxPoolGrad")
 def fractional_max_pool_grad(
-    x: torch.Tensor, _pooled: torch.Tensor, grad: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor, *, overlapping: bool
+    x: torch.Tensor,
+    _pooled: torch.Tensor,
+    grad: torch.Tensor,
+    rows: torch.Tensor,
+    columns: torch.Tensor,
+    *,
+    overlapping: bool,
 ) -> torch.Tensor:
     batch, height, width, channels = x.shape
     seen, place, counts = _windows(x, rows, columns, overlapping)

@@ -1,6 +1,8 @@
-"""Kernels of nodes that only plans have: several ops of a graph in one. Their names begin with an underscore; no file holds them.
+"""Kernels of nodes that only plans have: several ops of a graph in one. Their names begin with an underscore; no file
+holds them.
 
-Each says whether its results have the very bits of the ops it stands for; `tests/kernels/test_fused_bits.py` has the table.
+Each says whether its results have the very bits of the ops it stands for; `tests/kernels/test_fused_bits.py` has the
+table.
 """
 
 from __future__ import annotations
@@ -25,7 +27,9 @@ _FAR_AWAY = torch.tensor(1e9)
 
 
 @library("_MatMulBias")
-def matmul_bias(a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
+def matmul_bias(
+    a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, *, transpose_a: bool, transpose_b: bool
+) -> torch.Tensor:
     """Keeps bits: the bias comes last, as an op of its own adds it. (`addmm` would begin with it, and is no quicker.)"""
     return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b).add_(bias)
 
@@ -44,15 +48,21 @@ def _matmul_bias_of(node: Node) -> Callable | None:
 
 
 @library("_MatMulColumns")
-def matmul_columns(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool, start: int, count: int) -> torch.Tensor:
+def matmul_columns(
+    a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: bool, start: int, count: int
+) -> torch.Tensor:
     """Some columns of a product. Changes bits: the library sums in another order for products of another shape."""
     b = b.t() if transpose_b else b
     return torch.mm(a.t() if transpose_a else a, b.narrow(1, start, count))
 
 
 @library("_SumOfMatMuls")
-def sum_of_matmuls(a: list[torch.Tensor], b: list[torch.Tensor], *, transpose_a: bool, transpose_b: bool) -> torch.Tensor:
-    """The sum of products a[i] b[i] is one product of all a side by side and all b one below the other. Changes bits: one long sum."""
+def sum_of_matmuls(
+    a: list[torch.Tensor], b: list[torch.Tensor], *, transpose_a: bool, transpose_b: bool
+) -> torch.Tensor:
+    """The sum of products a[i] b[i] is one product of all a side by side and all b one below the other. Changes bits:
+    one long sum.
+    """
     left = torch.cat(a, 0).t() if transpose_a else torch.cat(a, 1)
     right = torch.cat(b, 1).t() if transpose_b else torch.cat(b, 0)
     return torch.mm(left, right)
@@ -60,12 +70,16 @@ def sum_of_matmuls(a: list[torch.Tensor], b: list[torch.Tensor], *, transpose_a:
 
 @fresh("_SumOfRows", threads_matter_from=SHARE)
 def sum_of_rows(values: list[torch.Tensor]) -> torch.Tensor:
-    """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give. Changes bits: one long sum."""
+    """The sum over all rows of several matrices, as BiasAddGrad and the sum of its results give. Changes bits: one long
+    sum.
+    """
     return torch.cat(values, 0).sum(0)
 
 
 @fresh("_SumOfSlices")
-def sum_of_slices(shape: torch.Tensor, parts: list[torch.Tensor], *, keys: list[tuple[slice | int, ...]]) -> torch.Tensor:
+def sum_of_slices(
+    shape: torch.Tensor, parts: list[torch.Tensor], *, keys: list[tuple[slice | int, ...]]
+) -> torch.Tensor:
     """The sum of tensors of zeros that each have one part at a place of its own.
 
     Keeps bits, for parts are added in their order; only that a sum of nothing but negative zeros is a positive one.
@@ -90,7 +104,11 @@ def with_scaled(x: torch.Tensor, y: torch.Tensor, *, alpha: float, node: Node) -
 @specialize(*_SIGNS)
 def _with_scaled_of(node: Node) -> Callable | None:
     one = ONE.get(torch_dtype(node.output_dtypes[0]))
-    return None if one is None else functools.partial(torch.addcdiv, tensor2=one, value=_SIGNS[node.type] * node.attribute("alpha"))
+    return (
+        None
+        if one is None
+        else functools.partial(torch.addcdiv, tensor2=one, value=_SIGNS[node.type] * node.attribute("alpha"))
+    )
 
 
 # --- updates of many variables ----------------------------------------------------------------
@@ -127,7 +145,9 @@ def apply_adams(
     epsilon: torch.Tensor,
     gradients: list[torch.Tensor],
 ) -> None:
-    """Keeps bits, those of ApplyAdam. (Both round less often than TensorFlow: eight passes that round as it does take eight times as long.)"""
+    """Keeps bits, those of ApplyAdam. (Both round less often than TensorFlow: eight passes that round as it does take
+    eight times as long.)
+    """
     values, means, squares = (_buffers(slots, gradients) for slots in (variables, m, v))
     if values is None or means is None or squares is None:
         for slots in zip(variables, m, v, gradients, strict=True):

@@ -19,7 +19,9 @@ def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tens
 
 
 @by_shares("SoftmaxCrossEntropyWithLogits")
-def softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def softmax_cross_entropy_with_logits(
+    features: torch.Tensor, labels: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     if features.shape != labels.shape:
         try:
             features, labels = torch.broadcast_tensors(features, labels)
@@ -30,7 +32,9 @@ def softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tens
                 f"logits and labels must be broadcastable: logits_size={list(features.shape)} labels_size={list(labels.shape)}",
             ) from error
     if features.dim() != 2:
-        raise InvalidArgumentError(None, None, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional")
+        raise InvalidArgumentError(
+            None, None, "logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional"
+        )
     if features.numel() == 0:
         return features.new_zeros((features.shape[0],)), torch.empty_like(features)
     softmax, log_sum = _softmax_and_log_sum(features)
@@ -38,7 +42,9 @@ def softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tens
 
 
 @fresh("SparseSoftmaxCrossEntropyWithLogits", threads_matter_from=SHARE)
-def sparse_softmax_cross_entropy_with_logits(features: torch.Tensor, labels: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def sparse_softmax_cross_entropy_with_logits(
+    features: torch.Tensor, labels: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     if features.dim() != 2:
         raise InvalidArgumentError(None, None, f"logits must be 2-D, but got shape {list(features.shape)}")
     if labels.dim() != 1:
@@ -52,7 +58,9 @@ def sparse_softmax_cross_entropy_with_logits(features: torch.Tensor, labels: tor
         )
     classes = features.shape[1]
     if classes == 0:
-        raise InvalidArgumentError(None, None, f"Must have at least one class, but got logits shape {list(features.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"Must have at least one class, but got logits shape {list(features.shape)}"
+        )
     if labels.numel() == 0:
         return features.new_zeros((0,)), torch.empty_like(features)
     low, high = torch.aminmax(labels)
@@ -60,7 +68,9 @@ def sparse_softmax_cross_entropy_with_logits(features: torch.Tensor, labels: tor
         wrong = int(low if low < 0 else high)
         shown = " ".join(map(str, labels[:100].tolist()))
         raise InvalidArgumentError(
-            None, None, f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  Label values: {shown}"
+            None,
+            None,
+            f"Received a label value of {wrong} which is outside the valid range of [0, {classes}).  Label values: {shown}",
         )
     column = labels.long().unsqueeze(1)
     backprop, log_sum = _softmax_and_log_sum(features)

@@ -17,7 +17,9 @@ def _check_vectors(x: torch.Tensor, channels: int, **vectors: torch.Tensor) -> N
         raise InvalidArgumentError(None, None, f"input must be 4-dimensional{list(x.shape)}")
     for name, vector in vectors.items():
         if vector.dim() != 1 or (vector.shape[0] and vector.shape[0] != channels):
-            raise InvalidArgumentError(None, None, f"{name} must have one entry for each of {channels} channels, not {list(vector.shape)}")
+            raise InvalidArgumentError(
+                None, None, f"{name} must have one entry for each of {channels} channels, not {list(vector.shape)}"
+            )
 
 
 def _batch_norm(
@@ -32,11 +34,15 @@ def _batch_norm(
 ) -> tuple[torch.Tensor, ...]:
     """y, mean and variance for moving averages, mean and variance for the gradient."""
     form = parse_format(data_format)
-    _check_vectors(x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance)
+    _check_vectors(
+        x, x.shape[form.channel_axis], scale=scale, offset=offset, estimated_mean=mean, estimated_variance=variance
+    )
     image = channels_first(x, form)
     if not is_training:
         if mean.numel() != image.shape[1] or variance.numel() != image.shape[1]:
-            raise InvalidArgumentError(None, None, f"mean and variance must be given for {image.shape[1]} channels when not training")
+            raise InvalidArgumentError(
+                None, None, f"mean and variance must be given for {image.shape[1]} channels when not training"
+            )
         y = torch.native_batch_norm(image, scale, offset, mean, variance, False, 0.0, epsilon)[0]
         return as_format(y, form), mean, variance, mean, variance
     if mean.numel() or variance.numel():
@@ -98,12 +104,23 @@ def _batch_norm_grad(
     form = parse_format(data_format)
     _check_vectors(x, x.shape[form.channel_axis], scale=scale, reserve_space_1=mean, reserve_space_2=variance)
     if grad.shape != x.shape:
-        raise InvalidArgumentError(None, None, f"y_backprop of shape {list(grad.shape)} doesn't fit x of shape {list(x.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"y_backprop of shape {list(grad.shape)} doesn't fit x of shape {list(x.shape)}"
+        )
     if x.numel() == 0:
         return (torch.empty_like(x), torch.zeros_like(scale), torch.zeros_like(scale))
     invstd = torch.rsqrt(variance + epsilon)
     dx, dscale, doffset = torch.ops.aten.native_batch_norm_backward(
-        channels_first(grad, form), channels_first(x, form), scale, mean, variance, mean, invstd, is_training, epsilon, (True, True, True)
+        channels_first(grad, form),
+        channels_first(x, form),
+        scale,
+        mean,
+        variance,
+        mean,
+        invstd,
+        is_training,
+        epsilon,
+        (True, True, True),
     )
     return as_format(dx, form), dscale, doffset
 
@@ -137,7 +154,9 @@ def fused_batch_norm_grad_v3(
     data_format: str,
     is_training: bool,
 ) -> tuple[torch.Tensor, ...]:
-    return fused_batch_norm_grad(grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training)
+    return fused_batch_norm_grad(
+        grad, x, scale, mean, variance, epsilon=epsilon, data_format=data_format, is_training=is_training
+    )
 
 
 @fresh("BatchNormWithGlobalNormalization")

@@ -1,8 +1,8 @@
 """Convolutions with large filters over few positions, as products of matrices.
 
-ATen first brings the filter into blocks that its convolution likes. Where an image has few positions, as in a network's last layers
-or with small batches, that costs more than the convolution. Here the patches under the filter are laid out as the rows of a matrix instead, and
-TensorFlow's filter ([height, width, in, out]) is the other factor as it stands.
+ATen first brings the filter into blocks that its convolution likes. Where an image has few positions, as in a network's
+last layers or with small batches, that costs more than the convolution. Here the patches under the filter are laid out
+as the rows of a matrix instead, and TensorFlow's filter ([height, width, in, out]) is the other factor as it stands.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ _SMALLEST_FILTER = 1 << 14
 _DTYPES = (torch.float32, torch.float64)
 
 
-def suits(batch: int, filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format, dtype: torch.dtype) -> bool:
+def suits(
+    batch: int, filter_shape: Sequence[int], fit: Geometry, groups: int, form: Format, dtype: torch.dtype
+) -> bool:
     """Whether the product of patches is the quicker way."""
     if groups != 1 or form.spatial != 2 or not form.channels_last or dtype not in _DTYPES:
         return False
@@ -76,7 +78,9 @@ def _patches(x: torch.Tensor, filter_shape: Sequence[int], fit: Geometry) -> tor
         of_column * fit.dilation[1],
         of_channel,
     )
-    return x.as_strided((batch, *fit.output, *window, depth), strides, x.storage_offset()).reshape(-1, window[0] * window[1] * depth)
+    return x.as_strided((batch, *fit.output, *window, depth), strides, x.storage_offset()).reshape(
+        -1, window[0] * window[1] * depth
+    )
 
 
 def _margins(fit: Geometry) -> tuple[int, int, int, int]:

@@ -1,6 +1,7 @@
 """Max and average pools and their gradients on ATen, without copying a padded image.
 
-ATen pads alike on both sides; windows that hang over only at the end are had from its ceil_mode, or by one window more at the start.
+ATen pads alike on both sides; windows that hang over only at the end are had from its ceil_mode, or by one window more
+at the start.
 """
 
 from __future__ import annotations
@@ -53,7 +54,8 @@ def _geometry(sizes: tuple[int, ...], window: tuple[int, ...], strides: tuple[in
             fit = slide(size, extent, stride, padding)
         except ValueError as error:
             raise InvalidArgumentError(None, None, str(error)) from error
-        # With stride 1, windows hanging over at the end are not found by ceil_mode: pad more, and drop the first window.
+        # With stride 1, windows hanging over at the end are not found by ceil_mode: pad more, and drop the first
+        # window.
         first = fit.after - fit.before if stride == 1 else 0
         output.append(fit.output)
         both.append(fit.before + first)
@@ -66,7 +68,9 @@ def _setup(shape: Sequence[int], ksize: list[int], strides: list[int], padding: 
 
 
 @lru_cache(maxsize=4096)
-def _fitted(shape: tuple[int, ...], ksize: tuple[int, ...], strides: tuple[int, ...], padding: str, form: Format) -> Geometry:
+def _fitted(
+    shape: tuple[int, ...], ksize: tuple[int, ...], strides: tuple[int, ...], padding: str, form: Format
+) -> Geometry:
     if len(shape) != form.spatial + 2:
         raise InvalidArgumentError(None, None, f"tensor_in must be {form.spatial + 2}-dimensional: {list(shape)}")
     if ksize[0] != 1 or strides[0] != 1:
@@ -147,7 +151,9 @@ def _max_pool(x: torch.Tensor, ksize: list[int], strides: list[int], padding: st
     return result
 
 
-def _places(x: torch.Tensor, pooled: Any, ksize: list[int], strides: list[int], padding: str, form: Format) -> torch.Tensor:
+def _places(
+    x: torch.Tensor, pooled: Any, ksize: list[int], strides: list[int], padding: str, form: Format
+) -> torch.Tensor:
     """Where the largest values are: kept by the forward kernel, or found again."""
     source = getattr(pooled, "max_pool_source", None)
     if source is not None and source() is x:
@@ -173,14 +179,20 @@ def _max_pool_grad(
         result = (chosen * grad.unsqueeze(-1)).flatten(-2)
         return result if form.channels_last else result.movedim(-1, 1).contiguous()
     fit = _setup(x.shape, ksize, strides, padding, form)
-    if grad.shape != pooled.shape or list(grad.shape) != form.arrange(x.shape[0], fit.output, x.shape[form.channel_axis]):
-        raise InvalidArgumentError(None, None, f"Expected grad shape to be {list(pooled.shape)}, but got {list(grad.shape)}")
+    if grad.shape != pooled.shape or list(grad.shape) != form.arrange(
+        x.shape[0], fit.output, x.shape[form.channel_axis]
+    ):
+        raise InvalidArgumentError(
+            None, None, f"Expected grad shape to be {list(pooled.shape)}, but got {list(grad.shape)}"
+        )
     where = _places(x, pooled, ksize, strides, padding, form)
     image, grad = channels_first(x, form), channels_first(grad, form)
     if any(fit.drop) or grad.numel() == 0 or not grad.is_floating_point():
         return as_format(_scatter(grad, where, image.shape), form)
     n = form.spatial
-    return as_format(_MAX_BACKWARD[n](grad, image, fit.window, fit.stride, fit.padding, (1,) * n, fit.ceil, where), form)
+    return as_format(
+        _MAX_BACKWARD[n](grad, image, fit.window, fit.stride, fit.padding, (1,) * n, fit.ceil, where), form
+    )
 
 
 def _max_pool_grad_grad(
@@ -207,14 +219,23 @@ def max_pool(x: torch.Tensor, *, ksize: list[int], strides: list[int], padding: 
 
 
 @fresh("MaxPoolV2")
-def max_pool_v2(x: torch.Tensor, ksize: torch.Tensor, strides: torch.Tensor, *, padding: str, data_format: str) -> torch.Tensor:
+def max_pool_v2(
+    x: torch.Tensor, ksize: torch.Tensor, strides: torch.Tensor, *, padding: str, data_format: str
+) -> torch.Tensor:
     return _max_pool(x, ksize.tolist(), strides.tolist(), padding, data_format)
 
 
 @fresh("MaxPoolGrad", "MaxPool3DGrad")
 @with_unsigned
 def max_pool_grad(
-    x: torch.Tensor, pooled: torch.Tensor, grad: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str, data_format: str
+    x: torch.Tensor,
+    pooled: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str,
 ) -> torch.Tensor:
     return _max_pool_grad(x, pooled, grad, ksize, strides, padding, data_format)
 
@@ -222,27 +243,50 @@ def max_pool_grad(
 @fresh("MaxPoolGradV2")
 @with_unsigned
 def max_pool_grad_v2(
-    x: torch.Tensor, pooled: torch.Tensor, grad: torch.Tensor, ksize: torch.Tensor, strides: torch.Tensor, *, padding: str, data_format: str
+    x: torch.Tensor,
+    pooled: torch.Tensor,
+    grad: torch.Tensor,
+    ksize: torch.Tensor,
+    strides: torch.Tensor,
+    *,
+    padding: str,
+    data_format: str,
 ) -> torch.Tensor:
     return _max_pool_grad(x, pooled, grad, ksize.tolist(), strides.tolist(), padding, data_format)
 
 
 @fresh("MaxPoolGradGrad", "MaxPool3DGradGrad")
 def max_pool_grad_grad(
-    x: torch.Tensor, pooled: torch.Tensor, grad: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str, data_format: str
+    x: torch.Tensor,
+    pooled: torch.Tensor,
+    grad: torch.Tensor,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
+    data_format: str,
 ) -> torch.Tensor:
     return _max_pool_grad_grad(x, pooled, grad, ksize, strides, padding, data_format)
 
 
 @fresh("MaxPoolGradGradV2")
 def max_pool_grad_grad_v2(
-    x: torch.Tensor, pooled: torch.Tensor, grad: torch.Tensor, ksize: torch.Tensor, strides: torch.Tensor, *, padding: str, data_format: str
+    x: torch.Tensor,
+    pooled: torch.Tensor,
+    grad: torch.Tensor,
+    ksize: torch.Tensor,
+    strides: torch.Tensor,
+    *,
+    padding: str,
+    data_format: str,
 ) -> torch.Tensor:
     return _max_pool_grad_grad(x, pooled, grad, ksize.tolist(), strides.tolist(), padding, data_format)
 
 
 def _flat_places(where: torch.Tensor, shape: Sequence[int], include_batch: bool) -> torch.Tensor:
-    """Places in an image plane ([N, C, ...]) as indices into the flattened [N, H, W, C] batch, or into each of its images."""
+    """Places in an image plane ([N, C, ...]) as indices into the flattened [N, H, W, C] batch, or into each of its
+    images.
+    """
     batch, height, width, channels = shape
     flat = where * channels + torch.arange(channels, device=where.device).view(1, -1, 1, 1)
     if include_batch:
@@ -270,7 +314,9 @@ def _rows(places: torch.Tensor, x: torch.Tensor, include_batch: bool) -> torch.T
 
 @fresh("MaxPoolGradWithArgmax")
 @with_unsigned
-def max_pool_grad_with_argmax(x: torch.Tensor, grad: torch.Tensor, argmax: torch.Tensor, *, include_batch_in_index: bool) -> torch.Tensor:
+def max_pool_grad_with_argmax(
+    x: torch.Tensor, grad: torch.Tensor, argmax: torch.Tensor, *, include_batch_in_index: bool
+) -> torch.Tensor:
     result = grad.new_zeros((x.shape[0], x.shape[1:].numel()))
     if grad.numel():
         result.scatter_add_(1, _rows(argmax, x, include_batch_in_index), grad.reshape(x.shape[0], -1))
@@ -306,7 +352,9 @@ def avg_pool_grad(
     dims = shape.tolist()
     fit = _setup(dims, ksize, strides, padding, form)
     if list(grad.shape) != form.arrange(dims[0], fit.output, dims[form.channel_axis]):
-        raise InvalidArgumentError(None, None, f"out_backprop has the wrong shape {list(grad.shape)} for an input of {dims}")
+        raise InvalidArgumentError(
+            None, None, f"out_backprop has the wrong shape {list(grad.shape)} for an input of {dims}"
+        )
     if grad.numel() == 0:
         return grad.new_zeros(dims)
     wide = grad.float() if form.spatial == 3 and grad.dtype in (torch.float16, torch.bfloat16) else grad

@@ -39,21 +39,35 @@ def quantized_conv2d(
     # Doubles hold these integers exactly, and have a fast convolution.
     image = x.double() - zero_of(min_input, max_input, x.dtype)
     filters = w.double() - zero_of(min_filter, max_filter, w.dtype)
-    result = conv2d(image, filters, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC", dilations=dilations)
+    result = conv2d(
+        image, filters, strides=strides, padding=padding, explicit_paddings=[], data_format="NHWC", dilations=dilations
+    )
     dtype = torch_dtype(out_type)
     return result.round().to(dtype), *product_range(min_input, max_input, min_filter, max_filter, dtype)
 
 
 @kernel("QuantizedMaxPool", result=view(1, 2))
 def quantized_max_pool(
-    x: torch.Tensor, min_input: torch.Tensor, max_input: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str
+    x: torch.Tensor,
+    min_input: torch.Tensor,
+    max_input: torch.Tensor,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return max_pool(x, ksize=ksize, strides=strides, padding=padding, data_format="NHWC"), min_input, max_input
 
 
 @kernel("QuantizedAvgPool", result=view(1, 2))
 def quantized_avg_pool(
-    x: torch.Tensor, min_input: torch.Tensor, max_input: torch.Tensor, *, ksize: list[int], strides: list[int], padding: str
+    x: torch.Tensor,
+    min_input: torch.Tensor,
+    max_input: torch.Tensor,
+    *,
+    ksize: list[int],
+    strides: list[int],
+    padding: str,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     mean = avg_pool(x.double(), ksize=ksize, strides=strides, padding=padding, data_format="NHWC")
     # Means of whole numbers that should be whole may come out a little below.
@@ -73,7 +87,9 @@ def quantized_bias_add(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     if x.dim() < 2 or bias.dim() != 1 or bias.shape[0] != x.shape[-1]:
         shapes = f"{list(bias.shape)} vs. {list(x.shape)}"
-        raise InvalidArgumentError(None, None, f"Must provide as many biases as the last dimension of the input: {shapes}")
+        raise InvalidArgumentError(
+            None, None, f"Must provide as many biases as the last dimension of the input: {shapes}"
+        )
     high = torch.stack([v.abs().reshape(()) for v in (min_input, max_input, min_bias, max_bias)]).max() * _BIAS_HEADROOM
     terms = [
         float_to_quantized(quantized_to_float(values, low, up), -high, high, torch_dtype(out_type))

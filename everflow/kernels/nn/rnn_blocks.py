@@ -75,7 +75,11 @@ def _lstm_step_grad(
     cs_grad: torch.Tensor,
     h_grad: torch.Tensor,
     use_peephole: bool,
-) -> tuple[torch.Tensor, tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor], tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
+) -> tuple[
+    torch.Tensor,
+    tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor],
+    tuple[torch.Tensor, torch.Tensor, torch.Tensor],
+]:
     """(gradient of cs_prev, those of the gates i, ci, f, o, those of the peepholes)."""
     do = o * (1 - o) * h_grad * co
     dcs = (1 - co * co) * h_grad * o + cs_grad
@@ -114,7 +118,9 @@ def lstm_block_cell_grad(
     *,
     use_peephole: bool,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor, torch.Tensor]:
-    cs_prev_grad, gates, peepholes = _lstm_step_grad(cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole)
+    cs_prev_grad, gates, peepholes = _lstm_step_grad(
+        cs_prev, wci, wcf, wco, i, cs, f, o, ci, co, cs_grad, h_grad, use_peephole
+    )
     return (cs_prev_grad, torch.cat(gates, 1), *peepholes)
 
 
@@ -143,7 +149,8 @@ def _block_lstm(
         results.append(step)
     nothing = x.new_zeros(x.shape[0] - steps, x.shape[1], cs_prev.shape[1])
     return tuple(
-        torch.cat([torch.stack(parts), nothing]) if results else nothing.clone() for parts in (zip(*results) if results else [()] * 7)
+        torch.cat([torch.stack(parts), nothing]) if results else nothing.clone()
+        for parts in (zip(*results) if results else [()] * 7)
     )
 
 
@@ -163,7 +170,9 @@ def block_lstm(
     cell_clip: float,
     use_peephole: bool,
 ) -> tuple[torch.Tensor, ...]:
-    return _block_lstm(seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO)
+    return _block_lstm(
+        seq_len_max, x, cs_prev, h_prev, w, wci, wcf, wco, b, forget_bias, cell_clip, use_peephole, _ICFO
+    )
 
 
 @library("BlockLSTMV2")
@@ -215,7 +224,19 @@ def block_lstm_grad(
     for t in reversed(range(steps)):
         cs_before, h_before = (cs[t - 1], h[t - 1]) if t else (cs_prev, h_prev)
         cs_carried, gates, peepholes = _lstm_step_grad(
-            cs_before, wci, wcf, wco, i[t], cs[t], f[t], o[t], ci[t], co[t], cs_grad[t] + cs_carried, h_grad[t] + h_carried, use_peephole
+            cs_before,
+            wci,
+            wcf,
+            wco,
+            i[t],
+            cs[t],
+            f[t],
+            o[t],
+            ci[t],
+            co[t],
+            cs_grad[t] + cs_carried,
+            h_grad[t] + h_carried,
+            use_peephole,
         )
         joined = torch.cat(gates, 1)
         joined_grad = joined @ w.mT
@@ -268,7 +289,9 @@ def gather_tree(
     steps, batch, beams = step_ids.shape
     if max_sequence_lengths.shape[0] != batch:
         raise InvalidArgumentError(
-            None, None, f"max_sequence_lengths must have batch size {batch} but saw shape: {list(max_sequence_lengths.shape)}"
+            None,
+            None,
+            f"max_sequence_lengths must have batch size {batch} but saw shape: {list(max_sequence_lengths.shape)}",
         )
     result = torch.full_like(step_ids, int(end_token))
     rows = torch.arange(batch).unsqueeze(1)
@@ -283,7 +306,9 @@ def gather_tree(
         if t and bool(((parents < 0) | (parents >= beams)).any()):
             row, beam = ((parents < 0) | (parents >= beams)).nonzero()[0].tolist()
             raise InvalidArgumentError(
-                None, None, f"Saw invalid parent id {int(parents[row, beam])} at (batch, time, beam) == ({row}, {t - 1}, {beam})"
+                None,
+                None,
+                f"Saw invalid parent id {int(parents[row, beam])} at (batch, time, beam) == ({row}, {t - 1}, {beam})",
             )
     # After a sequence's first end token all is end.
     ended = (result == end_token).cumsum(0) > 0

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from everflow.kernels.context import Node, Session, Step
 
 
-_SparseGradient: TypeAlias = tuple[list[int], torch.Tensor, list[int] | None]  # indices, values, shape where it is known
+_SparseGradient: TypeAlias = tuple[
+    list[int], torch.Tensor, list[int] | None
+]  # indices, values, shape where it is known
 _A = TypeVar("_A", bound="Accumulator")
 
 
@@ -80,7 +82,9 @@ class DenseAccumulator(Accumulator):
         if expected is not None and (
             len(got) != len(expected) or any(e is not None and e != g for e, g in zip(expected, got, strict=True))
         ):
-            raise InvalidArgumentError(None, None, f"Shape mismatch: expected {shape_text(expected)}, got {shape_text(got)}")
+            raise InvalidArgumentError(
+                None, None, f"Shape mismatch: expected {shape_text(expected)}, got {shape_text(got)}"
+            )
 
     def add(self, gradient: torch.Tensor) -> None:
         self.sum = gradient.clone() if self.sum is None else self.sum + gradient
@@ -89,7 +93,9 @@ class DenseAccumulator(Accumulator):
         assert self.sum is not None, "it is taken after something came"
         if self.reduction == "SUM":
             return self.sum
-        return self.sum / self.count if self.sum.is_floating_point() or self.sum.is_complex() else self.sum // self.count
+        return (
+            self.sum / self.count if self.sum.is_floating_point() or self.sum.is_complex() else self.sum // self.count
+        )
 
 
 class SparseAccumulator(Accumulator):
@@ -111,18 +117,28 @@ class SparseAccumulator(Accumulator):
         if known is None:
             return
         if values.ndim < len(known):
-            raise InvalidArgumentError(None, None, f"Shape mismatch: expected values rank at least {len(known)}, got {values.ndim}")
+            raise InvalidArgumentError(
+                None, None, f"Shape mismatch: expected values rank at least {len(known)}, got {values.ndim}"
+            )
         if shape is not None and self.shape is not None:
-            if len(shape) != len(self.shape) or any(k is not None and g not in (k, -1) for k, g in zip(self.shape, shape, strict=True)):
-                raise InvalidArgumentError(None, None, f"Shape mismatch: expected shape {shape_text(self.shape)}, got {shape_text(shape)}")
+            if len(shape) != len(self.shape) or any(
+                k is not None and g not in (k, -1) for k, g in zip(self.shape, shape, strict=True)
+            ):
+                raise InvalidArgumentError(
+                    None, None, f"Shape mismatch: expected shape {shape_text(self.shape)}, got {shape_text(shape)}"
+                )
         for i, index in enumerate(indices):
             if known[0] is not None and known[0] >= 0 and index >= known[0]:
                 raise InvalidArgumentError(
-                    None, None, f"Shape mismatch: index of slice {i} exceeded limits of shape; index is {index} exceeded {known[0]}"
+                    None,
+                    None,
+                    f"Shape mismatch: index of slice {i} exceeded limits of shape; index is {index} exceeded {known[0]}",
                 )
         for axis, size in enumerate(known[1:], 1):
             if size is not None and size >= 0 and values.shape[axis] != size:
-                raise InvalidArgumentError(None, None, f"Shape mismatch: expected values dim {axis} to be {size}, got {values.shape[axis]}")
+                raise InvalidArgumentError(
+                    None, None, f"Shape mismatch: expected values dim {axis} to be {size}, got {values.shape[axis]}"
+                )
 
     def add(self, gradient: _SparseGradient) -> None:
         indices, values, _ = gradient
@@ -155,7 +171,14 @@ class SparseAccumulator(Accumulator):
 
 
 def _accumulator(
-    cls: type[_A], dtype: DType, shape: TensorShape, reduction_type: str, container: str, shared_name: str, node: Node, session: Session
+    cls: type[_A],
+    dtype: DType,
+    shape: TensorShape,
+    reduction_type: str,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
 ) -> _A:
     def make(name: str) -> _A:
         return cls(name, dtype, shape, reduction_type)
@@ -165,14 +188,28 @@ def _accumulator(
 
 @kernel("ConditionalAccumulator", "ResourceConditionalAccumulator", once=True)
 def conditional_accumulator(
-    *, dtype: DType, shape: TensorShape, reduction_type: str, container: str, shared_name: str, node: Node, session: Session
+    *,
+    dtype: DType,
+    shape: TensorShape,
+    reduction_type: str,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
 ) -> DenseAccumulator:
     return _accumulator(DenseAccumulator, dtype, shape, reduction_type, container, shared_name, node, session)
 
 
 @kernel("SparseConditionalAccumulator", once=True)
 def sparse_conditional_accumulator(
-    *, dtype: DType, shape: TensorShape, reduction_type: str, container: str, shared_name: str, node: Node, session: Session
+    *,
+    dtype: DType,
+    shape: TensorShape,
+    reduction_type: str,
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
 ) -> SparseAccumulator:
     # No dimensions mean that nothing is known: SyncReplicasOptimizer says so.
     shape = shape if shape.ndims else TensorShape(None)

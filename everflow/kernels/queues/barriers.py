@@ -49,14 +49,18 @@ class Barrier:
                 if key not in self.incomplete:
                     if self.closed:
                         raise CancelledError(
-                            None, None, f"Barrier {self.name} is closed, but attempted to insert a brand new key: {key.decode()}."
+                            None,
+                            None,
+                            f"Barrier {self.name} is closed, but attempted to insert a brand new key: {key.decode()}.",
                         )
                     self.incomplete[key] = index, [None] * len(self.types)
                     new = True
                 at, parts = self.incomplete[key]
                 if parts[component] is not None:
                     raise InvalidArgumentError(
-                        None, None, f"Key {key.decode()} already has a value for component {component} in barrier {self.name}"
+                        None,
+                        None,
+                        f"Key {key.decode()} already has a value for component {component} in barrier {self.name}",
                     )
                 parts[component] = value
                 if all(part is not None for part in parts):
@@ -67,10 +71,13 @@ class Barrier:
 
     def take(self, count: int, allow_small: bool, step: Step) -> list:
         with self.condition:
-            # Once closed, a small batch takes what is there. Others wait for incomplete elements, which still can be completed.
+            # Once closed, a small batch takes what is there. Others wait for incomplete elements, which still can be
+            # completed.
             step.wait_for(
                 self.condition,
-                lambda: len(self.ready) >= count or (self.closed and (allow_small or self.cancelled or not self.incomplete)),
+                lambda: (
+                    len(self.ready) >= count or (self.closed and (allow_small or self.cancelled or not self.incomplete))
+                ),
             )
             if len(self.ready) < count and not (allow_small and self.ready):
                 wanted = 0 if allow_small else count
@@ -93,9 +100,17 @@ class Barrier:
 
 @kernel("Barrier", once=True)
 def barrier(
-    *, component_types: list[DType], shapes: list[TensorShape], container: str, shared_name: str, node: Node, session: Session
+    *,
+    component_types: list[DType],
+    shapes: list[TensorShape],
+    container: str,
+    shared_name: str,
+    node: Node,
+    session: Session,
 ) -> Barrier:
-    return shared_resource("barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes))
+    return shared_resource(
+        "barrier", node, session, container, shared_name, lambda name: Barrier(name, component_types, shapes)
+    )
 
 
 @acting("BarrierInsertMany", waits=Waits.PUTS)
@@ -105,7 +120,9 @@ def insert_many(handle: Barrier, keys: Strings, values: AnyTensor, *, component_
             None, None, f"The component ID is out of range {component_index} > num_components (= {len(handle.types)})"
         )
     if values.ndim < 1 or len(values) != len(keys):
-        raise InvalidArgumentError(None, None, f"Expected {len(keys)} values, one for each key, got {shape_text(values.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"Expected {len(keys)} values, one for each key, got {shape_text(values.shape)}"
+        )
     if handle.shapes is not None and list(values.shape[1:]) != handle.shapes[component_index]:
         raise InvalidArgumentError(
             None,

@@ -1,4 +1,6 @@
-"""Queues at run time: first in first out, padded, shuffled, by priority; what waits in them, and what closing them means."""
+"""Queues at run time: first in first out, padded, shuffled, by priority; what waits in them, and what closing them
+means.
+"""
 
 from __future__ import annotations
 
@@ -130,7 +132,9 @@ class Queue:
                 expected = shape
             if not self.fits(got, expected):
                 raise InvalidArgumentError(
-                    None, None, f"Shape mismatch in tuple component {i}. Expected {shape_text(expected)}, got {shape_text(got)}"
+                    None,
+                    None,
+                    f"Shape mismatch in tuple component {i}. Expected {shape_text(expected)}, got {shape_text(got)}",
                 )
 
     def fits(self, got: list[int], expected: list) -> bool:
@@ -146,7 +150,10 @@ class Queue:
             turn = self.putting.join()
             try:
                 for item in items:
-                    step.wait_for(self.condition, lambda: self.closed or (self.putting.first(turn) and len(self.items) < self.capacity))
+                    step.wait_for(
+                        self.condition,
+                        lambda: self.closed or (self.putting.first(turn) and len(self.items) < self.capacity),
+                    )
                     if self.closed:
                         raise CancelledError(None, None, f"{type(self).__name__} '{self.name}' is closed.")
                     self.push(item)
@@ -210,7 +217,9 @@ class Queue:
     def batch(self, items: list[Item]) -> list[Value]:
         """Elements as one tensor for each component."""
         columns = zip(*items, strict=True) if items else [()] * len(self.component_types)
-        return [stacked(list(column), t, s) for column, t, s in zip(columns, self.component_types, self.shapes, strict=True)]
+        return [
+            stacked(list(column), t, s) for column, t, s in zip(columns, self.component_types, self.shapes, strict=True)
+        ]
 
 
 class FIFOQueue(Queue):
@@ -227,7 +236,10 @@ class PaddingFIFOQueue(Queue):
         out = []
         for i, (dtype, shape) in enumerate(zip(self.component_types, self.shapes, strict=True)):
             column = [item[i] for item in items]
-            size = [max((v.shape[d] for v in column), default=0) if known is None else known for d, known in enumerate(shape)]
+            size = [
+                max((v.shape[d] for v in column), default=0) if known is None else known
+                for d, known in enumerate(shape)
+            ]
             out.append(stacked([self._padded(v, size, dtype) for v in column], dtype, size))
         return out
 
@@ -258,7 +270,9 @@ class RandomShuffleQueue(Queue):
     ) -> None:
         super().__init__(name, component_types, shapes, capacity)
         if capacity >= 0 and min_after_dequeue >= capacity:
-            raise InvalidArgumentError(None, None, f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}")
+            raise InvalidArgumentError(
+                None, None, f"min_after_dequeue {min_after_dequeue} must be < capacity {capacity}"
+            )
         self.least_left = min_after_dequeue
         self._place = Philox.from_seeds(seed, seed2)
         self._words: list = []
@@ -346,7 +360,9 @@ def _queue(
         for what in ("capacity", "component_types", "shapes", "least_left"):
             if type(found) is not cls or getattr(found, what) != getattr(mine, what):
                 raise InvalidArgumentError(
-                    None, None, f"Shared queue '{shared_name}' is a {type(found).__name__} with another {what} than node {node.name} has."
+                    None,
+                    None,
+                    f"Shared queue '{shared_name}' is a {type(found).__name__} with another {what} than node {node.name} has.",
                 )
 
     return shared_resource(KIND, node, session, container, shared_name, make, agree)

@@ -24,7 +24,9 @@ _DEVICE = "/job:localhost/replica:0/task:0/device:CPU:0"
 def get_session_handle(value: AnyTensor, *, node: Node, session: Session) -> Strings:
     numbers = session.resources.lookup_or_create("", _KIND, "", itertools.count)
     name = f"{node.name};{next(numbers)};{node.device or _DEVICE}"
-    session.resources.lookup_or_create("", _KIND, name, lambda: value.clone() if hasattr(value, "clone") else value.copy())
+    session.resources.lookup_or_create(
+        "", _KIND, name, lambda: value.clone() if hasattr(value, "clone") else value.copy()
+    )
     handle = np.empty((), object)
     handle[()] = name.encode()
     return handle

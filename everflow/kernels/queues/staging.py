@@ -67,35 +67,61 @@ class StagingArea:
             self.condition.notify_all()
 
 
-def _area(session: Session, container: str, shared_name: str, node: Node, capacity: int, memory_limit: int) -> StagingArea:
+def _area(
+    session: Session, container: str, shared_name: str, node: Node, capacity: int, memory_limit: int
+) -> StagingArea:
     name = shared_name or node.name
     return session.resources.lookup_or_create(container, "staging", name, lambda: StagingArea(capacity, memory_limit))
 
 
 @acting("Stage", waits=Waits.PUTS)
 def stage(
-    values: list[Value], *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step
+    values: list[Value],
+    *,
+    container: str,
+    shared_name: str,
+    capacity: int,
+    memory_limit: int,
+    node: Node,
+    session: Session,
+    step: Step,
 ) -> None:
     _area(session, container, shared_name, node, capacity, memory_limit).put(values, step)
 
 
 @acting("Unstage", waits=Waits.TAKES)
-def unstage(*, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step) -> list[Value]:
+def unstage(
+    *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step
+) -> list[Value]:
     return _area(session, container, shared_name, node, capacity, memory_limit).get(step)
 
 
 @kernel("StagePeek")
 def stage_peek(
-    index: torch.Tensor, *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session, step: Step
+    index: torch.Tensor,
+    *,
+    container: str,
+    shared_name: str,
+    capacity: int,
+    memory_limit: int,
+    node: Node,
+    session: Session,
+    step: Step,
 ) -> list[Value]:
     return _area(session, container, shared_name, node, capacity, memory_limit).peek(int(index), step)
 
 
 @reading("StageSize")
-def stage_size(*, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session) -> torch.Tensor:
-    return torch.tensor(len(_area(session, container, shared_name, node, capacity, memory_limit).items), dtype=torch.int32)
+def stage_size(
+    *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session
+) -> torch.Tensor:
+    return torch.tensor(
+        len(_area(session, container, shared_name, node, capacity, memory_limit).items), dtype=torch.int32
+    )
 
 
 @acting("StageClear")
-def stage_clear(*, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session) -> None:
+def stage_clear(
+    *, container: str, shared_name: str, capacity: int, memory_limit: int, node: Node, session: Session
+) -> None:
     _area(session, container, shared_name, node, capacity, memory_limit).clear()

@@ -90,7 +90,9 @@ def _checked(logits: torch.Tensor, num_samples: torch.Tensor) -> tuple[np.ndarra
 
 
 @fresh("Multinomial", effect=Effect.RANDOM)
-def multinomial(logits: torch.Tensor, num_samples: torch.Tensor, *, output_dtype: DType, node: Node, session: Session) -> torch.Tensor:
+def multinomial(
+    logits: torch.Tensor, num_samples: torch.Tensor, *, output_dtype: DType, node: Node, session: Session
+) -> torch.Tensor:
     values, samples = _checked(logits, num_samples)
     reserved = len(values) * (-(-samples // 4) * 4) * 2 * RESERVED_PER_VALUE
     place = stream_of(node, session).reserve(reserved)
@@ -98,6 +100,8 @@ def multinomial(logits: torch.Tensor, num_samples: torch.Tensor, *, output_dtype
 
 
 @fresh("StatelessMultinomial")
-def stateless_multinomial(logits: torch.Tensor, num_samples: torch.Tensor, seed: torch.Tensor, *, output_dtype: DType) -> torch.Tensor:
+def stateless_multinomial(
+    logits: torch.Tensor, num_samples: torch.Tensor, seed: torch.Tensor, *, output_dtype: DType
+) -> torch.Tensor:
     values, samples = _checked(logits, num_samples)
     return torch.from_numpy(categorical(stateless_place(seed), values, samples)).to(torch_dtype(output_dtype))

@@ -315,7 +315,9 @@ def random_crop(image: torch.Tensor, size: torch.Tensor, *, node: Node, session:
     height, width = image.shape[0], image.shape[1]
     target_height, target_width = size.tolist()
     if target_height > height or target_width > width:
-        raise InvalidArgumentError(None, None, f"size {[target_height, target_width]} is larger than the input {list(image.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"size {[target_height, target_width]} is larger than the input {list(image.shape)}"
+        )
     words = stream_of(node, session).reserve(1).words(1)[0].tolist()
     top = words[0] % (height - target_height + 1)
     left = words[1] % (width - target_width + 1)

@@ -38,7 +38,9 @@ def _advanced(resource: ResourceVariable, algorithm: torch.Tensor, blocks: int) 
         raise InvalidArgumentError(None, None, f"Unsupported algorithm id: {int(algorithm)}")
     state = resource.read()
     if state.dim() != 1 or state.numel() < 3:
-        raise InvalidArgumentError(None, None, f"The state of a Philox generator has three numbers, got shape {list(state.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"The state of a Philox generator has three numbers, got shape {list(state.shape)}"
+        )
     low, high, key = (int(v) & _MASK64 for v in state[:3].tolist())
     place = Philox(key, low | high << 64)
     after = place.skipped(blocks).counter
@@ -71,7 +73,13 @@ _register("StatefulUniformFullInt", _full_integers)
 
 @drawing("StatefulUniformInt")
 def stateful_uniform_int(
-    resource: ResourceVariable, algorithm: torch.Tensor, shape: torch.Tensor, minval: torch.Tensor, maxval: torch.Tensor, *, dtype: DType
+    resource: ResourceVariable,
+    algorithm: torch.Tensor,
+    shape: torch.Tensor,
+    minval: torch.Tensor,
+    maxval: torch.Tensor,
+    *,
+    dtype: DType,
 ) -> torch.Tensor:
     sizes = random.shape_of(shape)
     low, high = random.checked_range(minval, maxval)
@@ -168,14 +176,22 @@ def _binomial(count: float, probability: float, uniforms: Iterator) -> float:
 
 @drawing("StatefulRandomBinomial")
 def stateful_random_binomial(
-    resource: ResourceVariable, algorithm: torch.Tensor, shape: torch.Tensor, counts: torch.Tensor, probs: torch.Tensor, *, dtype: DType
+    resource: ResourceVariable,
+    algorithm: torch.Tensor,
+    shape: torch.Tensor,
+    counts: torch.Tensor,
+    probs: torch.Tensor,
+    *,
+    dtype: DType,
 ) -> torch.Tensor:
     sizes = random.shape_of(shape)
     rows = sizes[0] if sizes and max(counts.numel(), probs.numel()) > 1 else 1
     for name, parameter in (("counts", counts), ("probs", probs)):
         if parameter.dim() > 1 or parameter.numel() not in (1, rows):
             raise InvalidArgumentError(
-                None, None, f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]"
+                None,
+                None,
+                f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]",
             )
     uniforms = _uniforms(_advanced(resource, algorithm, _RESERVED_FOR_BINOMIAL))
     per_row = math.prod(sizes) // rows if rows else 0

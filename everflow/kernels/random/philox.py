@@ -1,7 +1,8 @@
-"""Philox4x32-10, the counter-based generator behind every random op, and the reserving stream that an op keeps in a session.
+"""Philox4x32-10, the counter-based generator behind every random op, and the reserving stream that an op keeps in a
+session.
 
-A block is four 32-bit words, a function of a 64-bit key and a 128-bit counter alone, so any stretch of a stream can be made
-independently: long outputs are made in cache-sized chunks by several threads.
+A block is four 32-bit words, a function of a 64-bit key and a 128-bit counter alone, so any stretch of a stream can be
+made independently: long outputs are made in cache-sized chunks by several threads.
 """
 
 from __future__ import annotations
@@ -27,7 +28,8 @@ _LOW = np.uint64(_MASK32)
 _ROUNDS = 10
 # Up to this many blocks plain integers are faster than array operations.
 _FEW = 4
-# Blocks made at once: few enough for the working set to stay near the core, enough that threads seldom wait for the interpreter.
+# Blocks made at once: few enough for the working set to stay near the core, enough that threads seldom wait for the
+# interpreter.
 CHUNK = 1 << 15
 # For so many runs are blocks made at once, where each needs no more than so many of them.
 _RUNS_AHEAD, _MOST_AHEAD = 16, 1 << 11
@@ -36,11 +38,14 @@ _RUNS_AHEAD, _MOST_AHEAD = 16, 1 << 11
 @lru_cache(maxsize=1024)
 def _round_keys(key: int) -> list[np.ndarray]:
     k0, k1 = key & _MASK32, key >> 32
-    return [np.array([[(k0 + r * _WEYL[0]) & _MASK32], [(k1 + r * _WEYL[1]) & _MASK32]], np.uint64) for r in range(_ROUNDS)]
+    return [
+        np.array([[(k0 + r * _WEYL[0]) & _MASK32], [(k1 + r * _WEYL[1]) & _MASK32]], np.uint64) for r in range(_ROUNDS)
+    ]
 
 
 def scramble(even: np.ndarray, odd: np.ndarray, key: int) -> tuple[np.ndarray, np.ndarray]:
-    """The blocks of the given counters: rows of `even` are counter words 0 and 2, of `odd` words 1 and 3, all in uint64; overwrites both.
+    """The blocks of the given counters: rows of `even` are counter words 0 and 2, of `odd` words 1 and 3, all in
+    uint64; overwrites both.
 
     Returns (words 0 and 2, words 1 and 3).
     """
@@ -155,7 +160,8 @@ class Philox:
 class Stream:
     """What a random op keeps in a session: each run reserves the stretch it may use, so that runs never overlap.
 
-    An op that does the same again and again, as dropout in a loop does, finds the few blocks it needs made for several runs at once.
+    An op that does the same again and again, as dropout in a loop does, finds the few blocks it needs made for several
+    runs at once.
     """
 
     def __init__(self, seed: int, seed2: int) -> None:
@@ -165,7 +171,9 @@ class Stream:
         self._ahead: dict[int, tuple[np.ndarray, np.ndarray]] = {}
 
     def reserve(self, blocks: int, used: int = 0) -> Philox:
-        """The place where this run starts; the next one starts `blocks` further on. Of those the run needs the first `used`."""
+        """The place where this run starts; the next one starts `blocks` further on. Of those the run needs the first
+        `used`.
+        """
         with self._lock:
             place = self._place
             self._place = place.skipped(blocks)
@@ -182,7 +190,9 @@ class Stream:
             runs = np.arange(_RUNS_AHEAD, dtype=np.uint64)[:, None] * np.uint64(stretch)
             even, odd = place.chunk_at((runs + np.arange(used, dtype=np.uint64)).ravel())
             parts = [slice(i * used, (i + 1) * used) for i in range(_RUNS_AHEAD)]
-            self._ahead = {place.skipped(i * stretch).counter: (even[:, part], odd[:, part]) for i, part in enumerate(parts)}
+            self._ahead = {
+                place.skipped(i * stretch).counter: (even[:, part], odd[:, part]) for i, part in enumerate(parts)
+            }
         return self._ahead.pop(place.counter)
 
 

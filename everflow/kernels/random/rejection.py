@@ -1,7 +1,7 @@
 """Kernels of distributions made by rejection: gamma and Poisson.
 
-Every output value has its own stretch of the stream and takes from it until a candidate is accepted, so all values can be tried
-at once and the few that were rejected tried again.
+Every output value has its own stretch of the stream and takes from it until a candidate is accepted, so all values can
+be tried at once and the few that were rejected tried again.
 """
 
 from __future__ import annotations
@@ -36,7 +36,9 @@ class Draws:
     def __init__(self, place: Philox, outputs: np.ndarray) -> None:
         self._place = place
         self._block = outputs.astype(np.uint64) * np.uint64(RESERVED_PER_VALUE)
-        self._pairs = {kind: (np.empty((len(outputs), 2)), np.zeros(len(outputs), np.int64)) for kind in (doubles, box_muller)}
+        self._pairs = {
+            kind: (np.empty((len(outputs), 2)), np.zeros(len(outputs), np.int64)) for kind in (doubles, box_muller)
+        }
 
     def _take(self, kind: Callable[..., np.ndarray], who: np.ndarray) -> np.ndarray:
         values, left = self._pairs[kind]
@@ -58,7 +60,9 @@ class Draws:
 
 
 def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
-    """Gamma values of scale one: an [alphas, samples] array. Marsaglia and Tsang's method; below one by way of alpha + 1."""
+    """Gamma values of scale one: an [alphas, samples] array. Marsaglia and Tsang's method; below one by way of alpha +
+    1.
+    """
     concentration = np.repeat(alpha.astype(np.float64).ravel(), samples)
     result = np.full(concentration.shape, np.nan)
     draws = Draws(place, np.arange(concentration.size))
@@ -77,7 +81,9 @@ def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
             who, x, v = trying[able], x[able], v[able] * v[able] * v[able]
             u = draws.uniform(who)
             square = x * x
-            accepted = (u < 1.0 - _GAMMA_SQUEEZE * square * square) | (np.log(u) < 0.5 * square + d[who] * (1.0 - v + np.log(v)))
+            accepted = (u < 1.0 - _GAMMA_SQUEEZE * square * square) | (
+                np.log(u) < 0.5 * square + d[who] * (1.0 - v + np.log(v))
+            )
             done = who[accepted]
             value = d[done] * v[accepted]
             small = np.flatnonzero(boosted[done])
@@ -88,7 +94,9 @@ def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
 
 
 def poisson(place: Philox, rate: np.ndarray, samples: int) -> np.ndarray:
-    """Poisson values: a [rates, samples] array. Knuth's products below ten, Hörmann's transformed rejection from there on."""
+    """Poisson values: a [rates, samples] array. Knuth's products below ten, Hörmann's transformed rejection from there
+    on.
+    """
     rates = np.repeat(rate.astype(np.float64).ravel(), samples)
     result = np.full(rates.shape, np.nan)
     draws = Draws(place, np.arange(rates.size))
@@ -124,7 +132,12 @@ def poisson(place: Philox, rate: np.ndarray, samples: int) -> np.ndarray:
 
 
 def _sampled(
-    make: Callable[..., np.ndarray], shape: torch.Tensor, parameter: torch.Tensor, dtype: DType, node: Node, session: Session
+    make: Callable[..., np.ndarray],
+    shape: torch.Tensor,
+    parameter: torch.Tensor,
+    dtype: DType,
+    node: Node,
+    session: Session,
 ) -> torch.Tensor:
     """Samples of shape `shape` for each parameter, laid out with the samples in front."""
     sizes = shape_of(shape)
@@ -142,12 +155,16 @@ def random_gamma(shape: torch.Tensor, alpha: torch.Tensor, *, T: DType, node: No
 
 
 @fresh("RandomPoisson", effect=Effect.RANDOM)
-def random_poisson(shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session) -> torch.Tensor:
+def random_poisson(
+    shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session
+) -> torch.Tensor:
     return _sampled(poisson, shape, rate, dtype, node, session)
 
 
 @fresh("RandomPoissonV2", effect=Effect.RANDOM)
-def random_poisson_v2(shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session) -> torch.Tensor:
+def random_poisson_v2(
+    shape: torch.Tensor, rate: torch.Tensor, *, dtype: DType, node: Node, session: Session
+) -> torch.Tensor:
     return _sampled(poisson, shape, rate, dtype, node, session)
 
 

@@ -49,7 +49,9 @@ class _Source:
     def log(self, values: np.ndarray) -> np.ndarray:
         """The logarithm of uniform values."""
         logarithm = libm.double_log if self.double else libm.log
-        return np.where(values > 0, logarithm(np.maximum(values, np.finfo(values.dtype).tiny)), -np.inf).astype(values.dtype)
+        return np.where(values > 0, logarithm(np.maximum(values, np.finfo(values.dtype).tiny)), -np.inf).astype(
+            values.dtype
+        )
 
 
 def _by_normals(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
@@ -74,7 +76,9 @@ def _by_uniforms(source: _Source, low: float, high: float) -> tuple[Callable[...
     return draw, 2
 
 
-def _by_exponentials(source: _Source, low: float, high: float) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
+def _by_exponentials(
+    source: _Source, low: float, high: float
+) -> tuple[Callable[..., tuple[np.ndarray, np.ndarray]], int]:
     """Exponential candidates from the lower bound on, for a tail."""
     alpha = (low + np.sqrt(low * low + 4)) / 2
 
@@ -140,13 +144,17 @@ def parameterized_truncated_normal(
     for name, parameter in parameters.items():
         if parameter.dim() > 1 or (parameter.dim() == 1 and parameter.shape[0] not in (1, sizes[0])):
             raise InvalidArgumentError(
-                None, None, f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]"
+                None,
+                None,
+                f"Input {name} should have length 1 or shape[0], got shape: [{','.join(map(str, parameter.shape))}]",
             )
     place = stream_of(node, session).reserve(rows * 2 * _MOST_TRIES * (count + 3) // 4)
     double = dtype is dtypes.float64
     source = _Source(place, double)
     # Arithmetic is of the results' own precision; half precision is rounded from single.
-    values = [p.to(torch.float64 if double else torch.float32).reshape(-1).expand(rows).numpy() for p in parameters.values()]
+    values = [
+        p.to(torch.float64 if double else torch.float32).reshape(-1).expand(rows).numpy() for p in parameters.values()
+    ]
     result = []
     for row, (mean, deviation, low, high) in enumerate(zip(*values)):
         if not deviation > 0 or not low < high or (math.isinf(low) and math.isinf(high)):

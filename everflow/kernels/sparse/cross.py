@@ -67,11 +67,21 @@ def _cross(
         crossed = 0
         for combination in itertools.product(*(column[row] for column in columns)):
             out_indices.append((row, crossed))
-            out_values.append(_hash(combination, num_buckets, hash_key, as_text) if hashed else b"_X_".join(combination))
+            out_values.append(
+                _hash(combination, num_buckets, hash_key, as_text) if hashed else b"_X_".join(combination)
+            )
             crossed += 1
         widest = max(widest, crossed)
-    found = np.array([*out_values, None], object)[:-1] if out_type is dtypes.string else torch.tensor(out_values, dtype=torch.int64)
-    return torch.tensor(out_indices, dtype=torch.int64).reshape(-1, 2), found, torch.tensor([rows, widest], dtype=torch.int64)
+    found = (
+        np.array([*out_values, None], object)[:-1]
+        if out_type is dtypes.string
+        else torch.tensor(out_values, dtype=torch.int64)
+    )
+    return (
+        torch.tensor(out_indices, dtype=torch.int64).reshape(-1, 2),
+        found,
+        torch.tensor([rows, widest], dtype=torch.int64),
+    )
 
 
 def _text(value: bytes | int) -> bytes:

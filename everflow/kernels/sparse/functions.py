@@ -1,7 +1,7 @@
 """Kernels on sparse tensors given as (indices, values, shape): ordering, reshaping, joining, slicing, reducing.
 
-Indices are int64 matrices with a row for each value; values may be strings, so positions are worked out on the indices alone and
-`pick` then takes the values.
+Indices are int64 matrices with a row for each value; values may be strings, so positions are worked out on the indices
+alone and `pick` then takes the values.
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ def check_order(indices: torch.Tensor, dims: Sequence[int]) -> None:
     outside = ((indices < 0) | (indices >= limits)).any(1)
     steps = indices[1:] - indices[:-1]
     moved = steps != 0
-    leading = torch.gather(steps, 1, moved.long().argmax(1, keepdim=True)).squeeze(1) if steps.numel() else steps.new_zeros(0)
+    leading = (
+        torch.gather(steps, 1, moved.long().argmax(1, keepdim=True)).squeeze(1) if steps.numel() else steps.new_zeros(0)
+    )
     wrong = outside.clone()
     wrong[1:] |= leading <= 0
     if not wrong.any():
@@ -95,7 +97,12 @@ def check_order(indices: torch.Tensor, dims: Sequence[int]) -> None:
 
 @fresh("SparseToDense")
 def sparse_to_dense(
-    sparse_indices: torch.Tensor, output_shape: torch.Tensor, sparse_values: AnyTensor, default_value: Value, *, validate_indices: bool
+    sparse_indices: torch.Tensor,
+    output_shape: torch.Tensor,
+    sparse_values: AnyTensor,
+    default_value: Value,
+    *,
+    validate_indices: bool,
 ) -> AnyTensor:
     dims = dims_of(output_shape)
     indices = sparse_indices.long()
@@ -127,23 +134,31 @@ def sparse_to_dense(
 
 
 def _keep_last(out: torch.Tensor, flat: torch.Tensor, values: torch.Tensor) -> torch.Tensor:
-    last = torch.full((out.numel(),), -1, dtype=torch.int64).scatter_reduce_(0, flat, torch.arange(flat.numel()), "amax")
+    last = torch.full((out.numel(),), -1, dtype=torch.int64).scatter_reduce_(
+        0, flat, torch.arange(flat.numel()), "amax"
+    )
     chosen = last[last >= 0]
     out.view(-1)[flat[chosen]] = values.expand(flat.numel())[chosen]
     return out
 
 
 @fresh("SparseTensorDenseAdd")
-def sparse_tensor_dense_add(a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
+def sparse_tensor_dense_add(
+    a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor
+) -> torch.Tensor:
     dims = dims_of(a_shape)
     if len(dims) != b.ndim:
         raise invalid(f"Two operands have different ndims; received: {len(dims)} and {b.ndim}")
     for i, (have, want) in enumerate(zip(dims, b.shape, strict=True)):
         if have != want:
-            raise invalid(f"Dimension {i} does not equal (no broadcasting is supported): sparse side {have} vs dense side {want}")
+            raise invalid(
+                f"Dimension {i} does not equal (no broadcasting is supported): sparse side {have} vs dense side {want}"
+            )
     bad = ((a_indices < 0) | (a_indices >= torch.tensor(dims, dtype=a_indices.dtype))).any(0).nonzero()
     if bad.numel():
-        raise invalid(f"Sparse tensor has some invalid index on dimension {bad[0].item()}; dense tensor shape: {bracketed(b.shape)}")
+        raise invalid(
+            f"Sparse tensor has some invalid index on dimension {bad[0].item()}; dense tensor shape: {bracketed(b.shape)}"
+        )
     out = b.clone()
     add_at(signed(out), a_indices.long().unbind(1), signed(a_values))
     return out
@@ -151,7 +166,13 @@ def sparse_tensor_dense_add(a_indices: torch.Tensor, a_values: torch.Tensor, a_s
 
 @library("SparseTensorDenseMatMul")
 def sparse_tensor_dense_matmul(
-    a_indices: torch.Tensor, a_values: torch.Tensor, a_shape: torch.Tensor, b: torch.Tensor, *, adjoint_a: bool, adjoint_b: bool
+    a_indices: torch.Tensor,
+    a_values: torch.Tensor,
+    a_shape: torch.Tensor,
+    b: torch.Tensor,
+    *,
+    adjoint_a: bool,
+    adjoint_b: bool,
 ) -> AnyTensor:
     if b.ndim != 2 or a_shape.shape[0] != 2:
         raise invalid("Tensor 'b' is not a matrix" if b.ndim != 2 else "Tensor 'a_shape' must have 2 elements")
@@ -166,7 +187,10 @@ def sparse_tensor_dense_matmul(
             f"Cannot multiply A and B because inner dimension does not match: {dims[1]} vs. {b.shape[0]}.  Did you forget a transpose?  "
             f"Dimensions of A: [{dims[0]}, {dims[1]}).  Dimensions of B: {bracketed(b.shape)}"
         )
-    for name, place, found, limit in (("k", 0 if adjoint_a else 1, columns, dims[1]), ("m", 1 if adjoint_a else 0, rows, dims[0])):
+    for name, place, found, limit in (
+        ("k", 0 if adjoint_a else 1, columns, dims[1]),
+        ("m", 1 if adjoint_a else 0, rows, dims[0]),
+    ):
         bad = ((found < 0) | (found >= limit)).nonzero()
         if bad.numel():
             i = int(bad[0])
@@ -178,9 +202,13 @@ def sparse_tensor_dense_matmul(
 
 
 def _cwise(function: Callable[..., torch.Tensor]) -> Callable[..., torch.Tensor]:
-    def apply(sp_indices: torch.Tensor, sp_values: torch.Tensor, sp_shape: torch.Tensor, dense: torch.Tensor) -> torch.Tensor:
+    def apply(
+        sp_indices: torch.Tensor, sp_values: torch.Tensor, sp_shape: torch.Tensor, dense: torch.Tensor
+    ) -> torch.Tensor:
         dims = dims_of(sp_shape)
-        fits = dense.ndim <= len(dims) and all(d in (1, s) for d, s in zip(reversed(dense.shape), reversed(dims), strict=False))
+        fits = dense.ndim <= len(dims) and all(
+            d in (1, s) for d, s in zip(reversed(dense.shape), reversed(dims), strict=False)
+        )
         if not fits:
             raise invalid(
                 "SparseDenseBinaryOpShared broadcasts dense to sparse only; "
@@ -208,13 +236,17 @@ fresh("SparseDenseCwiseDiv")(_cwise(_divide))
 
 
 @fresh("SparseReorder")
-def sparse_reorder(input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor) -> tuple[torch.Tensor, AnyTensor]:
+def sparse_reorder(
+    input_indices: torch.Tensor, input_values: AnyTensor, input_shape: torch.Tensor
+) -> tuple[torch.Tensor, AnyTensor]:
     order = row_order(input_indices, dims_of(input_shape))
     return input_indices[order], pick(input_values, order)
 
 
 @kernel("SparseReshape", result=same(0))
-def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_shape: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def sparse_reshape(
+    input_indices: torch.Tensor, input_shape: torch.Tensor, new_shape: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     dims, wanted = dims_of(input_shape), dims_of(new_shape)
     count = math.prod(dims)
     if wanted.count(-1) > 1:
@@ -245,7 +277,9 @@ def sparse_reshape(input_indices: torch.Tensor, input_shape: torch.Tensor, new_s
 
 
 @fresh("SparseConcat")
-def sparse_concat(indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int) -> SparseParts:
+def sparse_concat(
+    indices: list[torch.Tensor], values: list[Value], shapes: list[torch.Tensor], *, concat_dim: int
+) -> SparseParts:
     dims = [dims_of(s) for s in shapes]
     rank = len(dims[0])
     if not -rank <= concat_dim < rank:
@@ -254,10 +288,14 @@ def sparse_concat(indices: list[torch.Tensor], values: list[Value], shapes: list
     moved, at = [], 0
     for i, (index, shape) in enumerate(zip(indices, dims, strict=True)):
         if len(shape) != rank:
-            raise invalid(f"Ranks of all input tensors must match: expected {rank} but got {len(shape)} at position {i}")
+            raise invalid(
+                f"Ranks of all input tensors must match: expected {rank} but got {len(shape)} at position {i}"
+            )
         for j in range(rank):
             if j != axis and shape[j] != dims[0][j]:
-                raise invalid(f"Input shapes must match: expected {dims[0][j]} for dimension {j} but got {shape[j]} at position {i}")
+                raise invalid(
+                    f"Input shapes must match: expected {dims[0][j]} for dimension {j} but got {shape[j]} at position {i}"
+                )
         shift = torch.zeros(rank, dtype=torch.int64)
         shift[axis] = at
         moved.append(index + shift)
@@ -283,7 +321,9 @@ def sparse_split(
     if not 0 <= axis < len(dims):
         raise invalid(f"num_dim must be in the interval [0, {len(dims)})")
     if not 1 <= num_split <= dims[axis]:
-        raise invalid(f"Input num_split should be between 1 and the splitting dimension size ({dims[axis]}), got {num_split}")
+        raise invalid(
+            f"Input num_split should be between 1 and the splitting dimension size ({dims[axis]}), got {num_split}"
+        )
     width, rest = divmod(dims[axis], num_split)
     parts, at = [], 0
     for i in range(num_split):
@@ -296,11 +336,15 @@ def sparse_split(
 
 
 @fresh("SparseSlice")
-def sparse_slice(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor) -> SparseParts:
+def sparse_slice(
+    indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, start: torch.Tensor, size: torch.Tensor
+) -> SparseParts:
     dims, starts, sizes = dims_of(shape), dims_of(start), dims_of(size)
     if not len(dims) == len(starts) == len(sizes):
         raise invalid(f"Expected start to be a vector of length {len(dims)} but got length {len(starts)}")
-    return _window(indices, values, starts, [max(min(s, d - b), 0) for d, b, s in zip(dims, starts, sizes, strict=True)])
+    return _window(
+        indices, values, starts, [max(min(s, d - b), 0) for d, b, s in zip(dims, starts, sizes, strict=True)]
+    )
 
 
 def _places(rows: torch.Tensor, wanted: torch.Tensor) -> torch.Tensor:
@@ -316,7 +360,10 @@ def _grad_at(grad: torch.Tensor, places: torch.Tensor) -> torch.Tensor:
 
 @fresh("SparseSliceGrad")
 def sparse_slice_grad(
-    backprop_val_grad: torch.Tensor, input_indices: torch.Tensor, input_start: torch.Tensor, output_indices: torch.Tensor
+    backprop_val_grad: torch.Tensor,
+    input_indices: torch.Tensor,
+    input_start: torch.Tensor,
+    output_indices: torch.Tensor,
 ) -> torch.Tensor:
     return _grad_at(backprop_val_grad, _places(output_indices + input_start, input_indices))
 
@@ -349,7 +396,9 @@ def sparse_fill_empty_rows(
 
 
 @fresh("SparseFillEmptyRowsGrad")
-def sparse_fill_empty_rows_grad(reverse_index_map: torch.Tensor, grad_values: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+def sparse_fill_empty_rows_grad(
+    reverse_index_map: torch.Tensor, grad_values: torch.Tensor
+) -> tuple[torch.Tensor, torch.Tensor]:
     kept = torch.zeros(grad_values.shape[0], dtype=torch.bool)
     kept[reverse_index_map] = True
     return grad_values[reverse_index_map], grad_values[~kept].sum().to(grad_values.dtype)
@@ -363,7 +412,9 @@ def _ordered(indices: torch.Tensor, dims: list[int]) -> torch.Tensor | None:
     return keys if keys is not None and (keys.numel() < 2 or bool((keys[1:] > keys[:-1]).all())) else None
 
 
-def _merged(a_indices: torch.Tensor, b_indices: torch.Tensor, dims: list[int]) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def _merged(
+    a_indices: torch.Tensor, b_indices: torch.Tensor, dims: list[int]
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Walk two index lists together: the union's rows, and for each the position in a and in b, or -1."""
     a_keys, b_keys = _ordered(a_indices, dims), _ordered(b_indices, dims)
     if a_keys is not None and b_keys is not None:
@@ -438,7 +489,9 @@ def _of_both(function: Callable) -> Callable[..., tuple[torch.Tensor, torch.Tens
         b_shape: torch.Tensor,
     ) -> tuple[torch.Tensor, torch.Tensor]:
         rows, from_a, from_b = _merged(a_indices, b_indices, _same_shape(a_shape, b_shape))
-        return rows, function(widened(_aligned(a_values, from_a)), widened(_aligned(b_values, from_b))).to(a_values.dtype)
+        return rows, function(widened(_aligned(a_values, from_a)), widened(_aligned(b_values, from_b))).to(
+            a_values.dtype
+        )
 
     return apply
 
@@ -480,7 +533,10 @@ def _reduced(
     first, groups = (
         group_ids(indices[:, left], kept_dims)
         if left
-        else (torch.zeros(min(indices.shape[0], 1), dtype=torch.int64), torch.zeros(indices.shape[0], dtype=torch.int64))
+        else (
+            torch.zeros(min(indices.shape[0], 1), dtype=torch.int64),
+            torch.zeros(indices.shape[0], dtype=torch.int64),
+        )
     )
     wide = widened(values)
     if largest:
@@ -494,9 +550,16 @@ def _reduced(
 
 def _dense_reduction(largest: bool) -> Callable[..., torch.Tensor]:
     def reduce(
-        input_indices: torch.Tensor, input_values: torch.Tensor, input_shape: torch.Tensor, reduction_axes: torch.Tensor, *, keep_dims: bool
+        input_indices: torch.Tensor,
+        input_values: torch.Tensor,
+        input_shape: torch.Tensor,
+        reduction_axes: torch.Tensor,
+        *,
+        keep_dims: bool,
     ) -> torch.Tensor:
-        rows, out, _, kept_dims, final = _reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, largest)
+        rows, out, _, kept_dims, final = _reduced(
+            input_indices, input_values, input_shape, reduction_axes, keep_dims, largest
+        )
         dense = out.new_zeros(kept_dims)
         if out.numel():
             signed(dense)[tuple(rows.unbind(1))] = signed(out) if rows.shape[1] else signed(out)[0]
@@ -507,9 +570,16 @@ def _dense_reduction(largest: bool) -> Callable[..., torch.Tensor]:
 
 def _sparse_reduction(largest: bool) -> Callable[..., tuple[torch.Tensor, torch.Tensor, torch.Tensor]]:
     def reduce(
-        input_indices: torch.Tensor, input_values: torch.Tensor, input_shape: torch.Tensor, reduction_axes: torch.Tensor, *, keep_dims: bool
+        input_indices: torch.Tensor,
+        input_values: torch.Tensor,
+        input_shape: torch.Tensor,
+        reduction_axes: torch.Tensor,
+        *,
+        keep_dims: bool,
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        rows, out, left, _, final = _reduced(input_indices, input_values, input_shape, reduction_axes, keep_dims, largest)
+        rows, out, left, _, final = _reduced(
+            input_indices, input_values, input_shape, reduction_axes, keep_dims, largest
+        )
         if keep_dims:
             wide = rows.new_zeros(rows.shape[0], len(final))
             wide[:, left] = rows

@@ -156,13 +156,17 @@ def _stacked(parts: list[SparseParts], lead: tuple[int, ...]) -> SparseParts:
 
 def _deserialized(serialized: Strings, dtype: DType) -> tuple[list[SparseParts], tuple[int, ...]]:
     if serialized.ndim < 1 or serialized.shape[-1] != 3:
-        raise invalid(f"Serialized sparse should have 3 as the last dimension but received shape: {bracketed(serialized.shape)}")
+        raise invalid(
+            f"Serialized sparse should have 3 as the last dimension but received shape: {bracketed(serialized.shape)}"
+        )
     lead = serialized.shape[:-1]
     parts: list[SparseParts] = []
     for i, cells in enumerate(serialized.reshape(-1, 3)):
         (indices, kind), (values, held), (shape, _) = (_decode(c) for c in cells)
         if kind is not dtypes.int64 or indices.ndim != 2:
-            raise invalid(f"Expected serialized_sparse[{i}, 0] to represent an index matrix but received shape {bracketed(indices.shape)}")
+            raise invalid(
+                f"Expected serialized_sparse[{i}, 0] to represent an index matrix but received shape {bracketed(indices.shape)}"
+            )
         if held != dtype:
             name = {"float32": "float", "float64": "double"}
             raise invalid(
@@ -227,7 +231,9 @@ def add_sparse_to_tensors_map(
     node: Node,
     session: Session,
 ) -> torch.Tensor:
-    number = _map_of(session, container, shared_name, node).add((copied(sparse_indices), copied(sparse_values), copied(sparse_shape)))
+    number = _map_of(session, container, shared_name, node).add(
+        (copied(sparse_indices), copied(sparse_values), copied(sparse_shape))
+    )
     return torch.tensor(number, dtype=torch.int64)
 
 
@@ -244,7 +250,8 @@ def add_many_sparse_to_tensors_map(
 ) -> torch.Tensor:
     held = _map_of(session, container, shared_name, node)
     return torch.tensor(
-        [held.add((copied(i), copied(v), copied(s))) for i, v, s in _rows(sparse_indices, sparse_values, sparse_shape)], dtype=torch.int64
+        [held.add((copied(i), copied(v), copied(s))) for i, v, s in _rows(sparse_indices, sparse_values, sparse_shape)],
+        dtype=torch.int64,
     )
 
 

@@ -21,7 +21,9 @@ _OPERATIONS = {
     "union": lambda a, b: a | b,
 }
 
-_Rows: TypeAlias = tuple[tuple[int, ...], dict[tuple[int, ...], set]]  # the batch's shape, and the set at each place of it
+_Rows: TypeAlias = tuple[
+    tuple[int, ...], dict[tuple[int, ...], set]
+]  # the batch's shape, and the set at each place of it
 
 
 def _dense_rows(values: AnyTensor) -> _Rows:
@@ -100,7 +102,9 @@ def sparse_to_sparse(
 
 
 @fresh("SetSize")
-def set_size(set_indices: torch.Tensor, set_values: AnyTensor, set_shape: torch.Tensor, *, validate_indices: bool) -> torch.Tensor:
+def set_size(
+    set_indices: torch.Tensor, set_values: AnyTensor, set_shape: torch.Tensor, *, validate_indices: bool
+) -> torch.Tensor:
     batch, rows = _sparse_rows(set_indices, set_values, set_shape, validate_indices)
     sizes = torch.zeros(batch, dtype=torch.int32)
     for place, members in rows.items():

@@ -1,4 +1,6 @@
-"""Hashes of byte strings whose values models depend on: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash, SipHash-2-4."""
+"""Hashes of byte strings whose values models depend on: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash,
+SipHash-2-4.
+"""
 
 from __future__ import annotations
 

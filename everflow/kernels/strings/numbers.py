@@ -36,7 +36,9 @@ def _as_c(template: str, value: int) -> str:
 
 
 @fresh("AsString")
-def as_string(input: torch.Tensor, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str, node: Node) -> Strings:
+def as_string(
+    input: torch.Tensor, *, precision: int, scientific: bool, shortest: bool, width: int, fill: str, node: Node
+) -> Strings:
     dtype = node.input_dtypes[0].base_dtype
     fractional = dtype.is_floating or dtype.is_complex
     if scientific and shortest:
@@ -44,7 +46,9 @@ def as_string(input: torch.Tensor, *, precision: int, scientific: bool, shortest
     if precision >= 0 and not fractional:
         raise InvalidArgumentError(None, None, f"precision not supported for datatype {dtype.name}")
     if (scientific or shortest) and not fractional:
-        raise InvalidArgumentError(None, None, f"scientific and shortest format not supported for datatype {dtype.name}")
+        raise InvalidArgumentError(
+            None, None, f"scientific and shortest format not supported for datatype {dtype.name}"
+        )
     if len(fill) > 1:
         raise InvalidArgumentError(None, None, "Fill string must be one or fewer characters")
     if fill not in ("", " ", "+", "-", "0", "#"):
@@ -109,7 +113,9 @@ def string_to_number(string_tensor: Strings, *, out_type: DType) -> torch.Tensor
     def parsed(s: bytes) -> float:
         value = parse(s)
         if value is None:
-            raise InvalidArgumentError(None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}")
+            raise InvalidArgumentError(
+                None, None, f"StringToNumberOp could not correctly convert string: {s.decode('utf-8', 'replace')}"
+            )
         return value
 
     return measured(parsed, string_tensor, torch_dtype(out_type))
@@ -126,7 +132,9 @@ def escaped(s: bytes) -> str:
 
 
 def number_text(value: float, dtype: DType) -> str:
-    """A number as TensorFlow's messages and formatted strings show it: the shorter of two fixed precisions that reads back the same."""
+    """A number as TensorFlow's messages and formatted strings show it: the shorter of two fixed precisions that reads
+    back the same.
+    """
     if dtype.is_complex:
         return "?"
     if not dtype.is_floating:
@@ -146,7 +154,13 @@ def _element_text(value: Any, dtype: DType) -> str:
 
 def summarized(value: AnyTensor, dtype: DType, edge_items: int) -> str:
     """A tensor's text with only so many items at each end of every dimension; all of them for -1."""
-    array = value if isinstance(value, np.ndarray) else value.to(torch.float32).numpy() if value.dtype is torch.bfloat16 else value.numpy()
+    array = (
+        value
+        if isinstance(value, np.ndarray)
+        else value.to(torch.float32).numpy()
+        if value.dtype is torch.bfloat16
+        else value.numpy()
+    )
     if array.ndim == 0:
         return "[?]" if dtype.is_complex else _element_text(array.item(), dtype)
     return _rows_text(array, dtype, array.size if edge_items < 0 else edge_items, 1)
@@ -167,7 +181,11 @@ def _rows_text(part: np.ndarray, dtype: DType, edge_items: int, depth: int) -> s
     # Between rows an omission stands on one line of its own.
     around = between if innermost else "\n" + " " * depth
     head, tail = texts(part[:edge_items]), texts(part[len(part) - edge_items :])
-    return "[" + around.join([*([between.join(head)] if head else []), "...", *([between.join(tail)] if tail else [])]) + "]"
+    return (
+        "["
+        + around.join([*([between.join(head)] if head else []), "...", *([between.join(tail)] if tail else [])])
+        + "]"
+    )
 
 
 @fresh("StringFormat")
@@ -175,6 +193,8 @@ def string_format(inputs: list[Value], *, template: str, placeholder: str, summa
     pieces = text_bytes(template).split(text_bytes(placeholder))
     texts = [summarized(v, t.base_dtype, summarize).encode() for v, t in zip(inputs, node.input_dtypes)]
     if len(pieces) - 1 != len(texts):
-        raise InvalidArgumentError(None, None, f"The template has {len(pieces) - 1} placeholders for {len(texts)} inputs")
+        raise InvalidArgumentError(
+            None, None, f"The template has {len(pieces) - 1} placeholders for {len(texts)} inputs"
+        )
     filled = pieces[0] + b"".join(text + piece for text, piece in zip(texts, pieces[1:]))
     return strings([filled], ())

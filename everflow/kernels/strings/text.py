@@ -75,7 +75,9 @@ def text_bytes(attribute: str) -> bytes:
 def scalar_string(value: np.ndarray, what: str) -> bytes:
     """The one string of a scalar tensor."""
     if value.ndim != 0:
-        raise InvalidArgumentError(None, None, f"{what} must be a scalar, but received tensor of shape: {list(value.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"{what} must be a scalar, but received tensor of shape: {list(value.shape)}"
+        )
     return value.item()
 
 
@@ -142,7 +144,9 @@ def fingerprint(data: AnyTensor, method: Strings) -> torch.Tensor:
             # Several strings in a row: the fingerprint of their fingerprints.
             rows = [b"".join(fingerprint64(s).to_bytes(8, "little") for s in row.flat) for row in data]
     else:
-        rows = [row.contiguous().view(torch.uint8).numpy().tobytes() if row.ndim else row.numpy().tobytes() for row in data]
+        rows = [
+            row.contiguous().view(torch.uint8).numpy().tobytes() if row.ndim else row.numpy().tobytes() for row in data
+        ]
     digits = b"".join(fingerprint64(row).to_bytes(8, "little") for row in rows)
     return torch.tensor(list(digits), dtype=torch.uint8).reshape(len(rows), 8)
 
@@ -192,12 +196,18 @@ def _substring(s: bytes, start: int, count: int, unit: str, index: int) -> bytes
 @fresh("Substr")
 def substr(input: Strings, pos: torch.Tensor, len: torch.Tensor, *, unit: str) -> Strings:
     if pos.shape != len.shape:
-        raise InvalidArgumentError(None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}")
+        raise InvalidArgumentError(
+            None, None, f"pos and len should have the same shape, got: {list(pos.shape)} vs. {list(len.shape)}"
+        )
     try:
         cut, starts, sizes = np.broadcast_arrays(input, pos.numpy(), len.numpy())
     except ValueError:
-        raise InvalidArgumentError(None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}") from None
-    pieces = (_substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, starts.flat, sizes.flat)))
+        raise InvalidArgumentError(
+            None, None, f"Broadcast dimensions don't fit: {list(input.shape)} and {list(pos.shape)}"
+        ) from None
+    pieces = (
+        _substring(s, int(p), int(n), unit, i) for i, (s, p, n) in enumerate(zip(cut.flat, starts.flat, sizes.flat))
+    )
     return strings(pieces, cut.shape)
 
 
@@ -205,7 +215,9 @@ def substr(input: Strings, pos: torch.Tensor, len: torch.Tensor, *, unit: str) -
 def join(inputs: list[Strings], *, separator: str) -> Strings:
     shapes = {value.shape for value in inputs if value.ndim}
     if len(shapes) > 1:
-        raise InvalidArgumentError(None, None, f"Input shapes do not match: {' vs. '.join(str(list(s)) for s in sorted(shapes))}")
+        raise InvalidArgumentError(
+            None, None, f"Input shapes do not match: {' vs. '.join(str(list(s)) for s in sorted(shapes))}"
+        )
     shape = shapes.pop() if shapes else ()
     glue = text_bytes(separator)
     rows = zip(*(np.broadcast_to(value, shape).flat for value in inputs))
@@ -218,7 +230,9 @@ def reduce_join(inputs: Strings, reduction_indices: torch.Tensor, *, keep_dims: 
     axes = []
     for axis in reduction_indices.reshape(-1).tolist():
         if not -inputs.ndim <= axis < inputs.ndim:
-            raise OutOfRangeError(None, None, f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)")
+            raise OutOfRangeError(
+                None, None, f"Invalid reduction dimension {axis} for input with {inputs.ndim} dimension(s)"
+            )
         if axis % inputs.ndim in axes:
             raise InvalidArgumentError(None, None, f"Duplicate reduction dimension {axis}")
         axes.append(axis % inputs.ndim)
@@ -231,17 +245,23 @@ def reduce_join(inputs: Strings, reduction_indices: torch.Tensor, *, keep_dims: 
 
 
 @fresh("UnsortedSegmentJoin")
-def unsorted_segment_join(inputs: Strings, segment_ids: torch.Tensor, num_segments: torch.Tensor, *, separator: str) -> Strings:
+def unsorted_segment_join(
+    inputs: Strings, segment_ids: torch.Tensor, num_segments: torch.Tensor, *, separator: str
+) -> Strings:
     count = int(num_segments)
     if tuple(inputs.shape[: segment_ids.ndim]) != tuple(segment_ids.shape):
         raise InvalidArgumentError(
-            None, None, f"data.shape = {list(inputs.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}"
+            None,
+            None,
+            f"data.shape = {list(inputs.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}",
         )
     rest = inputs.shape[segment_ids.ndim :]
     groups = [[] for _ in range(count)]
     for row, segment in zip(inputs.reshape(segment_ids.numel(), -1), segment_ids.reshape(-1).tolist()):
         if not 0 <= segment < count:
-            raise InvalidArgumentError(None, None, "segment_ids are not allowed to exceed num_segments or to have negative values.")
+            raise InvalidArgumentError(
+                None, None, "segment_ids are not allowed to exceed num_segments or to have negative values."
+            )
         groups[segment].append(row)
     glue = text_bytes(separator)
     width = int(np.prod(rest, dtype=np.int64))
@@ -353,7 +373,9 @@ def _pattern(source: bytes) -> Any:
     except re2.error as error:
         reason = error.args[0]
         reason = reason.decode("utf-8", "replace") if isinstance(reason, bytes) else str(reason)
-        raise InvalidArgumentError(None, None, f"Invalid pattern: {source.decode('utf-8', 'replace')}, error: {reason}") from None
+        raise InvalidArgumentError(
+            None, None, f"Invalid pattern: {source.decode('utf-8', 'replace')}, error: {reason}"
+        ) from None
 
 
 def _rewriting(rewrite: bytes, groups: int) -> Callable:

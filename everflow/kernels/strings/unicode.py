@@ -71,7 +71,9 @@ def _characters(s: bytes, encoding: str) -> Iterator[tuple[int | None, int]]:
         start += bad.end
 
 
-def _decoded(s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool) -> tuple[list[int], list[int]]:
+def _decoded(
+    s: bytes, encoding: str, errors: str, replacement: int, replace_control: bool
+) -> tuple[list[int], list[int]]:
     """The (code points, offsets) of text after the rule for errors was applied."""
     points, offsets = [], []
     for point, offset in _characters(s, encoding):
@@ -116,21 +118,39 @@ def _decode_all(
 
 @fresh("UnicodeDecode")
 def unicode_decode(
-    input: Strings, *, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool, Tsplits: DType
+    input: Strings,
+    *,
+    input_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+    Tsplits: DType,
 ) -> tuple[torch.Tensor, torch.Tensor]:
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)[:2]
 
 
 @fresh("UnicodeDecodeWithOffsets")
 def unicode_decode_with_offsets(
-    input: Strings, *, input_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool, Tsplits: DType
+    input: Strings,
+    *,
+    input_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
+    Tsplits: DType,
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     return _decode_all(input, input_encoding, errors, replacement_char, replace_control_characters, Tsplits)
 
 
 @fresh("UnicodeTranscode")
 def unicode_transcode(
-    input: Strings, *, input_encoding: str, output_encoding: str, errors: str, replacement_char: int, replace_control_characters: bool
+    input: Strings,
+    *,
+    input_encoding: str,
+    output_encoding: str,
+    errors: str,
+    replacement_char: int,
+    replace_control_characters: bool,
 ) -> Strings:
     _check_replacement(replacement_char)
     _codec(input_encoding)

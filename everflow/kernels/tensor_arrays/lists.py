@@ -1,7 +1,9 @@
-"""Lists of tensors as values: what TensorArrays in functions are, and what functional loops keep of each iteration for their gradients.
+"""Lists of tensors as values: what TensorArrays in functions are, and what functional loops keep of each iteration for
+their gradients.
 
-A list is never changed. One that is made from another takes over its elements, and the old one remembers how to get back: so a loop that
-sets, pushes or pops one element after the other takes constant time for each. An element that was reserved but not set is None, and reads as zeros.
+A list is never changed. One that is made from another takes over its elements, and the old one remembers how to get
+back: so a loop that sets, pushes or pops one element after the other takes constant time for each. An element that was
+reserved but not set is None, and reads as zeros.
 """
 
 from __future__ import annotations
@@ -42,7 +44,8 @@ class TensorList:
         self.length = len(held)
         self.sizes = sizes
         self.most = most
-        # Once another list has taken over the elements: that list, and which range of it stands for which elements here.
+        # Once another list has taken over the elements: that list, and which range of it stands for which elements
+        # here.
         self._newer: Any = None
         self._undo: Any = None
 
@@ -98,7 +101,10 @@ class TensorList:
 
     def zeros(self) -> TensorList:
         """A list as long as this one, of zeros."""
-        return TensorList((x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self), self.sizes)
+        return TensorList(
+            (x.zeros() if isinstance(x, TensorList) else x if x is None else torch.zeros_like(x) for x in self),
+            self.sizes,
+        )
 
     @property
     def shape(self) -> torch.Size:
@@ -119,7 +125,9 @@ def _fit(one: list[int] | None, other: list[int] | None) -> list[int] | None:
     if one is None or other is None:
         return other if one is None else one
     if len(one) != len(other) or any(a != b and a >= 0 and b >= 0 for a, b in zip(one, other)):
-        raise _error(f"Tried to get elements of shape {shape_text(other)} from a list with elements of shape {shape_text(one)}")
+        raise _error(
+            f"Tried to get elements of shape {shape_text(other)} from a list with elements of shape {shape_text(one)}"
+        )
     return [max(a, b) for a, b in zip(one, other)]
 
 
@@ -130,7 +138,9 @@ def _blank(items: Iterable[Value], sizes: list[int] | None, dtype: DType) -> Any
             sizes = _fit(sizes, list(item.shape))
     if sizes is None or any(n < 0 for n in sizes):
         known = "<unknown>" if sizes is None else shape_text([None if n < 0 else n for n in sizes])
-        raise _error(f"Trying to read an uninitialized tensor but element_shape is not fully defined: {known} and no list element is set.")
+        raise _error(
+            f"Trying to read an uninitialized tensor but element_shape is not fully defined: {known} and no list element is set."
+        )
     return np.full(sizes, b"", object) if dtype is dtypes.string else torch.zeros(sizes, dtype=torch_dtype(dtype))
 
 
@@ -146,7 +156,11 @@ def _stacked(items: list[Value], sizes: list[int] | None, dtype: DType) -> AnyTe
     if not items:
         if sizes is None or any(n < 0 for n in sizes):
             raise _error("Tried to stack elements of an empty list with non-fully-defined element_shape")
-        return np.empty([0, *sizes], object) if dtype is dtypes.string else torch.zeros([0, *sizes], dtype=torch_dtype(dtype))
+        return (
+            np.empty([0, *sizes], object)
+            if dtype is dtypes.string
+            else torch.zeros([0, *sizes], dtype=torch_dtype(dtype))
+        )
     return torch.stack(items) if isinstance(items[0], torch.Tensor) else np.stack(items)
 
 
@@ -171,9 +185,13 @@ def tensor_list_reserve(element_shape: torch.Tensor, num_elements: torch.Tensor)
 @kernel("TensorListPushBack", result=same(0, 1))
 def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList:
     if input_handle.length == input_handle.most:
-        raise _error(f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}")
+        raise _error(
+            f"Tried to push item into a full list: list size: {input_handle.length} max_num_elements: {input_handle.most}"
+        )
     sizes = input_handle.sizes
-    if sizes is not None and (len(sizes) != len(tensor.shape) or any(n not in (-1, m) for n, m in zip(sizes, tensor.shape))):
+    if sizes is not None and (
+        len(sizes) != len(tensor.shape) or any(n not in (-1, m) for n, m in zip(sizes, tensor.shape))
+    ):
         raise _error(
             "Tried to append a tensor with incompatible shape to a list. "
             f"Op element shape: {shape_text(tensor.shape)} list shape: {shape_text(sizes)}"
@@ -182,7 +200,9 @@ def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList
 
 
 @kernel("TensorListPopBack", result=same(0))
-def tensor_list_pop_back(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType) -> tuple[TensorList, Value]:
+def tensor_list_pop_back(
+    input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType
+) -> tuple[TensorList, Value]:
     end = input_handle.length
     if not end:
         raise _error("Trying to pop from an empty list.")
@@ -220,31 +240,45 @@ def tensor_list_element_shape(input_handle: TensorList, *, shape_type: DType) ->
 
 
 @kernel("TensorListGetItem", result=same(0))
-def tensor_list_get_item(input_handle: TensorList, index: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType) -> Value:
+def tensor_list_get_item(
+    input_handle: TensorList, index: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
+) -> Value:
     if not 0 <= int(index) < input_handle.length:
         raise _error(f"Trying to access element {int(index)} in a list with {input_handle.length} elements.")
     item = input_handle[int(index)]
-    return _blank(input_handle, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype) if item is None else item
+    return (
+        _blank(input_handle, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype) if item is None else item
+    )
 
 
 @fresh("TensorListStack")
-def tensor_list_stack(input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType, num_elements: int) -> AnyTensor:
+def tensor_list_stack(
+    input_handle: TensorList, element_shape: torch.Tensor, *, element_dtype: DType, num_elements: int
+) -> AnyTensor:
     if num_elements >= 0 and input_handle.length != num_elements:
-        raise _error(f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements.")
+        raise _error(
+            f"Operation expected a list with {num_elements} elements but got a list with {input_handle.length} elements."
+        )
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     return _stacked(items, _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
 
 
 @fresh("TensorListGather")
-def tensor_list_gather(input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType) -> AnyTensor:
+def tensor_list_gather(
+    input_handle: TensorList, indices: torch.Tensor, element_shape: torch.Tensor, *, element_dtype: DType
+) -> AnyTensor:
     items = _filled(input_handle.items(), input_handle, element_shape, element_dtype)
     for index in indices.tolist():
         if not 0 <= index < len(items):
             raise _error(f"Index {index} out of range; list only has {len(items)} elements.")
-    return _stacked([items[i] for i in indices.tolist()], _fit(input_handle.sizes, _sizes(element_shape)), element_dtype)
+    return _stacked(
+        [items[i] for i in indices.tolist()], _fit(input_handle.sizes, _sizes(element_shape)), element_dtype
+    )
 
 
-def _joined(input_list: TensorList, sizes: list[int] | None, leading: list[Any], dtype: DType) -> tuple[AnyTensor, torch.Tensor]:
+def _joined(
+    input_list: TensorList, sizes: list[int] | None, leading: list[Any], dtype: DType
+) -> tuple[AnyTensor, torch.Tensor]:
     """All elements one after the other along their first axis, and how long each is."""
     items = input_list.items()
     for i, item in enumerate(items):
@@ -261,7 +295,9 @@ def _joined(input_list: TensorList, sizes: list[int] | None, leading: list[Any],
 
 
 @fresh("TensorListConcat")
-def tensor_list_concat(input_handle: TensorList, *, element_dtype: DType, element_shape: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
+def tensor_list_concat(
+    input_handle: TensorList, *, element_dtype: DType, element_shape: TensorShape
+) -> tuple[AnyTensor, torch.Tensor]:
     sizes = None if element_shape.ndims is None else [-1 if n is None else n for n in element_shape.as_list()]
     return _joined(input_handle, sizes, [], element_dtype)
 
@@ -329,5 +365,7 @@ def tensor_list_scatter_v2(
 
 
 @kernel("TensorListScatterIntoExistingList", result=same(0, 1))
-def tensor_list_scatter_into_existing_list(input_handle: TensorList, tensor: torch.Tensor, indices: torch.Tensor) -> TensorList:
+def tensor_list_scatter_into_existing_list(
+    input_handle: TensorList, tensor: torch.Tensor, indices: torch.Tensor
+) -> TensorList:
     return TensorList(_scattered(input_handle.items(), tensor, indices), input_handle.sizes)

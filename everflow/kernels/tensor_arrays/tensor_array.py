@@ -75,7 +75,9 @@ class _Array:
                 f"A TensorArray of {self.dtype.name} was given a value of {dtype.name} for index {index}; cast it before it is written",
             )
         if index < 0:
-            raise InvalidArgumentError(None, None, f"Tried to write to index {index} of a TensorArray: indices must not be negative")
+            raise InvalidArgumentError(
+                None, None, f"Tried to write to index {index} of a TensorArray: indices must not be negative"
+            )
         if index >= len(self.elements):
             if not self.dynamic:
                 raise InvalidArgumentError(
@@ -88,7 +90,9 @@ class _Array:
             self.check_shape(index, TensorShape(_shape_of(value)))
             self.fitting = value.shape
         if self.read[index] and self.clear_after_read:
-            raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been read.")
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because it has already been read."
+            )
         held = self.elements[index]
         if held is None:
             self.elements[index] = value
@@ -101,7 +105,9 @@ class _Array:
                 )
             self.elements[index] = held + value
         else:
-            raise InvalidArgumentError(None, None, f"Could not write to TensorArray index {index} because it has already been written to.")
+            raise InvalidArgumentError(
+                None, None, f"Could not write to TensorArray index {index} because it has already been written to."
+            )
 
     def check_shape(self, index: int, shape: TensorShape) -> None:
         if not self.element_shape.is_compatible_with(shape):
@@ -116,7 +122,9 @@ class _Array:
     def get(self, index: int) -> Value:
         self.check_open()
         if not 0 <= index < len(self.elements):
-            raise InvalidArgumentError(None, None, f"Tried to read from index {index} of a TensorArray of size {len(self.elements)}")
+            raise InvalidArgumentError(
+                None, None, f"Tried to read from index {index} of a TensorArray of size {len(self.elements)}"
+            )
         if self.read[index] and self.clear_after_read:
             raise InvalidArgumentError(
                 None,
@@ -140,7 +148,9 @@ class _Array:
     def gradient(self, source: str, shape_to_prepend: tuple[int, ...] = ()) -> _Array:
         self.check_open()
         if source not in self.gradients:
-            array = _Array(self.dtype, len(self.elements), False, False, TensorShape(None), self.identical, accumulate=True)
+            array = _Array(
+                self.dtype, len(self.elements), False, False, TensorShape(None), self.identical, accumulate=True
+            )
             array.element_shape = TensorShape(shape_to_prepend).concatenate(self.element_shape)
             self.gradients[source] = array
             if not shape_to_prepend:
@@ -158,17 +168,27 @@ _FLOW = torch.zeros(())
 
 @kernel("TensorArrayV3", "TensorArrayV2")
 def tensor_array(
-    size: torch.Tensor, *, dtype: DType, element_shape: TensorShape, dynamic_size: bool, clear_after_read: bool, node: Node
+    size: torch.Tensor,
+    *,
+    dtype: DType,
+    element_shape: TensorShape,
+    dynamic_size: bool,
+    clear_after_read: bool,
+    node: Node,
 ) -> tuple[_Array, torch.Tensor] | _Array:
     count = int(size)
     if count < 0:
         raise InvalidArgumentError(None, None, f"TensorArray size must be >= 0, but is {count}")
-    array = _Array(dtype, count, dynamic_size, clear_after_read, element_shape, node.attrs.get("identical_element_shapes", False))
+    array = _Array(
+        dtype, count, dynamic_size, clear_after_read, element_shape, node.attrs.get("identical_element_shapes", False)
+    )
     return (array, _FLOW) if node.type == "TensorArrayV3" else array
 
 
 @acting("TensorArrayGradV3", "TensorArrayGradV2", result=UNKNOWN)
-def tensor_array_grad(handle: _Array, flow_in: torch.Tensor, *, source: str, node: Node) -> tuple[_Array, torch.Tensor] | _Array:
+def tensor_array_grad(
+    handle: _Array, flow_in: torch.Tensor, *, source: str, node: Node
+) -> tuple[_Array, torch.Tensor] | _Array:
     array = handle.gradient(source)
     return (array, _FLOW) if node.type == "TensorArrayGradV3" else array
 
@@ -183,12 +203,16 @@ def tensor_array_grad_with_shape(
 @acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
 def tensor_array_read(handle: _Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
     if handle.dtype is not dtype.base_dtype:
-        raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
+        raise InvalidArgumentError(
+            None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}."
+        )
     return handle.get(int(index))
 
 
 @acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
-def tensor_array_write(handle: _Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_write(
+    handle: _Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
+) -> torch.Tensor:
     handle.write(int(index), value, T)
     return flow_in
 
@@ -198,10 +222,16 @@ def tensor_array_gather(
     handle: _Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
 ) -> AnyTensor:
     if handle.dtype is not dtype.base_dtype:
-        raise InvalidArgumentError(None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}.")
+        raise InvalidArgumentError(
+            None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}."
+        )
     positions = indices.tolist()
     if not positions:
-        shape = handle.element_shape.merge_with(element_shape) if handle.element_shape.is_compatible_with(element_shape) else element_shape
+        shape = (
+            handle.element_shape.merge_with(element_shape)
+            if handle.element_shape.is_compatible_with(element_shape)
+            else element_shape
+        )
         if not shape.is_fully_defined():
             raise UnimplementedError(
                 None,
@@ -225,7 +255,9 @@ def _stack(values: list[Value]) -> Value:
 
 
 @acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
-def tensor_array_scatter(handle: _Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_scatter(
+    handle: _Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
+) -> torch.Tensor:
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
         raise InvalidArgumentError(
@@ -243,11 +275,15 @@ def tensor_array_scatter(handle: _Array, indices: torch.Tensor, value: AnyTensor
 
 
 @acting("TensorArrayConcatV3", "TensorArrayConcatV2")
-def tensor_array_concat(handle: _Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape) -> tuple[AnyTensor, torch.Tensor]:
+def tensor_array_concat(
+    handle: _Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape
+) -> tuple[AnyTensor, torch.Tensor]:
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
         if not rest.is_fully_defined():
-            raise UnimplementedError(None, None, "TensorArray has size zero, but element_shape_except0 is not fully defined.")
+            raise UnimplementedError(
+                None, None, "TensorArray has size zero, but element_shape_except0 is not fully defined."
+            )
         return _zeros(handle.dtype, [0, *rest.as_list()]), torch.zeros(0, dtype=torch.int64)
     values = [handle.get(i) for i in range(len(handle.elements))]
     for i, value in enumerate(values):
@@ -268,11 +304,15 @@ def tensor_array_concat(handle: _Array, flow_in: torch.Tensor, *, element_shape_
 
 
 @acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
-def tensor_array_split(handle: _Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType) -> torch.Tensor:
+def tensor_array_split(
+    handle: _Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType
+) -> torch.Tensor:
     sizes = lengths.tolist()
     if not _shape_of(value):
         raise InvalidArgumentError(
-            None, None, "A scalar can't be split over the elements of a TensorArray: the value needs a first axis to be cut along"
+            None,
+            None,
+            "A scalar can't be split over the elements of a TensorArray: the value needs a first axis to be cut along",
         )
     if sum(sizes) != _shape_of(value)[0]:
         raise InvalidArgumentError(

@@ -1,4 +1,6 @@
-"""Names that programs take from inside TensorFlow's module `control_flow_util`: questions about an op and the contexts it is in."""
+"""Names that programs take from inside TensorFlow's module `control_flow_util`: questions about an op and the contexts
+it is in.
+"""
 
 from everflow.ops.control_flow.contexts import CondContext, enclosing
 from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
@@ -36,7 +38,9 @@ _MERGE = ("Merge", "RefMerge")
 
 
 def GetContainingWhileContext(ctxt, stop_ctxt=None):
-    """The innermost loop around a context, itself included, or None; with `stop_ctxt`, only a loop within that one counts."""
+    """The innermost loop around a context, itself included, or None; with `stop_ctxt`, only a loop within that one
+    counts.
+    """
     found = enclosing(ctxt, lambda c: c.IsWhileContext() or c is stop_ctxt)
     return None if found is stop_ctxt else found
 

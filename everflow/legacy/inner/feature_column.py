@@ -1,4 +1,6 @@
-"""Names that programs take from inside TensorFlow's feature_column modules, mostly to ask what kind of column they have."""
+"""Names that programs take from inside TensorFlow's feature_column modules, mostly to ask what kind of column they
+have.
+"""
 
 from everflow.feature_column.cache import FeatureTransformationCache as _LazyBuilder
 from everflow.feature_column.categorical import HashedCategoricalColumn as _HashedCategoricalColumn

@@ -30,7 +30,9 @@ uid = itertools.count(1).__next__
 
 
 class _Gradients(MutableMapping):
-    """The registered gradients as TensorFlow keeps them: programs ask whether one is there, and take one out to put their own."""
+    """The registered gradients as TensorFlow keeps them: programs ask whether one is there, and take one out to put
+    their own.
+    """
 
     def __getitem__(self, op_type: str) -> dict[str, Any]:
         registry.load_all()

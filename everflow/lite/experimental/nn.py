@@ -15,7 +15,8 @@ from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
 
 
 class TfLiteRNNCell(LayerRNNCell):
-    """A plain recurrent cell, `activation(W * input + U * state + b)`, of which an unrolled loop is converted to one op.
+    """A plain recurrent cell, `activation(W * input + U * state + b)`, of which an unrolled loop is converted to one
+    op.
 
     >>> cell = tf.lite.experimental.nn.TfLiteRNNCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
@@ -37,31 +38,47 @@ class TfLiteRNNCell(LayerRNNCell):
             raise ValueError(f"The last dimension of a cell's inputs has to be known; their shape is {inputs_shape}.")
 
         def weights(name, place, shape, initializer=None):
-            return self._hint.add_input(self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place)
+            return self._hint.add_input(
+                self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place
+            )
 
         self._input_weights = weights("input_weights", 1, [self._num_units, depth])
         self._recurrent_weights = weights("recurrent_weights", 2, [self._num_units, self._num_units])
         self._bias = weights(
-            "bias", 3, [self._num_units], initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32))
+            "bias",
+            3,
+            [self._num_units],
+            initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32)),
         )
         self.built = True
 
     def call(self, inputs, state):
         """One step."""
-        inputs = self._hint.add_input(inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0)
-        state = self._hint.add_input(state, tag="hidden_state", name="hidden_state", aggregate=OpHint.AGGREGATE_FIRST, index_override=4)
+        inputs = self._hint.add_input(
+            inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0
+        )
+        state = self._hint.add_input(
+            state, tag="hidden_state", name="hidden_state", aggregate=OpHint.AGGREGATE_FIRST, index_override=4
+        )
         weights = array.transpose(array.concat([self._input_weights, self._recurrent_weights], 1))
         output = self._activation(nn.bias_add(math.matmul(array.concat([inputs, state], 1), weights), self._bias))
-        output = self._hint.add_output(output, tag="output", name="output", index_override=1, aggregate=OpHint.AGGREGATE_STACK)
+        output = self._hint.add_output(
+            output, tag="output", name="output", index_override=1, aggregate=OpHint.AGGREGATE_STACK
+        )
         return output, output
 
     def get_config(self):
-        mine = {"num_units": self._num_units, "activation": activations.serialize(self._activation), "reuse": self._reuse}
+        mine = {
+            "num_units": self._num_units,
+            "activation": activations.serialize(self._activation),
+            "reuse": self._reuse,
+        }
         return {**super().get_config(), **mine}
 
 
 class TFLiteLSTMCell(LayerRNNCell):
-    """Long short-term memory with weights laid out as TensorFlow Lite wants them, of which an unrolled loop is converted to one op.
+    """Long short-term memory with weights laid out as TensorFlow Lite wants them, of which an unrolled loop is
+    converted to one op.
 
     >>> cell = tf.lite.experimental.nn.TFLiteLSTMCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
@@ -71,11 +88,24 @@ class TFLiteLSTMCell(LayerRNNCell):
                  num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None):  # fmt: skip
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._use_peepholes, self._cell_clip, self._initializer = num_units, use_peepholes, cell_clip, initializer
+        self._num_units, self._use_peepholes, self._cell_clip, self._initializer = (
+            num_units,
+            use_peepholes,
+            cell_clip,
+            initializer,
+        )
         self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
-        self._num_unit_shards, self._num_proj_shards, self._state_is_tuple = num_unit_shards, num_proj_shards, state_is_tuple
+        self._num_unit_shards, self._num_proj_shards, self._state_is_tuple = (
+            num_unit_shards,
+            num_proj_shards,
+            state_is_tuple,
+        )
         self._activation = activation or math.tanh
-        known = {"activation": getattr(self._activation, "__name__", ""), "cell_clip": cell_clip, "proj_clip": proj_clip}
+        known = {
+            "activation": getattr(self._activation, "__name__", ""),
+            "cell_clip": cell_clip,
+            "proj_clip": proj_clip,
+        }
         self._hint = OpHint("UnidirectionalSequenceLstm", **known)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
@@ -96,7 +126,8 @@ class TFLiteLSTMCell(LayerRNNCell):
 
         # Name, place among the op's inputs, shape, initializer.
         table = [
-            (f"input_to_{gate}_w", i, [units, depth], self._initializer) for i, gate in enumerate(("input", "forget", "cell", "output"), 1)
+            (f"input_to_{gate}_w", i, [units, depth], self._initializer)
+            for i, gate in enumerate(("input", "forget", "cell", "output"), 1)
         ]
         table += [
             (f"cell_to_{gate}_w", i, [units, self.output_size], self._initializer)
@@ -131,8 +162,12 @@ class TFLiteLSTMCell(LayerRNNCell):
         else:
             c_before = array.slice_(state, [0, 0], [-1, self._num_units])
             h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
-        c_before = hint.add_input(c_before, tag="c_prev", name="c_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=19)
-        h_before = hint.add_input(h_before, tag="m_prev", name="m_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=18)
+        c_before = hint.add_input(
+            c_before, tag="c_prev", name="c_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=19
+        )
+        h_before = hint.add_input(
+            h_before, tag="m_prev", name="m_prev", aggregate=OpHint.AGGREGATE_FIRST, index_override=18
+        )
         together = array.concat([inputs, h_before], 1)
 
         def gate(name):

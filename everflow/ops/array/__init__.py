@@ -53,7 +53,14 @@ if TYPE_CHECKING:
         space_to_depth,
     )
     from everflow.ops.array.constants import constant, placeholder, placeholder_with_default
-    from everflow.ops.array.diagonals import diag, diag_part, matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
+    from everflow.ops.array.diagonals import (
+        diag,
+        diag_part,
+        matrix_band_part,
+        matrix_diag,
+        matrix_diag_part,
+        matrix_set_diag,
+    )
     from everflow.ops.array.indexing import (
         dynamic_partition,
         dynamic_stitch,

@@ -89,7 +89,11 @@ def size_internal(input, name=None, optimize=True, out_type=dtypes.int32):
         input = input.flat_values
     with name_scope(name, "Size", [input]) as name:
         if isinstance(input, (SparseTensor, SparseTensorValue)):
-            return raw.Prod(input=cast_to(convert_to_tensor(input.dense_shape), dtypes.as_dtype(out_type)), reduction_indices=0, name=name)
+            return raw.Prod(
+                input=cast_to(convert_to_tensor(input.dense_shape), dtypes.as_dtype(out_type)),
+                reduction_indices=0,
+                name=name,
+            )
         tensor = convert_to_tensor(input)
         if optimize:
             if tensor.shape.is_fully_defined():
@@ -173,7 +177,9 @@ def reshaped(source, shape_tensor):
 
 
 def cannot_reshape(count, sizes, known):
-    """What is said of a shape that asks for other than `count` elements: its sizes, None where open, have room for `known`."""
+    """What is said of a shape that asks for other than `count` elements: its sizes, None where open, have room for
+    `known`.
+    """
     shown = ",".join("?" if size is None else str(size) for size in sizes)
     return ValueError(f"Cannot reshape a tensor with {count} elements to [{shown}], which has {known}")
 
@@ -336,8 +342,8 @@ def _filled(shape, value, dtype, name, default_name):
 def _is_small(shape):
     """Whether so few elements are asked for that a constant will do.
 
-    Sizes that are tensors are multiplied and compared all the same, and then raise a TypeError when looked at, since that leaves
-    the nodes TensorFlow's graphs have.
+    Sizes that are tensors are multiplied and compared all the same, and then raise a TypeError when looked at, since
+    that leaves the nodes TensorFlow's graphs have.
     """
     if hasattr(shape, "_is_tensor_like"):  # a variable, which is compared as it is
         return bool(shape < _SMALL)

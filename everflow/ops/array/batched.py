@@ -18,7 +18,9 @@ from everflow.ops.array.sequences import meshgrid
 
 @has_ragged_form
 def batch_gather(params, indices, name=None):
-    """For each batch entry, the slices of `params` at `indices`; all dimensions of `indices` but the last are batch dimensions."""
+    """For each batch entry, the slices of `params` at `indices`; all dimensions of `indices` but the last are batch
+    dimensions.
+    """
     with name_scope(name, "BatchGather", [params, indices]):
         indices = convert_to_tensor(indices, name="indices")
         params = convert_to_tensor(params, name="params")
@@ -68,7 +70,8 @@ def batch_gather_nd(params, indices, batch_dims, name=None):
         inner = raw.Sub(x=raw.Sub(x=rank(indices), y=batch_dims, name="sub"), y=1, name="sub")
         inner_shape = indices_shape[batch_dims:-1]
         ranges = [
-            raw.Cast(x=raw.Range(start=0, limit=length, delta=1), DstT=indices.dtype.base_dtype) for length in unstack(batch_shape, axis=0)
+            raw.Cast(x=raw.Range(start=0, limit=length, delta=1), DstT=indices.dtype.base_dtype)
+            for length in unstack(batch_shape, axis=0)
         ]
         columns = [reshape(x, (-1,)) for x in meshgrid(*ranges, indexing="ij")]
         grid = transpose(stack(columns, axis=0))

@@ -31,7 +31,9 @@ def batch_to_space_nd(input, block_shape, crops, name=None):
 def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None):
     """As `space_to_batch_nd` with blocks of `block_size` x `block_size`."""
     block_size = either("block_shape", block_size, "block_size", block_shape)
-    result = space_to_batch_nd(input, paddings=paddings, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name)
+    result = space_to_batch_nd(
+        input, paddings=paddings, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name
+    )
     result.set_shape(result.shape.with_rank(4))
     return result
 
@@ -39,13 +41,17 @@ def space_to_batch(input, paddings, block_size=None, name=None, block_shape=None
 def batch_to_space(input, crops, block_size, name=None, block_shape=None):
     """As `batch_to_space_nd` with blocks of `block_size` x `block_size`."""
     block_size = either("block_shape", block_size, "block_size", block_shape)
-    result = batch_to_space_nd(input, crops=crops, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name)
+    result = batch_to_space_nd(
+        input, crops=crops, block_shape=np.array([block_size, block_size], dtype=np.int64), name=name
+    )
     result.set_shape(result.shape.with_rank(4))
     return result
 
 
 def _block_inputs(source, blocks, pairs):
-    """(static shape, known block sizes, known pairs, number of spatial dimensions) after checks shared by both directions."""
+    """(static shape, known block sizes, known pairs, number of spatial dimensions) after checks shared by both
+    directions.
+    """
     if blocks.shape.rank not in (None, 1):
         raise ValueError("block_shape must have rank 1.")
     count = blocks.shape[0].value if blocks.shape.rank is not None else None
@@ -60,7 +66,9 @@ def _block_inputs(source, blocks, pairs):
 
 
 def _with_known_blocks(rule):
-    """A rule for the sizes after cutting into blocks, where rank and blocks are known; else only the dimensions behind are."""
+    """A rule for the sizes after cutting into blocks, where rank and blocks are known; else only the dimensions behind
+    are.
+    """
 
     def shape(source, blocks, pairs, spatial):
         if source is None or source.rank is None:
@@ -223,12 +231,16 @@ def _space_and_depth_shape(op):
 def extract_image_patches(images, ksizes=None, strides=None, rates=None, padding=None, name=None, sizes=None):
     """Windows of images laid out along the channels: [batch, rows, columns, window * channels]."""
     ksizes = either("sizes", ksizes, "ksizes", sizes)
-    return raw.ExtractImagePatches(images=images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name)
+    return raw.ExtractImagePatches(
+        images=images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name
+    )
 
 
 def extract_image_patches_v2(images, sizes, strides, rates, padding, name=None):
     """As `extract_image_patches`, with `sizes` for the window."""
-    return raw.ExtractImagePatches(images=images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name)
+    return raw.ExtractImagePatches(
+        images=images, ksizes=sizes, strides=strides, rates=rates, padding=padding, name=name
+    )
 
 
 def extract_volume_patches(input, ksizes, strides, padding, name=None):
@@ -242,7 +254,9 @@ def _patches_shape(op, spatial):
     rates = op.attrs.get("rates", [1] * (spatial + 2))
     for what, values in (("ksizes", windows), ("strides", strides), ("rates", rates)):
         if len(values) != spatial + 2:
-            raise ValueError(f"{op.type} requires the {what} attribute to contain {spatial + 2} values, but got: {len(values)}")
+            raise ValueError(
+                f"{op.type} requires the {what} attribute to contain {spatial + 2} values, but got: {len(values)}"
+            )
     sizes, padding = source.as_list(), op.attrs["padding"].decode()
     sides = [None] * spatial
     if None not in sizes[1:-1]:

@@ -28,7 +28,9 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
     graph = get_default_graph()
     if graph.executes and shape is None:
-        return graph.constant(value, dtype, lambda: _make(graph, value, dtype, None, name, verify_shape, allow_broadcast))
+        return graph.constant(
+            value, dtype, lambda: _make(graph, value, dtype, None, name, verify_shape, allow_broadcast)
+        )
     return _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast)
 
 
@@ -37,13 +39,17 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
         array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
     except TypeError:
         if graph.executes and None in nest.flatten(value):
-            raise ValueError("Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor.") from None
+            raise ValueError(
+                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
+            ) from None
         raise
     if array.shape == shape:
         held = TensorValue(array=_own(array), dtype=found)
     else:
         held = TensorValue(proto=make_tensor_proto(array, found, shape, allow_broadcast=allow_broadcast))
-    return graph.add_op(get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name).outputs[0]
+    return graph.add_op(
+        get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name
+    ).outputs[0]
 
 
 def _own(array):
@@ -57,7 +63,9 @@ def _from_python_value(value, dtype=None, name=None, as_ref=False):
 
 def _from_shape(value, dtype=None, name=None, as_ref=False):
     if not value.is_fully_defined():
-        raise ValueError(f"The shape {value} is not fully known, so it is no tensor: use tf.shape() for the sizes of a run")
+        raise ValueError(
+            f"The shape {value} is not fully known, so it is no tensor: use tf.shape() for the sizes of a run"
+        )
     sizes = value.as_list()
     if dtype is not None:
         if dtype not in (dtypes.int32, dtypes.int64):
@@ -120,7 +128,9 @@ def pack_nested(values, dtype, scope):
             if isinstance(element, Tensor) or hasattr(element, "_is_tensor_like"):
                 element = internal_convert_to_tensor(element)
                 if not element.dtype.is_compatible_with(dtype) and element.dtype.base_dtype != dtype:
-                    raise TypeError(f"A list with a tensor of dtype {element.dtype} can't become {dtype}; cast {element!r} first")
+                    raise TypeError(
+                        f"A list with a tensor of dtype {element.dtype} can't become {dtype}; cast {element!r} first"
+                    )
                 converted.append(element)
                 must_pack = True
             elif isinstance(element, (list, tuple)):

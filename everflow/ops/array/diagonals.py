@@ -14,14 +14,17 @@ def _is(value, default):
 
 
 def matrix_diag(diagonal, name="diag", k=0, num_rows=-1, num_cols=-1, padding_value=0):
-    """(Batches of) matrices with `diagonal` on the main diagonal, or on those that `k` names, and `padding_value` elsewhere.
+    """(Batches of) matrices with `diagonal` on the main diagonal, or on those that `k` names, and `padding_value`
+    elsewhere.
 
     >>> tf.matrix_diag([1, 2, 3]).shape
     TensorShape([Dimension(3), Dimension(3)])
     """
     if _is(k, 0) and _is(num_rows, -1) and _is(num_cols, -1) and _is(padding_value, 0):
         return raw.MatrixDiag(diagonal=diagonal, name=name)
-    return raw.MatrixDiagV2(diagonal=diagonal, k=k, num_rows=num_rows, num_cols=num_cols, padding_value=padding_value, name=name)
+    return raw.MatrixDiagV2(
+        diagonal=diagonal, k=k, num_rows=num_rows, num_cols=num_cols, padding_value=padding_value, name=name
+    )
 
 
 def matrix_diag_part(input, name="diag_part", k=0, padding_value=0):

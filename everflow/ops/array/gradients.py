@@ -138,7 +138,9 @@ def _concat_grad_of_slices(grad, parts, axis, where):
         raise ValueError(f"Slices can only be split along an axis that is known while building; {axis.name} isn't")
     if static < 0:
         if parts[0].shape.rank is None:
-            raise ValueError(f"Slices can't be split along axis {static}: the rank of {parts[0].name} is unknown; count from 0")
+            raise ValueError(
+                f"Slices can't be split along axis {static}: the rank of {parts[0].name} is unknown; count from 0"
+            )
         static %= parts[0].shape.rank
     sizes = [array.shape(t) for t in parts]
     grads = []
@@ -199,7 +201,12 @@ def _masks(op):
 def _strided_slice_grad(op, grad):
     source, begin, end, strides = op.inputs
     shape = array.shape(source, out_type=begin.dtype)
-    return raw.StridedSliceGrad(shape=shape, begin=begin, end=end, strides=strides, dy=grad, **_masks(op)), None, None, None
+    return (
+        raw.StridedSliceGrad(shape=shape, begin=begin, end=end, strides=strides, dy=grad, **_masks(op)),
+        None,
+        None,
+        None,
+    )
 
 
 @gradient("StridedSliceGrad")
@@ -300,7 +307,9 @@ def _batch_to_space_grad(op, grad):
 def _checked_format(op, inverse):
     data_format = op.attrs["data_format"].decode()
     if data_format == "NCHW_VECT_C":
-        raise ValueError(f"Cannot compute {op.type} gradient with NCHW_VECT_C. {inverse} with NCHW_VECT_C requires qint8 data type.")
+        raise ValueError(
+            f"Cannot compute {op.type} gradient with NCHW_VECT_C. {inverse} with NCHW_VECT_C requires qint8 data type."
+        )
     return data_format
 
 

@@ -83,7 +83,9 @@ def gathered_nd_shape(params, indices):
         return unknown_shape()
     depth = indices[-1].value
     if depth > params.rank:
-        raise ValueError(f"indices.shape[-1] must be <= params.rank, but saw indices shape: {indices} and params shape: {params}")
+        raise ValueError(
+            f"indices.shape[-1] must be <= params.rank, but saw indices shape: {indices} and params shape: {params}"
+        )
     return indices[:-1].concatenate(params[depth:])
 
 
@@ -160,7 +162,8 @@ def _tensor_scatter_shape(op):
 
 @has_ragged_form
 def where(condition, x=None, y=None, name=None):
-    """With x and y, elements of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices of True.
+    """With x and y, elements of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices
+    of True.
 
     >>> tf.where([True, False, True]).shape
     TensorShape([Dimension(None), Dimension(1)])
@@ -212,7 +215,8 @@ def _select_v2_shape(op):
 
 @takes_ragged()
 def one_hot(indices, depth, on_value=None, off_value=None, axis=None, dtype=None, name=None):
-    """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere (1 and 0 of float32 by default).
+    """A new dimension of size `depth` with `on_value` at each index and `off_value` elsewhere (1 and 0 of float32 by
+    default).
 
     >>> tf.one_hot([0, 2], 3).shape
     TensorShape([Dimension(2), Dimension(3)])

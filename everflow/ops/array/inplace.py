@@ -1,4 +1,5 @@
-"""tensorflow.python.ops.inplace_ops: rows of a tensor changed, as loops over long sequences do it that would otherwise copy the whole.
+"""tensorflow.python.ops.inplace_ops: rows of a tensor changed, as loops over long sequences do it that would otherwise
+copy the whole.
 
 What changes is a value of its own here, never the memory of a tensor that somebody else sees.
 """

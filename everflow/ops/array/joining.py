@@ -106,7 +106,9 @@ def concat(values, axis, name="concat"):
         with name_scope(name):
             axis = convert_to_tensor(axis, name="concat_dim", dtype=dtypes.int32)
             if axis.shape.rank not in (None, 0):
-                raise ValueError(f"The axis must have rank 0, not shape {axis.shape}: the order is tf.concat(values, axis).")
+                raise ValueError(
+                    f"The axis must have rank 0, not shape {axis.shape}: the order is tf.concat(values, axis)."
+                )
             return identity(values[0], name=name)
     return raw.ConcatV2(values=values, axis=axis, name=name)
 
@@ -138,7 +140,9 @@ def joined_shape(parts, axis):
 def _merged(first, second):
     for i, (a, b) in enumerate(zip(first.as_list(), second.as_list(), strict=True)):
         if a is not None and b is not None and a != b:
-            raise ValueError(f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are {first} and {second}.")
+            raise ValueError(
+                f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are {first} and {second}."
+            )
     return first.merge_with(second)
 
 
@@ -171,7 +175,9 @@ def _concat_offset_shape(op):
 
 def quantized_concat(concat_dim, values, input_mins, input_maxes, name=None):
     """Quantised tensors joined; returns the result and the range it covers."""
-    return raw.QuantizedConcat(concat_dim=concat_dim, values=values, input_mins=input_mins, input_maxes=input_maxes, name=name)
+    return raw.QuantizedConcat(
+        concat_dim=concat_dim, values=values, input_mins=input_mins, input_maxes=input_maxes, name=name
+    )
 
 
 def split(value, num_or_size_splits, axis=0, num=None, name="split"):

@@ -59,7 +59,11 @@ def _check_paddings(op):
             raise ValueError(f"Shape must be rank 2 but is rank {paddings.rank}")
         if paddings[1].value not in (None, 2):
             raise ValueError(f"Dimension must be 2 but is {paddings[1].value}")
-        if source.rank is not None and paddings[0].value not in (None, source.rank) and not (source.rank == 0 and paddings[0].value == 1):
+        if (
+            source.rank is not None
+            and paddings[0].value not in (None, source.rank)
+            and not (source.rank == 0 and paddings[0].value == 1)
+        ):
             raise ValueError(f"Shape must be rank {paddings[0].value} but is rank {source.rank}")
         if source.rank is None and paddings[0].value is not None:
             source = unknown_shape(paddings[0].value)
@@ -149,7 +153,9 @@ def transpose(a, perm=None, name="transpose", conjugate=False):
         if a.shape.rank:
             return move(x=a, perm=np.arange(a.shape.rank - 1, -1, -1, dtype=np.int32), name=name)
         dimensions = raw.Rank(input=a)
-        perm = raw.Sub(x=raw.Sub(x=dimensions, y=1, name="sub"), y=raw.Range(start=0, limit=dimensions, delta=1), name="sub")
+        perm = raw.Sub(
+            x=raw.Sub(x=dimensions, y=1, name="sub"), y=raw.Range(start=0, limit=dimensions, delta=1), name="sub"
+        )
         return move(x=a, perm=perm, name=name)
 
 

@@ -1,4 +1,5 @@
-"""How functions of tensors come to take ragged ones: applied to their values, or through a form of their own in `ops/ragged`.
+"""How functions of tensors come to take ragged ones: applied to their values, or through a form of their own in
+`ops/ragged`.
 
 The forms are registered when `ops/ragged` is loaded; before that there is no ragged tensor.
 """
@@ -14,7 +15,9 @@ _forms: dict[str, Callable] = {}
 
 
 def register_forms(**forms: Callable) -> None:
-    """What takes the place of functions, by name, where ragged tensors are given; `elementwise` is for all that `takes_ragged`."""
+    """What takes the place of functions, by name, where ragged tensors are given; `elementwise` is for all that
+    `takes_ragged`.
+    """
     _forms.update(forms)
 
 
@@ -24,13 +27,17 @@ def ragged_form(name: str, *values) -> Callable | None:
 
 
 def takes_ragged(operands: int = 1):
-    """Let the first `operands` arguments of an element-wise function be ragged tensors: it is applied to their values, row by row."""
+    """Let the first `operands` arguments of an element-wise function be ragged tensors: it is applied to their values,
+    row by row.
+    """
 
     def decorate(function):
         @functools.wraps(function)
         def build(*args, **kwargs):
             form = ragged_form("elementwise", *args, *kwargs.values())
-            return function(*args, **kwargs) if form is None else form(function, args[:operands], args[operands:], kwargs)
+            return (
+                function(*args, **kwargs) if form is None else form(function, args[:operands], args[operands:], kwargs)
+            )
 
         return build
 

@@ -13,7 +13,17 @@ from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value, known_value
-from everflow.ops.array.basic import broadcast_to, expand_dims, ones, rank, reshape, shape, shape_internal, size, squeeze
+from everflow.ops.array.basic import (
+    broadcast_to,
+    expand_dims,
+    ones,
+    rank,
+    reshape,
+    shape,
+    shape_internal,
+    size,
+    squeeze,
+)
 from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import gather, where
 from everflow.ops.array.joining import concat, stack
@@ -33,7 +43,9 @@ def boolean_mask(tensor, mask, name="boolean_mask", axis=None):
         if count == 0:
             raise ValueError("mask cannot be scalar.")
         if count is None:
-            raise ValueError("The rank of a mask must be known, though its sizes need not: a shape of [None] will do, None won't")
+            raise ValueError(
+                "The rank of a mask must be known, though its sizes need not: a shape of [None] will do, None won't"
+            )
         axis = 0 if axis is None else axis
         if isinstance(axis, Tensor):
             axis = int(constant_value(axis))
@@ -55,7 +67,8 @@ def all_dimensions(x):
 
 
 def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
-    """True in the first `lengths[i]` places of each row, False after; rows are `maxlen` long (by default the longest length).
+    """True in the first `lengths[i]` places of each row, False after; rows are `maxlen` long (by default the longest
+    length).
 
     >>> tf.sequence_mask([1, 3], 4).shape
     TensorShape([Dimension(2), Dimension(4)])
@@ -78,7 +91,8 @@ def sequence_mask(lengths, maxlen=None, dtype=dtypes.bool, name=None):
 
 
 def meshgrid(*args, **kwargs):
-    """Coordinate grids of vectors: for each a tensor over all of them. `indexing="xy"` puts the second vector's axis first.
+    """Coordinate grids of vectors: for each a tensor over all of them. `indexing="xy"` puts the second vector's axis
+    first.
 
     >>> [grid.shape.as_list() for grid in tf.meshgrid([1, 2, 3], [4, 5])]
     [[2, 3], [2, 3]]
@@ -86,7 +100,9 @@ def meshgrid(*args, **kwargs):
     indexing = kwargs.pop("indexing", "xy")
     name = kwargs.pop("name", "meshgrid")
     if kwargs:
-        raise TypeError(f"meshgrid() got an unexpected keyword argument '{next(iter(kwargs))}'; it takes indexing and name")
+        raise TypeError(
+            f"meshgrid() got an unexpected keyword argument '{next(iter(kwargs))}'; it takes indexing and name"
+        )
     if indexing not in ("xy", "ij"):
         raise ValueError(f"indexing must be 'xy' or 'ij', not {indexing!r}")
     with name_scope(name, "meshgrid", args):
@@ -219,7 +235,9 @@ def _descending(values, axis, want_indices):
         order = None
     elif known is not None:
         axis += known if axis < 0 else 0
-        order = constant(np.r_[np.arange(axis), [known - 1], np.arange(axis + 1, known - 1), [axis]], name="transposition")
+        order = constant(
+            np.r_[np.arange(axis), [known - 1], np.arange(axis + 1, known - 1), [axis]], name="transposition"
+        )
     else:
         axis_before = raw.Range(start=0, limit=axis, delta=1, name="range")
         last = raw.Sub(x=dimensions, y=1, name="sub")
@@ -262,7 +280,9 @@ def edit_distance(hypothesis, truth, normalize=True, name="edit_distance"):
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not isinstance(value, (SparseTensor, SparseTensorValue)):
             raise TypeError(f"{what} must be a SparseTensor.")
-    hypothesis, truth = (SparseTensor.from_value(s) if isinstance(s, SparseTensorValue) else s for s in (hypothesis, truth))
+    hypothesis, truth = (
+        SparseTensor.from_value(s) if isinstance(s, SparseTensorValue) else s for s in (hypothesis, truth)
+    )
     return raw.EditDistance(
         hypothesis_indices=hypothesis.indices,
         hypothesis_values=hypothesis.values,

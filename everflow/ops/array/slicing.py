@@ -59,7 +59,17 @@ def _slice_shape(op):
 
 
 def strided_slice(
-    input_, begin, end, strides=None, begin_mask=0, end_mask=0, ellipsis_mask=0, new_axis_mask=0, shrink_axis_mask=0, var=None, name=None
+    input_,
+    begin,
+    end,
+    strides=None,
+    begin_mask=0,
+    end_mask=0,
+    ellipsis_mask=0,
+    new_axis_mask=0,
+    shrink_axis_mask=0,
+    var=None,
+    name=None,
 ):
     """A slice with strides, as `tensor[begin:end:stride]` makes it; bit i of a mask is about the i-th entry.
 
@@ -89,7 +99,9 @@ def strided_slice(
 
 
 def resolved_axes(op, source):
-    """The axes a StridedSlice-like op (inputs 1 to 3: begin, end, strides) reads of a static shape; None where not known."""
+    """The axes a StridedSlice-like op (inputs 1 to 3: begin, end, strides) reads of a static shape; None where not
+    known.
+    """
     counts = set()
     for t in op.inputs[1:4]:
         if t.shape.rank not in (None, 1):
@@ -124,8 +136,14 @@ def _check_index(index):
     if isinstance(index, (numbers.Integral, Dimension)) and not isinstance(index, (bool, np.bool_)):
         return
     dtype = getattr(index, "dtype", None)
-    if dtype is None or dtypes.as_dtype(dtype).base_dtype not in (dtypes.int32, dtypes.int64) or (index.shape and len(index.shape) == 1):
-        raise TypeError(f"Only integers, slices, ..., None (tf.newaxis) and scalar tensors of int32 or int64 index a tensor; got {index!r}")
+    if (
+        dtype is None
+        or dtypes.as_dtype(dtype).base_dtype not in (dtypes.int32, dtypes.int64)
+        or (index.shape and len(index.shape) == 1)
+    ):
+        raise TypeError(
+            f"Only integers, slices, ..., None (tf.newaxis) and scalar tensors of int32 or int64 index a tensor; got {index!r}"
+        )
 
 
 def _is_mask(spec):

@@ -1,4 +1,6 @@
-"""What a converted function does around its body where a feature asks for it: a name scope, and results that wait for ops with state."""
+"""What a converted function does around its body where a feature asks for it: a name scope, and results that wait for
+ops with state.
+"""
 
 from __future__ import annotations
 

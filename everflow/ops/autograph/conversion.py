@@ -1,7 +1,8 @@
-"""A Python function converted so that its branches and loops work on tensors: its source is rewritten and compiled again.
+"""A Python function converted so that its branches and loops work on tensors: its source is rewritten and compiled
+again.
 
-Python values go through the rewritten function as they went through the old one; what is decided by a tensor becomes `tf.cond`
-and `tf.while_loop` (see `operators`).
+Python values go through the rewritten function as they went through the old one; what is decided by a tensor becomes
+`tf.cond` and `tf.while_loop` (see `operators`).
 """
 
 from __future__ import annotations
@@ -24,16 +25,20 @@ from everflow.ops.autograph.jumps import without_jumps
 from everflow.ops.autograph.lists import with_list_values
 from everflow.ops.autograph.rewriting import Unsupported, rewritten
 
-# For what is asked for, whether functions that are called are converted too and which features: function → converted function.
+# For what is asked for, whether functions that are called are converted too and which features: function → converted
+# function.
 _converted: dict[tuple, weakref.WeakKeyDictionary] = collections.defaultdict(weakref.WeakKeyDictionary)
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-_NOT_USERS = tuple(path + os.sep for path in (_PACKAGE, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"]))
+_NOT_USERS = tuple(
+    path + os.sep for path in (_PACKAGE, sysconfig.get_paths()["stdlib"], sysconfig.get_paths()["purelib"])
+)
 
 
 def converted(function, recursive=True, features=frozenset()):
     """The function with branches and loops that work on tensors; the function itself where it can't be converted.
 
-    `recursive` says that the user's functions that it calls are converted as well; `features` are those asked for beyond the usual.
+    `recursive` says that the user's functions that it calls are converted as well; `features` are those asked for
+    beyond the usual.
     """
     if isinstance(function, functools.partial):
         return functools.partial(converted(function.func, recursive, features), *function.args, **function.keywords)
@@ -56,7 +61,11 @@ def converted(function, recursive=True, features=frozenset()):
 def is_users(function):
     """Whether a function is the user's: libraries are not converted."""
     code = getattr(getattr(function, "__func__", function), "__code__", None)
-    return code is not None and not os.path.abspath(code.co_filename).startswith(_NOT_USERS) and code.co_filename[:1] != "<"
+    return (
+        code is not None
+        and not os.path.abspath(code.co_filename).startswith(_NOT_USERS)
+        and code.co_filename[:1] != "<"
+    )
 
 
 def source_of(function, features=frozenset()):
@@ -65,7 +74,9 @@ def source_of(function, features=frozenset()):
 
 
 def _tree(function, features) -> ast.FunctionDef:
-    definition = _lambda(function.__code__) if function.__code__.co_name == "<lambda>" else _definition(function.__code__)
+    definition = (
+        _lambda(function.__code__) if function.__code__.co_name == "<lambda>" else _definition(function.__code__)
+    )
     definition.decorator_list = []
     definition.returns = None
     for argument in ast.walk(definition.args):
@@ -91,11 +102,17 @@ def _lambda(code) -> ast.FunctionDef:
     """The lambda that a function was made by, as a `def`: of those on its line, the one that its code lies in."""
     lines, _ = inspect.findsource(code)
     # What begins a call has no place in the source: its columns are 0 or missing. Python 3.10 has no columns at all.
-    places = [place for place in code.co_positions() if None not in place and place[3]] if hasattr(code, "co_positions") else []
+    places = (
+        [place for place in code.co_positions() if None not in place and place[3]]
+        if hasattr(code, "co_positions")
+        else []
+    )
     found = [
         node
         for node in ast.walk(_module("".join(lines)))
-        if isinstance(node, ast.Lambda) and node.lineno == code.co_firstlineno and all(_holds(node.body, place) for place in places)
+        if isinstance(node, ast.Lambda)
+        and node.lineno == code.co_firstlineno
+        and all(_holds(node.body, place) for place in places)
     ]
     if len(found) > 1 and not places:
         found = [node for node in found if _traits(_compiled(node)) == _traits(code)]
@@ -118,7 +135,9 @@ def _compiled(node: ast.Lambda):
 
 
 def _traits(code) -> tuple:
-    """What tells the codes of two lambdas apart, whatever is around them: their arguments, the names and the values they use."""
+    """What tells the codes of two lambdas apart, whatever is around them: their arguments, the names and the values
+    they use.
+    """
     names = frozenset(code.co_names) | frozenset(code.co_freevars)
     return code.co_varnames, code.co_cellvars, names, [value for value in code.co_consts if not inspect.iscode(value)]
 
@@ -135,7 +154,10 @@ def _span(node):
 def _holds(node, place):
     """Whether a node of the source spans a place: (line, last line, column, last column)."""
     line, last_line, column, last_column = place
-    return (node.lineno, node.col_offset) <= (line, column) and (last_line, last_column) <= (node.end_lineno, node.end_col_offset)
+    return (node.lineno, node.col_offset) <= (line, column) and (last_line, last_column) <= (
+        node.end_lineno,
+        node.end_col_offset,
+    )
 
 
 def _convert(function, recursive, features):
@@ -149,7 +171,9 @@ def _convert(function, recursive, features):
     definition.args.kw_defaults = [None if d is None else ast.Constant(None) for d in definition.args.kw_defaults]
     free = dict(zip(function.__code__.co_freevars, function.__closure__ or ()))
     free["ag__"] = types.CellType(operators.environment(recursive, features))
-    arguments = ast.arguments(posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[])
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(arg=n) for n in free], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
     body = [definition, ast.Return(ast.Name(definition.name, ast.Load()))]
     factory = ast.FunctionDef(name="ag__factory", args=arguments, body=body, decorator_list=[], lineno=1, col_offset=0)
     if sys.version_info >= (3, 12):

@@ -19,7 +19,9 @@ def without_jumps(definition: ast.FunctionDef) -> ast.FunctionDef:
 
 
 def _contains(node, kinds, loops_hide=False):
-    """Whether a statement has one of these inside, not counting nested functions (or, for jumps of a loop, nested loops)."""
+    """Whether a statement has one of these inside, not counting nested functions (or, for jumps of a loop, nested
+    loops).
+    """
     if isinstance(node, kinds):
         return True
     if isinstance(node, SCOPES) or loops_hide and isinstance(node, (ast.For, ast.While)):
@@ -54,7 +56,11 @@ class _Jumps:
                 value = statement.value or ast.Constant(None)
                 if loop is None:
                     return [*out, _at(assign(RESULT, value), statement)]
-                flags = [assign(RESULT, value), assign(loop.returned, ast.Constant(True)), assign(loop.stop, ast.Constant(True))]
+                flags = [
+                    assign(RESULT, value),
+                    assign(loop.returned, ast.Constant(True)),
+                    assign(loop.stop, ast.Constant(True)),
+                ]
                 return [*out, *(_at(s, statement) for s in flags)]
             if isinstance(statement, (ast.Break, ast.Continue)):
                 flag = loop.stop if isinstance(statement, ast.Break) else loop.skip
@@ -72,12 +78,18 @@ class _Jumps:
                     made.body, made.orelse = self.block(made.body, None), self.block(made.orelse, None)
                     return [*out, ast.copy_location(made, statement)]
                 jumps = loop is not None and _jumps(statement)
-                made = ast.If(statement.test, self.block(statement.body, loop or _NONE), self.block(statement.orelse, loop or _NONE))
+                made = ast.If(
+                    statement.test,
+                    self.block(statement.body, loop or _NONE),
+                    self.block(statement.orelse, loop or _NONE),
+                )
                 out.append(ast.copy_location(made, statement))
                 if jumps:
                     return [*out, *self.unless_left(rest, loop)]
                 continue
-            if isinstance(statement, (ast.With, ast.Try)) and _contains(statement, (ast.Return, ast.Break, ast.Continue)):
+            if isinstance(statement, (ast.With, ast.Try)) and _contains(
+                statement, (ast.Return, ast.Break, ast.Continue)
+            ):
                 before, after = self.inside(statement, loop, rest)
                 out += before
                 if after is not None:
@@ -113,7 +125,9 @@ class _Jumps:
         if loop is not None:
             return [statement], self.unless_left(rest, loop)
         before = [_at(assign(name, ast.Constant(False)), statement) for name in (flags.stop, flags.skip)]
-        return [*before, *self.unreturned(flags, statement), statement], self.unless_returned(flags, statement, rest, None)
+        return [*before, *self.unreturned(flags, statement), statement], self.unless_returned(
+            flags, statement, rest, None
+        )
 
     def unreturned(self, flags, where):
         """What comes before a loop that may return."""
@@ -150,7 +164,11 @@ class _Jumps:
                 statement.ag_go_on = _at(go_on, statement)
         if otherwise:
             otherwise = self.block(otherwise, outer or _NONE)
-            otherwise = [_at(ast.If(ast.UnaryOp(ast.Not(), load(flags.stop)), otherwise, []), otherwise[0])] if jumps else otherwise
+            otherwise = (
+                [_at(ast.If(ast.UnaryOp(ast.Not(), load(flags.stop)), otherwise, []), otherwise[0])]
+                if jumps
+                else otherwise
+            )
         if not returns:
             return [*before, statement, *otherwise], None
         before += self.unreturned(flags, statement)

@@ -1,7 +1,8 @@
-"""Lists in converted functions, for `Feature.LISTS`: one that begins empty is a list of tensors of the graph, so that loops can carry it.
+"""Lists in converted functions, for `Feature.LISTS`: one that begins empty is a list of tensors of the graph, so that
+loops can carry it.
 
-The source is rewritten so that what changes a list gives it a new value: `l.append(x)` becomes `l = ag__.list_append(l, x)`. The type of
-elements, which `set_element_type` tells, is known by the variable's name.
+The source is rewritten so that what changes a list gives it a new value: `l.append(x)` becomes `l = ag__.list_append(l,
+x)`. The type of elements, which `set_element_type` tells, is known by the variable's name.
 """
 
 from __future__ import annotations
@@ -96,7 +97,11 @@ class _Lists(ast.NodeTransformer):
     @staticmethod
     def _on_a_variable(call, method, arguments):
         """Whether an expression calls a method of a plain variable."""
-        return _called(call) == method and isinstance(getattr(call.func, "value", None), ast.Name) and len(call.args) == arguments
+        return (
+            _called(call) == method
+            and isinstance(getattr(call.func, "value", None), ast.Name)
+            and len(call.args) == arguments
+        )
 
     def visit_Subscript(self, node):
         self.generic_visit(node)
@@ -110,7 +115,12 @@ class _Lists(ast.NodeTransformer):
 
     def visit_Call(self, node):
         self.generic_visit(node)
-        if _called(node) == "stack" and node.args and isinstance(node.args[0], ast.Name) and node.args[0].id in self._typed:
+        if (
+            _called(node) == "stack"
+            and node.args
+            and isinstance(node.args[0], ast.Name)
+            and node.args[0].id in self._typed
+        ):
             node.func, node.args = _ag("stack_of", node.func, self._type_of(node.args[0])), node.args
         return node
 
@@ -126,7 +136,9 @@ def _known(kind, position, what):
     """The type (first) or shape of a list's elements, as told."""
     if kind is None or kind[position] is None:
         name = ("type", "shape")[position]
-        raise ValueError(f"cannot {what} a list without knowing its element {name}; use set_element_type to annotate it")
+        raise ValueError(
+            f"cannot {what} a list without knowing its element {name}; use set_element_type to annotate it"
+        )
     return kind[position]
 
 
@@ -149,7 +161,9 @@ def list_append(held, value):
     held = cond(
         math.greater(raw.TensorListLength(input_handle=held), 0),
         lambda: held,
-        lambda: raw.EmptyTensorList(element_shape=array.shape(value), max_num_elements=-1, element_dtype=value.dtype.base_dtype),
+        lambda: raw.EmptyTensorList(
+            element_shape=array.shape(value), max_num_elements=-1, element_dtype=value.dtype.base_dtype
+        ),
     )
     return raw.TensorListPushBack(input_handle=held, tensor=value)
 
@@ -170,7 +184,9 @@ def list_get_item(held, index, kind):
         return held.read(index)
     if not _is_list(held):
         return held[index]
-    return raw.TensorListGetItem(input_handle=held, index=index, element_shape=-1, element_dtype=_known(kind, 0, "read from"))
+    return raw.TensorListGetItem(
+        input_handle=held, index=index, element_shape=-1, element_dtype=_known(kind, 0, "read from")
+    )
 
 
 def list_set_item(held, index, value):
@@ -208,7 +224,9 @@ def stack(list_or_tensor, element_dtype=None, strict=True):
 
 
 def set_element_type(entity, dtype, shape=None):
-    """Tell the type of the elements of a list that is still empty; in converted functions, for `stack`, `pop` and reading elements."""
+    """Tell the type of the elements of a list that is still empty; in converted functions, for `stack`, `pop` and
+    reading elements.
+    """
     del entity, dtype, shape
 
 

@@ -45,7 +45,8 @@ def value_of(read, name):
 
 
 class State:
-    """The attributes and elements that a block assigns: their names, a function that reads them all and one that writes them all.
+    """The attributes and elements that a block assigns: their names, a function that reads them all and one that writes
+    them all.
 
     To branches and loops of the graph they are further variables, which stand after the others.
     """
@@ -89,7 +90,9 @@ def _is_tensor(value):
 
 
 def _flows(value):
-    """Whether a value can be one that a branch or loop of the graph gives: tensors, numbers, strings and structures of them."""
+    """Whether a value can be one that a branch or loop of the graph gives: tensors, numbers, strings and structures of
+    them.
+    """
     flat = nest.flatten(value)
     kinds = (Tensor, Variable, TensorArray, bool, int, float, complex, str, bytes, np.ndarray, np.generic)
     return builtins.bool(flat) and all(isinstance(x, kinds) or hasattr(x, "_type_spec") for x in flat)
@@ -120,7 +123,9 @@ def if_stmt(test, then, orelse, values, names, state=None):
             flowing = []
             for position, (name, value) in enumerate(zip(names, results)):
                 if isinstance(value, Undefined):
-                    raise ValueError(f"{_told(name)} must get a value in both branches of an `if` that a tensor decides")
+                    raise ValueError(
+                        f"{_told(name)} must get a value in both branches of an `if` that a tensor decides"
+                    )
                 known = dict(kept)
                 if _flows(value) if position in known else name in types and not _flows(value):
                     raise ValueError(
@@ -380,7 +385,9 @@ def environment(recursive, features):
     """What a converted function knows as `ag__`: the functions here, and how calls and `==` are done in it."""
     calls = functools.partial(_callable_of if recursive else _builtin_of, features)
     compared = (
-        {"eq": _equal, "not_eq": _not_equal} if Feature.EQUALITY_OPERATORS in features else {"eq": operator.eq, "not_eq": operator.ne}
+        {"eq": _equal, "not_eq": _not_equal}
+        if Feature.EQUALITY_OPERATORS in features
+        else {"eq": operator.eq, "not_eq": operator.ne}
     )
     return types.SimpleNamespace(**{**globals(), **lists.OPERATORS, "callable_of": calls, **compared})
 
@@ -438,7 +445,11 @@ def print_(*values, **options):
 
 def int_(*arguments, **options):
     """`int`, of tensors too."""
-    return _cast(arguments[0], dtypes.int32) if arguments and _is_tensor(arguments[0]) else builtins.int(*arguments, **options)
+    return (
+        _cast(arguments[0], dtypes.int32)
+        if arguments and _is_tensor(arguments[0])
+        else builtins.int(*arguments, **options)
+    )
 
 
 def float_(*arguments):

@@ -1,7 +1,8 @@
 """Attributes and elements that a block assigns: `self.x`, `a.b.c`, `d["k"]`, `row[i]`.
 
-Each is a path from a variable. It can't be a parameter as a variable can, so a block comes with two functions: one that reads all its
-paths, one that writes them. Only branches and loops of the graph call them; where Python decides, assignments are Python's own.
+Each is a path from a variable. It can't be a parameter as a variable can, so a block comes with two functions: one that
+reads all its paths, one that writes them. Only branches and loops of the graph call them; where Python decides,
+assignments are Python's own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,16 @@ import copy
 # What a key may be made of: reading it twice gives the same and does nothing else.
 _KEYS = (ast.Constant, ast.Name, ast.Attribute, ast.Subscript, ast.UnaryOp, ast.BinOp, ast.Tuple)
 _PARTS = (*_KEYS, ast.expr_context, ast.operator, ast.unaryop)
-_OWN_NAMES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda, ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
+_OWN_NAMES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.ListComp,
+    ast.SetComp,
+    ast.DictComp,
+    ast.GeneratorExp,
+)
 
 
 def assigned_paths(statements: list[ast.AST], names: set[str]) -> list[ast.expr]:
@@ -24,7 +34,11 @@ def assigned_paths(statements: list[ast.AST], names: set[str]) -> list[ast.expr]
     for statement in statements:
         _collect(statement, found)
     moving = names | set(found)
-    return [path for text, path in sorted(found.items()) if not any(_text(part) in moving for part in ast.walk(path) if part is not path)]
+    return [
+        path
+        for text, path in sorted(found.items())
+        if not any(_text(part) in moving for part in ast.walk(path) if part is not path)
+    ]
 
 
 def _collect(node, found):

@@ -11,7 +11,8 @@ from everflow.ops.autograph.features import asked_for
 
 
 def to_graph(entity, recursive=True, arg_values=None, arg_types=None, experimental_optional_features=None):
-    """A function like `entity` whose `if`, `while` and `for` work on tensors; of a method, one whose first argument is `self`.
+    """A function like `entity` whose `if`, `while` and `for` work on tensors; of a method, one whose first argument is
+    `self`.
 
     Of a class, one made from it whose methods are converted.
 
@@ -38,10 +39,14 @@ def _converted_class(entity, recursive, features):
         for name, method in inspect.getmembers(entity, inspect.isfunction)
         if is_users(method) and name != "__init__"
     }
-    return type(entity)(f"Tf{entity.__name__}", (entity,), {**methods, "__module__": entity.__module__, "__doc__": entity.__doc__})
+    return type(entity)(
+        f"Tf{entity.__name__}", (entity,), {**methods, "__module__": entity.__module__, "__doc__": entity.__doc__}
+    )
 
 
-def to_code(entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None):
+def to_code(
+    entity, recursive=True, arg_values=None, arg_types=None, indentation="  ", experimental_optional_features=None
+):
     """The source that `to_graph` runs, for reading."""
     _check_options(arg_values, arg_types)
     del recursive  # the source of one function is the same either way
@@ -69,8 +74,12 @@ def do_not_convert(func=None):
 _UNSPECIFIED = object()
 
 
-def set_loop_options(parallel_iterations=_UNSPECIFIED, back_prop=_UNSPECIFIED, swap_memory=_UNSPECIFIED, maximum_iterations=_UNSPECIFIED):
-    """Wishes for the loop that it stands in. They are taken and change nothing, as in TensorFlow 1.15: the loop runs to its end."""
+def set_loop_options(
+    parallel_iterations=_UNSPECIFIED, back_prop=_UNSPECIFIED, swap_memory=_UNSPECIFIED, maximum_iterations=_UNSPECIFIED
+):
+    """Wishes for the loop that it stands in. They are taken and change nothing, as in TensorFlow 1.15: the loop runs to
+    its end.
+    """
 
 
 def set_verbosity(level, alsologtostdout=False):

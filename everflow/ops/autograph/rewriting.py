@@ -1,7 +1,7 @@
 """Branches and loops of a function's source written as calls of `ag__.if_stmt`, `ag__.while_stmt` and `ag__.for_stmt`.
 
-The blocks become functions of the variables they assign; which of those come out is known from what is read later. Attributes and
-elements that they assign are read and written in place (see `paths`).
+The blocks become functions of the variables they assign; which of those come out is known from what is read later.
+Attributes and elements that they assign are read and written in place (see `paths`).
 """
 
 from __future__ import annotations
@@ -49,14 +49,22 @@ _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 
 
 def _reads(*nodes):
-    """Names whose values nodes need from around them; what a function or comprehension inside has of its own doesn't count."""
+    """Names whose values nodes need from around them; what a function or comprehension inside has of its own doesn't
+    count.
+    """
     found = set()
     for node in nodes:
         if isinstance(node, ast.Name):
             found |= {node.id} if isinstance(node.ctx, (ast.Load, ast.Del)) else set()
         elif isinstance(node, (ast.Lambda, ast.FunctionDef)):
             body = [node.body] if isinstance(node, ast.Lambda) else node.body
-            others = {name for part in body for n in ast.walk(part) if isinstance(n, (ast.Global, ast.Nonlocal)) for name in n.names}
+            others = {
+                name
+                for part in body
+                for n in ast.walk(part)
+                if isinstance(n, (ast.Global, ast.Nonlocal))
+                for name in n.names
+            }
             own = {a.arg for a in ast.walk(node.args) if isinstance(a, ast.arg)} | _assigned(body) - others
             found |= (_reads(*body) - own) | _reads(node.args, *getattr(node, "decorator_list", ()))
         elif isinstance(node, _COMPREHENSIONS):
@@ -146,7 +154,9 @@ class _Rewriter:
         return f"ag__{what}_{self._count}"
 
     def state(self, statements):
-        """(what defines the state that statements assign, the state itself): their attributes and elements, None where there are none."""
+        """(what defines the state that statements assign, the state itself): their attributes and elements, None where
+        there are none.
+        """
         found = paths.assigned_paths(statements, _assigned(statements))
         if not found:
             return [], ast.Constant(None)
@@ -164,7 +174,12 @@ class _Rewriter:
         then_name, else_name = self.name("then"), self.name("else")
         test = _Expressions().visit(node.test)
         call = _call("if_stmt", test, load(then_name), load(else_name), _current(changed), _names(results), state)
-        made = [*put, _function(then_name, changed, body, results), _function(else_name, changed, orelse, results), _bind(results, call)]
+        made = [
+            *put,
+            _function(then_name, changed, body, results),
+            _function(else_name, changed, orelse, results),
+            _bind(results, call),
+        ]
         return [ast.copy_location(m, node) for m in made], before
 
     def while_loop(self, node, live):
@@ -179,7 +194,10 @@ class _Rewriter:
             *put,
             _function(test_name, changed, [test], None),
             _function(body_name, changed, body, changed),
-            _bind(changed, _call("while_stmt", load(test_name), load(body_name), _current(changed), _names(changed), state)),
+            _bind(
+                changed,
+                _call("while_stmt", load(test_name), load(body_name), _current(changed), _names(changed), state),
+            ),
         ]
         return [ast.copy_location(m, node) for m in made], head
 
@@ -231,7 +249,9 @@ def _current(names):
 
 
 def _function(name, parameters, body, results):
-    arguments = ast.arguments(posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[], defaults=[])
+    arguments = ast.arguments(
+        posonlyargs=[], args=[ast.arg(p) for p in parameters], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
     if results is not None:
         body = [*body, ast.Return(_current(results))]
     made = ast.FunctionDef(name=name, args=arguments, body=body, decorator_list=[])

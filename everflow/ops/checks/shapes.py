@@ -68,7 +68,9 @@ def assert_same_float_dtype(tensors=None, dtype=None):
     common = dtype or (given[0].dtype.base_dtype if given else dtypes.float32)
     for tensor in given:
         if tensor.dtype.base_dtype != common:
-            raise ValueError(f"{_name(tensor)} is of dtype {tensor.dtype.base_dtype}, but must be of the same type as others, {common}")
+            raise ValueError(
+                f"{_name(tensor)} is of dtype {tensor.dtype.base_dtype}, but must be of the same type as others, {common}"
+            )
     if not dtypes.as_dtype(common).is_floating:
         raise ValueError(f"Expected floating point type, got {common}.")
     return common
@@ -80,7 +82,11 @@ def _is_one_of(found, ranks):
 
 # How a rank can stand to the ones asked for: in words, for numbers, and as graph.
 _EQUAL = ("", lambda found, ranks: found == ranks[0], lambda found, ranks: raw.Equal(found, ranks[0]))
-_AT_LEAST = (" at least", lambda found, ranks: found >= ranks[0], lambda found, ranks: raw.GreaterEqual(found, ranks[0]))
+_AT_LEAST = (
+    " at least",
+    lambda found, ranks: found >= ranks[0],
+    lambda found, ranks: raw.GreaterEqual(found, ranks[0]),
+)
 _IN = (" in", lambda found, ranks: found in ranks, _is_one_of)
 
 
@@ -99,7 +105,9 @@ def _assert_ranks(x, relation, ranks, data, summarize, message):
     if all(value is not None for value in known) and x.shape.rank is not None:
         if not static_condition(x.shape.rank, known):
             wanted = ", ".join(str(int(rank)) for rank in known)
-            raise ValueError(f"{message}.  Tensor {_name(x)} must have rank{words} {wanted}, not {x.shape.rank} (its shape is {x.shape})")
+            raise ValueError(
+                f"{message}.  Tensor {_name(x)} must have rank{words} {wanted}, not {x.shape.rank} (its shape is {x.shape})"
+            )
         return no_op(name="static_checks_determined_all_ok")
     condition = dynamic_condition(array.rank(x), ranks)
     for rank, value in zip(ranks, known, strict=True):
@@ -147,9 +155,13 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
         for x, symbols in pairs:
             if len(symbols) <= 1:
                 # A scalar passes for a vector of one element.
-                rank_checks.append(assert_rank_in(x, (0, 1), data=data, summarize=summarize, message=message, name=name))
+                rank_checks.append(
+                    assert_rank_in(x, (0, 1), data=data, summarize=summarize, message=message, name=name)
+                )
             else:
-                rank_checks.append(assert_rank(x, len(symbols), data=data, summarize=summarize, message=message, name=name))
+                rank_checks.append(
+                    assert_rank(x, len(symbols), data=data, summarize=summarize, message=message, name=name)
+                )
         size_checks = []
         seen: dict = {}
         for (x, symbols), found in zip(pairs, sizes, strict=True):
@@ -172,7 +184,9 @@ def assert_shapes(shapes, data=None, summarize=None, message=None, name=None):
 
 def _symbols(x, symbols):
     if not isinstance(symbols, collections.abc.Iterable):
-        raise ValueError(f"Tensor {_name(x)}.  Specified shape must be an iterable of sizes and symbols, not {symbols!r}")
+        raise ValueError(
+            f"Tensor {_name(x)}.  Specified shape must be an iterable of sizes and symbols, not {symbols!r}"
+        )
     return tuple(symbols)
 
 
@@ -197,7 +211,9 @@ def _assert_size(x, axis, size, wanted, source, data, summarize, message):
                 f"{message}.  Tensor {_name(x)} dimension {axis} must have size {wanted}, given {source}, not {size} (its shape is {x.shape})"
             )
         return None
-    condition = raw.Equal(*(value if isinstance(value, Tensor) else constants.constant(value) for value in (size, wanted)))
+    condition = raw.Equal(
+        *(value if isinstance(value, Tensor) else constants.constant(value) for value in (size, wanted))
+    )
     if data is None:
         data = [
             message,

@@ -61,7 +61,13 @@ def _comparison(x, y, data, summarize, message, op_type, sign, compare):
     x = convert_to_tensor(x, name="x")
     y = convert_to_tensor(y, name="y")
     if data is None:
-        data = [f"Condition x {sign} y did not hold element-wise:", f"{_named('x', x)} = ", x, f"{_named('y', y)} = ", y]
+        data = [
+            f"Condition x {sign} y did not hold element-wise:",
+            f"{_named('x', x)} = ",
+            x,
+            f"{_named('y', y)} = ",
+            y,
+        ]
     if message is not None:
         data = [message, *list(data)]
     return _assert_all(getattr(raw, op_type)(x, y), compare, (x, y), data, summarize)
@@ -111,7 +117,9 @@ def assert_greater_equal(x, y, data=None, summarize=None, message=None, name=Non
 
 
 def assert_near(x, y, rtol=None, atol=None, data=None, summarize=None, message=None, name=None):
-    """Assert that |x - y| < atol + rtol * |y| holds for every element. The tolerances default to ten of the type's steps at 1."""
+    """Assert that |x - y| < atol + rtol * |y| holds for every element. The tolerances default to ten of the type's
+    steps at 1.
+    """
     message = message or ""
     with name_scope(name, "assert_near", [x, y, rtol, atol, data]):
         x = convert_to_tensor(x, name="x")
@@ -153,7 +161,9 @@ def _against_zero(default_name, sign, compare, message_shown=True):
 
 assert_positive = _against_zero("assert_positive", ">", lambda x, zero, *rest: assert_less(zero, x, *rest))
 assert_negative = _against_zero("assert_negative", "<", lambda x, zero, *rest: assert_less(x, zero, *rest))
-assert_non_negative = _against_zero("assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest))
+assert_non_negative = _against_zero(
+    "assert_non_negative", ">=", lambda x, zero, *rest: assert_less_equal(zero, x, *rest)
+)
 assert_non_positive = _against_zero(
     "assert_non_positive", "<=", lambda x, zero, *rest: assert_less_equal(x, zero, *rest), message_shown=False
 )
@@ -214,7 +224,9 @@ def add_check_numerics_ops():
             if output.dtype not in (dtypes.float16, dtypes.float32, dtypes.float64):
                 continue
             if op._get_control_flow_context() is not None:
-                raise ValueError(f"tf.add_check_numerics_ops() can't watch ops in a tf.cond() or tf.while_loop(), as {op.name!r} is")
+                raise ValueError(
+                    f"tf.add_check_numerics_ops() can't watch ops in a tf.cond() or tf.while_loop(), as {op.name!r} is"
+                )
             with control_dependencies(checks[-1:]):
                 checks.append(raw.CheckNumerics(output, message=f"{op.name}:{output.value_index}"))
     return group(*[check.op for check in checks[-1:]])

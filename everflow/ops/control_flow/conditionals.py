@@ -22,7 +22,8 @@ from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, fn2=None):
-    """What `true_fn()` returns where `pred` is true when run, else what `false_fn()` returns. Only that branch's ops run.
+    """What `true_fn()` returns where `pred` is true when run, else what `false_fn()` returns. Only that branch's ops
+    run.
 
     >>> y = tf.cond(x > 0.0, lambda: tf.sqrt(x), lambda: tf.zeros_like(x))
     """
@@ -62,7 +63,9 @@ def cond(pred, true_fn=None, false_fn=None, strict=False, name=None, fn1=None, f
             raise ValueError("true_fn and false_fn return nothing: give cond() at least a tensor or an op of each")
         for t, f in zip(flat_true, flat_false):
             if t.dtype.base_dtype != f.dtype.base_dtype:
-                raise ValueError(f"true_fn returns {t.dtype.name} where false_fn returns {f.dtype.name}: both must have the same type")
+                raise ValueError(
+                    f"true_fn returns {t.dtype.name} where false_fn returns {f.dtype.name}: both must have the same type"
+                )
         merges = [merge([f, t])[0] for f, t in zip(flat_false, flat_true)]
         merges = with_flows_of(nest.flatten(original_true, expand_composites=True), merges)
         # A context has those inside it with it.
@@ -96,7 +99,11 @@ def _build_branch(pred, pivot, branch, function, what):
 
 
 def _unpack_singleton(result):
-    return result[0] if isinstance(result, (list, tuple)) and not hasattr(result, "_fields") and len(result) == 1 else result
+    return (
+        result[0]
+        if isinstance(result, (list, tuple)) and not hasattr(result, "_fields") and len(result) == 1
+        else result
+    )
 
 
 def _check_alike(result_true, result_false, original_true, original_false):
@@ -165,10 +172,16 @@ def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds, 
 def _assert_at_most(preds, count, message):
     """An op that fails where more than `count` predicates are true."""
     stacked = _stack_predicates(preds)
-    number = raw.Sum(input=raw.Cast(x=stacked, DstT=dtypes.int32), reduction_indices=constant([0]), name="num_true_conds")
+    number = raw.Sum(
+        input=raw.Cast(x=stacked, DstT=dtypes.int32), reduction_indices=constant([0]), name="num_true_conds"
+    )
     condition = raw.LessEqual(x=number, y=constant(count, name="n_true_conds"))
     names = ", ".join(getattr(p, "name", str(p)) for p in preds)
-    return Assert(condition, [f"{message}: more than {count} conditions ({names}) evaluated as True:", stacked], summarize=len(preds))
+    return Assert(
+        condition,
+        [f"{message}: more than {count} conditions ({names}) evaluated as True:", stacked],
+        summarize=len(preds),
+    )
 
 
 def _stack_predicates(preds):
@@ -228,6 +241,9 @@ def Assert(condition, data, summarize=None, name=None):
         # Data of other types is looked at only where the assertion fails.
         condition = convert_to_tensor(condition, name="Condition")
         guarded = cond(
-            condition, no_op, lambda: raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert"), name="AssertGuard"
+            condition,
+            no_op,
+            lambda: raw.Assert(condition=condition, data=data, summarize=summarize, name="Assert"),
+            name="AssertGuard",
         )
         return guarded.op if isinstance(guarded, Tensor) else guarded

@@ -1,7 +1,8 @@
 """Contexts of control flow while a graph is built: what an op made inside a branch or a loop is wired to.
 
-A context sees each op that is made in it (`AddOp`) and each outside value such an op takes (`AddValue`). A branch lets a
-value in through a Switch, a loop through a constant Enter, so that the op runs only when, and as often as, its context does.
+A context sees each op that is made in it (`AddOp`) and each outside value such an op takes (`AddValue`). A branch lets
+a value in through a Switch, a loop through a constant Enter, so that the op runs only when, and as often as, its
+context does.
 """
 
 from __future__ import annotations
@@ -11,7 +12,13 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, name_scope, register_proto_function
+from everflow.framework.scopes import (
+    colocate_with,
+    control_dependencies,
+    get_default_graph,
+    name_scope,
+    register_proto_function,
+)
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.protos import control_flow_pb2
 
@@ -62,7 +69,11 @@ def check_input_context(op, input_op):
         return
     # A gradient loop may use values of its forward loop; they are saved on stacks for it. Enters and Switches are made
     # outside of any context, and put into theirs afterwards.
-    if op_loop.grad_state is not None if op_loop is not None else is_loop_enter(op) or op.type in ("Switch", "RefSwitch"):
+    if (
+        op_loop.grad_state is not None
+        if op_loop is not None
+        else is_loop_enter(op) or op.type in ("Switch", "RefSwitch")
+    ):
         return
     where = "is in none" if op_loop is None else f"is in {op_loop.name!r}"
     raise ValueError(
@@ -162,7 +173,8 @@ class ControlFlowContext:
         graph = get_default_graph()
         self._values = {_prefixed(v, import_scope) for v in proto.values}
         self._external_values = {
-            _prefixed(k, import_scope): graph.as_graph_element(_prefixed(v, import_scope)) for k, v in proto.external_values.items()
+            _prefixed(k, import_scope): graph.as_graph_element(_prefixed(v, import_scope))
+            for k, v in proto.external_values.items()
         }
         # A context takes over the ops whose outputs it made known, innermost contexts last.
         ops = {graph._by_name[v.split(":")[0]] for v in self._values if v not in self._external_values}
@@ -454,7 +466,13 @@ class WhileContext(ControlFlowContext):
         """Bring a tensor into the loop's frame."""
         data = convert_to_tensor(data) if not isinstance(data, Tensor) else data
         build = raw.RefEnter if data.dtype._is_ref_dtype and use_ref else raw.Enter
-        result = build(data=data, frame_name=self._name, is_constant=is_constant, parallel_iterations=self._parallel_iterations, name=name)
+        result = build(
+            data=data,
+            frame_name=self._name,
+            is_constant=is_constant,
+            parallel_iterations=self._parallel_iterations,
+            name=name,
+        )
         if use_input_shape:
             result.set_shape(data.shape)
         return result
@@ -531,8 +549,14 @@ class WhileContext(ControlFlowContext):
 
 
 register_proto_function(
-    GraphKeys.COND_CONTEXT, proto_type=control_flow_pb2.CondContextDef, to_proto=CondContext.to_proto, from_proto=CondContext.from_proto
+    GraphKeys.COND_CONTEXT,
+    proto_type=control_flow_pb2.CondContextDef,
+    to_proto=CondContext.to_proto,
+    from_proto=CondContext.from_proto,
 )
 register_proto_function(
-    GraphKeys.WHILE_CONTEXT, proto_type=control_flow_pb2.WhileContextDef, to_proto=WhileContext.to_proto, from_proto=WhileContext.from_proto
+    GraphKeys.WHILE_CONTEXT,
+    proto_type=control_flow_pb2.WhileContextDef,
+    to_proto=WhileContext.to_proto,
+    from_proto=WhileContext.from_proto,
 )

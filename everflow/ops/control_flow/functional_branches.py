@@ -1,4 +1,6 @@
-"""`tf.cond` as an `If` op and `tf.switch_case` as a `Case` op, which call a function for each branch, and their gradients."""
+"""`tf.cond` as an `If` op and `tf.switch_case` as a `Case` op, which call a function for each branch, and their
+gradients.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,15 @@ from everflow.framework.registry import gradient
 from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph, name_scope
 from everflow.ops import array
 from everflow.ops.control_flow.primitives import check_pairs
-from everflow.ops.functions.bodies import BodyGraph, add_placeholder, define, finished, grow, order_stateful_ops, unique_name
+from everflow.ops.functions.bodies import (
+    BodyGraph,
+    add_placeholder,
+    define,
+    finished,
+    grow,
+    order_stateful_ops,
+    unique_name,
+)
 from everflow.ops.functions.gradients import Backward, given
 from everflow.ops.gradients.reverse import zeros_for
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
@@ -78,7 +88,9 @@ def _chosen(selector, branches, scope, what, by_index):
                 raise TypeError(f"{what} must return values of the same dtypes: {a}, {b}")
     captured = list(dict.fromkeys(t for branch in branches for t in branch.graph.captures))
     functions = [branch.define(captured) for branch in branches]
-    op = _build(selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope)
+    op = _build(
+        selector, captured, functions, first.outputs, _common_shapes([b.outputs for b in branches]), by_index, scope
+    )
     if not first.outputs:
         return op
     outputs = [array.identity(t) for t in op.outputs]
@@ -88,7 +100,10 @@ def _chosen(selector, branches, scope, what, by_index):
 
 def _common_shapes(results):
     """For each result the shape that all branches agree on."""
-    return [functools.reduce(lambda a, b: a.most_specific_compatible_shape(b), (t.shape for t in same)) for same in zip(*results)]
+    return [
+        functools.reduce(lambda a, b: a.most_specific_compatible_shape(b), (t.shape for t in same))
+        for same in zip(*results)
+    ]
 
 
 class _Branch:
@@ -104,7 +119,9 @@ class _Branch:
             self.original = function()
             if self.original is None:
                 raise ValueError(f"{which}_fn must have a return value.")
-            self.outputs = finished(graph, [self.result(x) for x in nest.flatten(self.original, expand_composites=True)])
+            self.outputs = finished(
+                graph, [self.result(x) for x in nest.flatten(self.original, expand_composites=True)]
+            )
             self.structure = nest.pack_sequence_as(self.original, self.outputs, expand_composites=True)
 
     def result(self, value):
@@ -117,7 +134,9 @@ class _Branch:
         return value if self.graph.orders_state else self.graph.capture(value)
 
     def define(self, captured):
-        inputs = [self.graph.captures[t] if t in self.graph.captures else add_placeholder(self.graph, t) for t in captured]
+        inputs = [
+            self.graph.captures[t] if t in self.graph.captures else add_placeholder(self.graph, t) for t in captured
+        ]
         return define(self.graph.body(inputs, self.outputs), self.name, self.graph.outer_graph)
 
 
@@ -155,7 +174,9 @@ def _branches_grad(op, *grads):
     for body, backward in zip(bodies, backwards):
         with backward.graph.as_default():
             backward.results = [
-                array.identity(zeros_for(x) if g is None else g) for x, g, want in zip(body.inputs, backward.results, wanted) if want
+                array.identity(zeros_for(x) if g is None else g)
+                for x, g, want in zip(body.inputs, backward.results, wanted)
+                if want
             ]
     outside = _kept(op, branches, bodies, backwards, graph)
     values = list(dict.fromkeys(t for held in outside for t in held))
@@ -166,21 +187,39 @@ def _branches_grad(op, *grads):
         back.controls = order_stateful_ops(back)
         functions.append(define(back.body(inputs, backward.results), unique_name(back.name), graph, op.graph))
     shapes = _common_shapes([b.results for b in backwards])
-    made = _build(op.inputs[0], [g for g in grads if g is not None] + values, functions, backwards[0].results, shapes, op.type == "Case")
+    made = _build(
+        op.inputs[0],
+        [g for g in grads if g is not None] + values,
+        functions,
+        backwards[0].results,
+        shapes,
+        op.type == "Case",
+    )
     outputs = iter([array.identity(t) for t in made.outputs])
     return [None] + [next(outputs) if want else None for want in wanted]
 
 
 def _kept(op, branches, bodies, backwards, graph):
-    """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output of the op."""
-    kept = [(mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in bodies[mine].inputs]
+    """For each branch {value outside: its placeholder in the backward body}. What a branch computes becomes an output
+    of the op.
+    """
+    kept = [
+        (mine, t) for mine, back in enumerate(backwards) for t in back.graph.captures if t not in bodies[mine].inputs
+    ]
     saved = {}
     if kept:
         calls = []
         for mine, (function, body) in enumerate(zip(branches, bodies)):
             with body.graph.as_default(), control_dependencies(None):
-                more = [t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept]
-            made = define(body._replace(outputs=[*body.outputs, *more]), unique_name(f"{function.name}_rewritten"), op.graph, graph)
+                more = [
+                    t if owner == mine else raw.FakeParam(dtype=t.dtype.base_dtype, shape=t.shape) for owner, t in kept
+                ]
+            made = define(
+                body._replace(outputs=[*body.outputs, *more]),
+                unique_name(f"{function.name}_rewritten"),
+                op.graph,
+                graph,
+            )
             calls.append(call_attr(made.name))
         named = {"branches": calls} if op.type == "Case" else {"then_branch": calls[0], "else_branch": calls[1]}
         tensors = [t for _, t in kept]
@@ -193,6 +232,9 @@ def _kept(op, branches, bodies, backwards, graph):
         )
         saved = dict(zip(tensors, outputs))
     return [
-        {op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[t]: inside for t, inside in back.graph.captures.items()}
+        {
+            op.inputs[1 + body.inputs.index(t)] if t in body.inputs else saved[t]: inside
+            for t, inside in back.graph.captures.items()
+        }
         for body, back in zip(bodies, backwards)
     ]

@@ -18,18 +18,31 @@ from everflow.framework.scopes import control_dependencies, get_default_graph, n
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.loops import check_invariant, iteration_limit
-from everflow.ops.functions.bodies import BodyGraph, add_placeholder, define, finished, grow, returned, stateful_ops, unique_name
+from everflow.ops.functions.bodies import (
+    BodyGraph,
+    add_placeholder,
+    define,
+    finished,
+    grow,
+    returned,
+    stateful_ops,
+    unique_name,
+)
 from everflow.ops.functions.gradients import Backward, given
 from everflow.ops.gradients.reverse import zeros_for
 from everflow.ops.tensor_arrays.flows import flow_of, with_flows_of
 
 
 def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, same_structure):
-    """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep. Gradients flow through it in any case."""
+    """The last loop variables as outputs of a `While`; `shapes(tensors)` gives the shapes they keep. Gradients flow
+    through it in any case.
+    """
     flat = nest.flatten(loop_vars, expand_composites=True)
     tensors = [convert_to_tensor(flow_of(x)) for x in flat]
     with name_scope(name, "while") as scope:
-        outputs = _draw_loop(cond, body, loop_vars, flat, tensors, shapes(tensors), parallel_iterations, scope, maximum_iterations)
+        outputs = _draw_loop(
+            cond, body, loop_vars, flat, tensors, shapes(tensors), parallel_iterations, scope, maximum_iterations
+        )
     final = nest.pack_sequence_as(loop_vars, with_flows_of(flat, outputs), expand_composites=True)
     return final if same_structure or len(outputs) != 1 else nest.flatten(final)[0]
 
@@ -37,7 +50,11 @@ def functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, ma
 def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterations, scope, maximum_iterations):
     """Draw condition and body, and the `While` that calls them; returns its outputs for the loop variables."""
     graph = get_default_graph()
-    limit = constant(-1, dtypes.int32, name="maximum_iterations") if maximum_iterations is None else iteration_limit(maximum_iterations)
+    limit = (
+        constant(-1, dtypes.int32, name="maximum_iterations")
+        if maximum_iterations is None
+        else iteration_limit(maximum_iterations)
+    )
     counter = constant(0, limit.dtype, name="loop_counter")
     started = [counter, limit, *tensors]
     flat_name = scope.replace("/", "_")
@@ -75,7 +92,9 @@ def _draw_loop(cond, body, loop_vars, flat, tensors, invariants, parallel_iterat
             results = [again.capture(t) for t in results]
         for start, shape, after in zip(tensors, invariants, results):
             if start.dtype.base_dtype != after.dtype.base_dtype:
-                raise TypeError(f"Loop var {start.name} enters the loop with type {start.dtype!r} and comes round with {after.dtype!r}")
+                raise TypeError(
+                    f"Loop var {start.name} enters the loop with type {start.dtype!r} and comes round with {after.dtype!r}"
+                )
             check_invariant(start, shape, after)
         outputs = [inputs[0] + 1, inputs[1], *results]
         if not again.orders_state:
@@ -120,8 +139,12 @@ class _LoopBackward(BodyGraph):
         self._invariant = {x for x, y in zip(body.inputs, body.outputs) if x is y}
         self._found = {}
         # How many iterations are done, the limit of the loop and how many there are to do.
-        self.counted = [self.add_input(t.dtype.base_dtype, "placeholder", []) for t in (body.inputs[0], body.inputs[1], body.inputs[0])]
-        # What comes in besides gradients, in the order in which it was asked for: (tensor of the forward body, what goes in, what goes out)
+        self.counted = [
+            self.add_input(t.dtype.base_dtype, "placeholder", [])
+            for t in (body.inputs[0], body.inputs[1], body.inputs[0])
+        ]
+        # What comes in besides gradients, in the order in which it was asked for: (tensor of the forward body, what
+        # goes in, what goes out)
         self.carried = []
         # Tensors of the forward body that come from lists.
         self.lists = []
@@ -136,7 +159,9 @@ class _LoopBackward(BodyGraph):
                 self.carried.append((tensor, stand_in, stand_in))
             return stand_in
         if tensor not in self._found:
-            self._found[tensor] = self._constant(tensor.op) if tensor.op.type == "Const" else self._popped(tensor, consumer)
+            self._found[tensor] = (
+                self._constant(tensor.op) if tensor.op.type == "Const" else self._popped(tensor, consumer)
+            )
         return self._found[tensor]
 
     def _constant(self, op):
@@ -145,7 +170,9 @@ class _LoopBackward(BodyGraph):
     def _popped(self, tensor, consumer):
         held = self._placeholder(dtypes.variant, self._capture_name(tensor, consumer), [])
         with self.as_default(), self.control_dependencies(None):
-            rest, value = raw.TensorListPopBack(input_handle=held, element_shape=-1, element_dtype=tensor.dtype.base_dtype)
+            rest, value = raw.TensorListPopBack(
+                input_handle=held, element_shape=-1, element_dtype=tensor.dtype.base_dtype
+            )
         value.set_shape(tensor.shape)
         value._handle_data = tensor._handle_data
         self.lists.append(tensor)

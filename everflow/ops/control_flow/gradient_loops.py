@@ -174,7 +174,9 @@ class GradLoopState:
             self._grad_index = add_backward_counter(self.grad_context, real_count, outer_grad_state)
 
     def settle_exits(self, pending_count, to_ops):
-        """Count off the exits that no gradient comes to; those of them that nobody asked for, once all exits are accounted for."""
+        """Count off the exits that no gradient comes to; those of them that nobody asked for, once all exits are
+        accounted for.
+        """
         silent = [tensor for tensor in self.forward_loop_exits if pending_count[tensor.op] == 0]
         self.pending_exits_count -= len(silent)
         self.unused_exits += [tensor for tensor in silent if tensor.op not in to_ops]
@@ -183,7 +185,12 @@ class GradLoopState:
     def _new_context(self):
         forward = self.forward_context
         return WhileContext(
-            forward.maximum_iterations, forward.parallel_iterations, forward.back_prop, forward.swap_memory, forward.name, grad_state=self
+            forward.maximum_iterations,
+            forward.parallel_iterations,
+            forward.back_prop,
+            forward.swap_memory,
+            forward.name,
+            grad_state=self,
         )
 
     @property
@@ -349,7 +356,9 @@ class GradLoopState:
         context.Exit()
         with _Within(context.outer_context):
             if values.shape.is_fully_defined():
-                first_values = constant(0, values.dtype, shape=TensorShape([1] + values.shape.as_list()[1:]), name="b_acc")
+                first_values = constant(
+                    0, values.dtype, shape=TensorShape([1] + values.shape.as_list()[1:]), name="b_acc"
+                )
             else:
                 shape = array.concat([[1], raw.Shape(input=op.inputs[0])[1:]], 0)
                 first_values = array.zeros(shape, dtype=values.dtype)
@@ -358,7 +367,9 @@ class GradLoopState:
                 if dense_shape.shape.is_fully_defined():
                     starts.append(constant(0, dense_shape.dtype, shape=dense_shape.shape))
                 else:
-                    starts.append(array.zeros_like(raw.Shape(input=op.inputs[0], out_type=dense_shape.dtype), optimize=False))
+                    starts.append(
+                        array.zeros_like(raw.Shape(input=op.inputs[0], out_type=dense_shape.dtype), optimize=False)
+                    )
         context.Enter()
         for start in starts:
             context.AddName(start.name)
@@ -378,7 +389,9 @@ class GradLoopState:
         exits = [exit_op(switched[0], name="b_acc") for switched in switches]
         context.loop_exits.extend(exits)
         context.ExitResult(exits)
-        return IndexedSlices(indices=exits[0], values=exits[1], dense_shape=exits[2] if dense_shape is not None else None)
+        return IndexedSlices(
+            indices=exits[0], values=exits[1], dense_shape=exits[2] if dense_shape is not None else None
+        )
 
 
 def _constant_enter_of(tensor):
@@ -487,7 +500,9 @@ class ControlFlowState:
         return array.zeros(state.AddBackpropAccumulatedValue(history, shape, dead_branch), value.dtype)
 
     def PostProcessing(self):
-        """Close backward loops of variables whose next value doesn't depend on the last: their gradient goes on as zero."""
+        """Close backward loops of variables whose next value doesn't depend on the last: their gradient goes on as
+        zero.
+        """
         for state in self._states.values():
             for merged in state.switch_map.values():
                 start = merged.op.inputs[0]

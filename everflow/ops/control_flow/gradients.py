@@ -81,7 +81,9 @@ def _exit_grad(op, grad):
     if not context.back_prop:
         return None
     if op._control_flow_context.grad_state is not None:
-        raise TypeError(f"The loop of {op.name!r} is itself a gradient: second-order gradient for while loops is not there")
+        raise TypeError(
+            f"The loop of {op.name!r} is itself a gradient: second-order gradient for while loops is not there"
+        )
     if not isinstance(grad, Tensor):
         raise TypeError(f"The gradient of {op.name!r}, a loop's result, must be dense, not {type(grad).__name__}")
     context.AddName(grad.name)

@@ -58,7 +58,9 @@ def with_dependencies(dependencies, output_tensor, name=None):
             output_tensor = convert_to_tensor_or_indexed_slices(output_tensor)
             if isinstance(output_tensor, Tensor):
                 return _identity(output_tensor, name)
-            return IndexedSlices(_identity(output_tensor.values, name), output_tensor.indices, output_tensor.dense_shape)
+            return IndexedSlices(
+                _identity(output_tensor.values, name), output_tensor.indices, output_tensor.dense_shape
+            )
 
 
 def _identity(tensor, name):

@@ -8,7 +8,13 @@ from everflow.framework import nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_composite
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, control_dependencies, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    control_dependencies,
+    executing_eagerly,
+    get_default_graph,
+    name_scope,
+)
 from everflow.framework.shapes import TensorShape
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import WhileContext, is_loop_constant_enter, switch_ref_or_tensor
@@ -37,7 +43,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         if shape_invariants is not None:
             nest.assert_same_structure(loop_vars, shape_invariants, expand_composites=False)
         shapes = functools.partial(_flat_invariants, _kept_shapes(loop_vars, shape_invariants))
-        return functional_loop(cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, return_same_structure)
+        return functional_loop(
+            cond, body, loop_vars, shapes, parallel_iterations, name, maximum_iterations, return_same_structure
+        )
     with name_scope(name, "while", loop_vars):
         if not loop_vars:
             raise ValueError("No loop variables provided")
@@ -48,7 +56,9 @@ def while_loop(cond, body, loop_vars, shape_invariants=None, parallel_iterations
         if maximum_iterations is not None:
             alone = len(loop_vars) == 1 and not return_same_structure
             given = loop_vars
-            cond, body, loop_vars = _counted(cond, body, loop_vars[0] if alone else loop_vars, maximum_iterations, alone)
+            cond, body, loop_vars = _counted(
+                cond, body, loop_vars[0] if alone else loop_vars, maximum_iterations, alone
+            )
             if shape_invariants is not None:
                 nest.assert_same_structure(given, shape_invariants, expand_composites=False)
                 shape_invariants = (TensorShape([]), shape_invariants[0] if alone else shape_invariants)
@@ -117,7 +127,9 @@ def build_loop(context, pred, body, loop_vars, shape_invariants=None, return_sam
 
 
 def _kept_shapes(loop_vars, shape_invariants):
-    """(number of tensors, the shapes they keep) of each loop variable; None where the caller leaves that to the tensor itself."""
+    """(number of tensors, the shapes they keep) of each loop variable; None where the caller leaves that to the tensor
+    itself.
+    """
     values = nest.flatten(loop_vars)
     given = [None] * len(values) if shape_invariants is None else _flatten_shapes(shape_invariants)
     kept = []
@@ -182,7 +194,9 @@ def _build(context, pred, body, loop_vars, flat, tensors, shapes):
     nest.assert_same_structure(list(packed), list(body_result), expand_composites=True)
     results = [convert_to_tensor_or_composite(flow_of(x)) for x in nest.flatten(body_result, expand_composites=True)]
     if len(merges) != len(results):
-        raise ValueError(f"body must return a value for each of the {len(merges)} loop variables, but returns {len(results)}")
+        raise ValueError(
+            f"body must return a value for each of the {len(merges)} loop variables, but returns {len(results)}"
+        )
     nexts = [add_back_edge(m, v) for m, v in zip(merges, results)]
     exits = [raw.RefExit(data=t[0]) if t[0].dtype._is_ref_dtype else raw.Exit(data=t[0]) for t in switches]
     context._loop_exits = exits
@@ -234,7 +248,9 @@ def _set_invariants(values, enters, shapes):
         raise ValueError(f"The number of shapes ({len(shapes)}) does not match that of loop variables ({len(enters)})")
     for value, enter, shape in zip(values, enters, shapes):
         if not _fits_in(value.shape, shape):
-            raise ValueError(f"{value.name} starts with shape {value.shape}, which its shape invariant {shape} doesn't allow")
+            raise ValueError(
+                f"{value.name} starts with shape {value.shape}, which its shape invariant {shape} doesn't allow"
+            )
         enter.set_shape(shape)
 
 

@@ -46,7 +46,9 @@ def _stacked(arrays, tensors):
     return results
 
 
-def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None):
+def map_fn(
+    fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap_memory=False, infer_shape=True, name=None
+):
     """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension.
 
     >>> squares = tf.map_fn(lambda x: x * x, tf.constant([1, 2, 3]))
@@ -90,9 +92,18 @@ def map_fn(fn, elems, dtype=None, parallel_iterations=None, back_prop=True, swap
 
 
 def scan(
-    fn, elems, initializer=None, parallel_iterations=10, back_prop=True, swap_memory=False, infer_shape=True, reverse=False, name=None
+    fn,
+    elems,
+    initializer=None,
+    parallel_iterations=10,
+    back_prop=True,
+    swap_memory=False,
+    infer_shape=True,
+    reverse=False,
+    name=None,
 ):
-    """All values of `a = fn(a, element)`, going along the first dimension of `elems`; without an initializer from the first element.
+    """All values of `a = fn(a, element)`, going along the first dimension of `elems`; without an initializer from the
+    first element.
 
     >>> sums = tf.scan(lambda a, x: a + x, tf.constant([1, 2, 3]))
     """
@@ -103,14 +114,23 @@ def scan(
     with name_scope(name, "scan", flat), _cached_variables():
         flat = [convert_to_tensor(e, name="elem") for e in flat]
         count = _length(flat[0])
-        arrays = [TensorArray(t.dtype, size=count, dynamic_size=False, element_shape=t.shape[1:], infer_shape=True) for t in flat]
+        arrays = [
+            TensorArray(t.dtype, size=count, dynamic_size=False, element_shape=t.shape[1:], infer_shape=True)
+            for t in flat
+        ]
         arrays = [a.unstack(t) for a, t in zip(arrays, flat)]
         if initializer is None:
             values, done = [a.read(count - 1 if reverse else 0) for a in arrays], 1
         else:
             values, done = [convert_to_tensor(v) for v in nest.flatten(initializer)], 0
         results = [
-            TensorArray(v.dtype, size=count, element_shape=v.shape if infer_shape else None, dynamic_size=False, infer_shape=infer_shape)
+            TensorArray(
+                v.dtype,
+                size=count,
+                element_shape=v.shape if infer_shape else None,
+                dynamic_size=False,
+                infer_shape=infer_shape,
+            )
             for v in values
         ]
         if initializer is None:

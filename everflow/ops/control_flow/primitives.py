@@ -49,7 +49,11 @@ def merge(inputs, name=None):
 def next_iteration(data, name=None):
     """Hand a value to the next iteration of the loop."""
     data = convert_to_tensor(data) if not hasattr(data, "op") else data
-    return raw.RefNextIteration(data=data, name=name) if data.dtype._is_ref_dtype else raw.NextIteration(data=data, name=name)
+    return (
+        raw.RefNextIteration(data=data, name=name)
+        if data.dtype._is_ref_dtype
+        else raw.NextIteration(data=data, name=name)
+    )
 
 
 def exit(data, name=None):

@@ -33,7 +33,8 @@ class BodyGraph(FuncGraph):
 
     # Branches and loops in it are functional ops.
     draws_functions = True
-    # Its ops with state run in the order in which they were made, and in any case. Branches in plain graphs leave that to the program.
+    # Its ops with state run in the order in which they were made, and in any case. Branches in plain graphs leave that
+    # to the program.
     orders_state = True
 
     def __init__(self, name, outer_graph):
@@ -59,7 +60,13 @@ class BodyGraph(FuncGraph):
             return "unknown"
         if not consumer:
             return tensor.op.name
-        inside = consumer[:-1] if consumer.endswith("/") else f"{self._name_stack}/{consumer}" if self._name_stack else consumer
+        inside = (
+            consumer[:-1]
+            if consumer.endswith("/")
+            else f"{self._name_stack}/{consumer}"
+            if self._name_stack
+            else consumer
+        )
         return f"{inside}/{tensor.op.name}"
 
     def _placeholder(self, dtype, name, shape=None):
@@ -80,7 +87,8 @@ def stateful_ops(graph):
 
 
 def order_stateful_ops(graph):
-    """Let ops that use the same resource run in the order in which they were made, and so those whose state nobody sees.
+    """Let ops that use the same resource run in the order in which they were made, and so those whose state nobody
+    sees.
 
     Returns those that have to run.
     """

@@ -1,4 +1,6 @@
-"""`If`, `While`, `For` and calls of functions as ops: what `tf.cond` and `tf.while_loop` draw, for those who have the functions already."""
+"""`If`, `While`, `For` and calls of functions as ops: what `tf.cond` and `tf.while_loop` draw, for those who have the
+functions already.
+"""
 
 from __future__ import annotations
 
@@ -22,14 +24,25 @@ def _result_types(function):
 
 
 def If(cond, inputs, then_branch, else_branch, name=None):
-    """What `then_branch(*inputs)` gives where `cond` is true (or not zero, or not empty), else what `else_branch(*inputs)` gives; as a list."""
+    """What `then_branch(*inputs)` gives where `cond` is true (or not zero, or not empty), else what
+    `else_branch(*inputs)` gives; as a list.
+    """
     _known(then_branch, else_branch)
     inputs = [*inputs, *then_branch.captured_inputs]
-    return raw.If(cond=cond, input=inputs, Tout=_result_types(then_branch), then_branch=then_branch, else_branch=else_branch, name=name)
+    return raw.If(
+        cond=cond,
+        input=inputs,
+        Tout=_result_types(then_branch),
+        then_branch=then_branch,
+        else_branch=else_branch,
+        name=name,
+    )
 
 
 def While(input_, cond, body, name=None, hostmem=None):
-    """`input_ = body(*input_)` as long as `cond(*input_)` holds; returns the last values as a list. `hostmem` are inputs that stay on the host."""
+    """`input_ = body(*input_)` as long as `cond(*input_)` holds; returns the last values as a list. `hostmem` are
+    inputs that stay on the host.
+    """
     _known(cond, body)
     if body.captured_inputs or cond.captured_inputs:
         raise ValueError("While takes functions that use nothing of the graph around: pass it in input_")

@@ -44,7 +44,9 @@ class Defun:
         if takes_any:
             names += [f"arg{i}" for i in range(len(names), len(self._input_types))]
         if self._input_types and len(names) != len(self._input_types):
-            raise ValueError(f"The function has {len(names)} arguments, but {len(self._input_types)} input types were given")
+            raise ValueError(
+                f"The function has {len(names)} arguments, but {len(self._input_types)} input types were given"
+            )
         if not self._input_types and names:
             return _OverloadedFunction(func, names, self._options())
         return DefinedFunction(func, names, self._input_types, **self._options())
@@ -102,7 +104,11 @@ class DefinedFunction:
     def stateful_ops(self):
         """(name, type) of the ops in the body that have state."""
         self._function()
-        return [(op.name, op.type) for op in self._body.get_operations() if op.definition.is_stateful and op.type != "Placeholder"]
+        return [
+            (op.name, op.type)
+            for op in self._body.get_operations()
+            if op.definition.is_stateful and op.type != "Placeholder"
+        ]
 
     def _function(self) -> GraphFunction:
         if self._made is None:
@@ -122,7 +128,10 @@ class DefinedFunction:
                     variable = getter(*args, **kwargs)
                 return variable.value() if self._reads_outside and is_resource_variable(variable) else variable
 
-        with body.as_default(), variable_scope(get_variable_scope(), custom_getter=variable_outside, auxiliary_name_scope=False):
+        with (
+            body.as_default(),
+            variable_scope(get_variable_scope(), custom_getter=variable_outside, auxiliary_name_scope=False),
+        ):
             arguments = [body.add_input(t.base_dtype, n) for t, n in zip(self._input_types, self._argnames)]
             outputs = self._func(*arguments)
             outputs = [] if outputs is None else list(outputs) if isinstance(outputs, (list, tuple)) else [outputs]
@@ -131,9 +140,13 @@ class DefinedFunction:
             outputs = [body.capture(convert_to_tensor(o)) if not isinstance(o, Operation) else o for o in outputs]
             outputs = [o for o in outputs if isinstance(o, Tensor)]
         if self._out_names and len(self._out_names) != len(outputs):
-            raise errors.InvalidArgumentError(None, None, f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}")
+            raise errors.InvalidArgumentError(
+                None, None, f"Expected number of out_names: {len(outputs)}, received: {len(self._out_names)}"
+            )
         if self._out_names and len(set(self._out_names)) < len(self._out_names):
-            raise errors.InvalidArgumentError(None, None, f"Cannot have duplicate output names: {', '.join(self._out_names)}")
+            raise errors.InvalidArgumentError(
+                None, None, f"Cannot have duplicate output names: {', '.join(self._out_names)}"
+            )
         captured = [] if self._capture_by_value else list(body.captures.values())
         definition = to_function_def(body, "", arguments + captured, outputs, self._out_names)
         definition.attr["_disable_call_shape_inference"].b = True
@@ -240,7 +253,13 @@ def call(graph, function, tensors, name=None, shape_func=None, attrs=None):
     attrs = dict(attrs or {})
     if "_disable_call_shape_inference" in function.definition.attr:
         attrs["_disable_call_shape_inference"] = function.definition.attr["_disable_call_shape_inference"].b
-    op = graph.add_op(function.op_definition, tensors, [arg.type for arg in function.op_definition.outputs], attrs, name or function.name)
+    op = graph.add_op(
+        function.op_definition,
+        tensors,
+        [arg.type for arg in function.op_definition.outputs],
+        attrs,
+        name or function.name,
+    )
     if shape_func is not None:
         for tensor, shape in zip(op.outputs, shape_func(op)):
             tensor.set_shape(shape)

@@ -27,12 +27,18 @@ class Backward:
         graph._functions.update(body.graph._functions)
         graph.gradient_source = _gradient_source()
         with room_for_a_body(), graph.as_default():
-            pairs = [(y, graph.add_input(g.dtype, "placeholder", g.shape)) for y, g in zip(body.outputs, grads) if g is not None]
+            pairs = [
+                (y, graph.add_input(g.dtype, "placeholder", g.shape))
+                for y, g in zip(body.outputs, grads)
+                if g is not None
+            ]
             xs = [x for x in body.inputs if is_trainable(x)]
             found = gradients([y for y, _ in pairs], xs, [g for _, g in pairs]) if pairs and xs else [None] * len(xs)
             by_input = dict(zip(xs, found))
             # For each input of the body: the gradient as a tensor of `graph`, or None.
-            self.results = [None if by_input.get(x) is None else graph.capture(convert_to_tensor(by_input[x])) for x in body.inputs]
+            self.results = [
+                None if by_input.get(x) is None else graph.capture(convert_to_tensor(by_input[x])) for x in body.inputs
+            ]
 
 
 def _gradient_source():
@@ -54,11 +60,15 @@ def given(op, grads):
 @gradient("PartitionedCall", "StatefulPartitionedCall")
 def _call_grad(op, *grads):
     if op.graph.executes:
-        raise LookupError("A function called through its raw op has no gradient when executing eagerly; call the tf.function itself.")
+        raise LookupError(
+            "A function called through its raw op has no gradient when executing eagerly; call the tf.function itself."
+        )
     graph = get_default_graph()
     function = op.graph._get_function(op.attrs["f"].name)
     grads = given(op, grads)
-    if _multiplies(function, op.graph) and not any(t.dtype.base_dtype.name in ("resource", "variant") for t in op.inputs):
+    if _multiplies(function, op.graph) and not any(
+        t.dtype.base_dtype.name in ("resource", "variant") for t in op.inputs
+    ):
         return _grad_by_inputs(op, function, grads)
     body = function.body()
     base = function.name.removeprefix("__inference_").removeprefix("__forward_").rpartition("_")[0] or function.name
@@ -78,14 +88,19 @@ def _call_grad(op, *grads):
 
 
 def _grad_by_inputs(op, function, grads):
-    """The gradient as a function of the inputs, which computes anew what it needs; nothing is kept, so nothing multiplies."""
+    """The gradient as a function of the inputs, which computes anew what it needs; nothing is kept, so nothing
+    multiplies.
+    """
     flowing = [array.zeros_like(y) if g is None else g for y, g in zip(op.outputs, grads)]
-    found = raw.SymbolicGradient(input=[*op.inputs, *flowing], Tout=[t.dtype.base_dtype for t in op.inputs], f=call_attr(function.name))
+    found = raw.SymbolicGradient(
+        input=[*op.inputs, *flowing], Tout=[t.dtype.base_dtype for t in op.inputs], f=call_attr(function.name)
+    )
     return [g if is_trainable(x) else None for x, g in zip(op.inputs, found)]
 
 
 def _multiplies(function, graph) -> bool:
-    """Whether a function calls others that call others, each more than once: what each of these calls keeps would be outputs of it, and
+    """Whether a function calls others that call others, each more than once: what each of these calls keeps would be
+    outputs of it, and
     there are many more of them than there are nodes."""
     expanded: dict[str, int | None] = {}  # name → calls that a call of it leads to; None while those inside are counted
     stack = [function.name]
@@ -157,7 +172,9 @@ def _call_node(function, values, like, name=None):
 
 
 def _result_shapes(function, values, like):
-    """The shapes of a call's results. Where more is known of the arguments than when the body was drawn, it is drawn once more with that."""
+    """The shapes of a call's results. Where more is known of the arguments than when the body was drawn, it is drawn
+    once more with that.
+    """
     body = function.body()
     if all(_adds_nothing(value.shape, argument.shape) for value, argument in zip(values, body.inputs)):
         return [result.shape for result in like]
@@ -167,7 +184,9 @@ def _result_shapes(function, values, like):
 
 
 def _adds_nothing(shape, known):
-    return shape.rank is None or (known.rank is not None and all(a is None or b is not None for a, b in zip(shape.sizes, known.sizes)))
+    return shape.rank is None or (
+        known.rank is not None and all(a is None or b is not None for a, b in zip(shape.sizes, known.sizes))
+    )
 
 
 def _call_eagerly(function, values):
@@ -188,7 +207,9 @@ def _run(function, values):
     build = raw.StatefulPartitionedCall if function.op_definition.is_stateful else raw.PartitionedCall
     function.add_to_graph(get_default_graph())
     types = [t.dtype.base_dtype for t in function.body().outputs]
-    found = build(args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG, executor_type=_executor_type.get())
+    found = build(
+        args=values, Tout=types, f=call_attr(function.name), config_proto=_CONFIG, executor_type=_executor_type.get()
+    )
     for tensor, like in zip(found, function.body().outputs):
         tensor._handle_data = like._handle_data
     return list(found)
@@ -201,7 +222,11 @@ class _EagerDerivative:
         self._function, self._as_one = function, None
         body = function.body()
         self.count = len(body.outputs)
-        with body.graph.outer_graph.as_default() if body.graph.outer_graph is not None else get_default_graph().as_default():
+        with (
+            body.graph.outer_graph.as_default()
+            if body.graph.outer_graph is not None
+            else get_default_graph().as_default()
+        ):
             flowing = [y if is_trainable(y) else None for y in body.outputs]
             backward = Backward(body, flowing, f"__backward_{function.name}")
             kept = list(backward.graph.captures)
@@ -211,7 +236,9 @@ class _EagerDerivative:
         self._reached = [g is not None for g in backward.results]
         self.forward = define(body._replace(outputs=[*body.outputs, *kept]), unique_name(f"__forward_{function.name}"))
         inputs = [*backward.graph.inputs, *backward.graph.captures.values()]
-        self._backward = define(backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}"))
+        self._backward = define(
+            backward.graph.body(inputs, results), unique_name(f"__inference___backward_{function.name}")
+        )
 
     def gradients(self, inputs, results, saved, grads):
         values = [
@@ -228,7 +255,9 @@ class _EagerDerivative:
         return [next(found) if reached else None for reached in self._reached]
 
     def _whole(self):
-        """The gradients as one function of inputs and output gradients: what is differentiated where a derivative of these is wanted."""
+        """The gradients as one function of inputs and output gradients: what is differentiated where a derivative of
+        these is wanted.
+        """
         if self._as_one is None:
             body = self._function.body()
             graph = BodyGraph(f"__gradient_{self._function.name}", get_default_graph())
@@ -236,7 +265,9 @@ class _EagerDerivative:
                 xs = [graph.add_input(x.dtype, "x", x.shape) for x in body.inputs]
                 for x, like in zip(xs, body.inputs):
                     x._handle_data = like._handle_data
-                grads = [graph.add_input(y.dtype, "grad", y.shape) for y, flows in zip(body.outputs, self._flowing) if flows]
+                grads = [
+                    graph.add_input(y.dtype, "grad", y.shape) for y, flows in zip(body.outputs, self._flowing) if flows
+                ]
                 self._function.add_to_graph(graph)
                 ys = [y for y, flows in zip(_call_node(self._function, xs, body.outputs), self._flowing) if flows]
                 wanted = [x for x, reached in zip(xs, self._reached) if reached]

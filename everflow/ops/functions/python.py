@@ -1,9 +1,10 @@
 """`tf.py_func`: Python functions as ops.
 
-The function itself can't be in a graph; a token is, by which this process finds the function when the op runs. It is of this process
-only (a secret among the node's debug information says so), so a function belongs to the graph that it was made for and to copies of that
-graph: what `as_graph_def` of it gave, imported in this process while the graph is alive. A GraphDef from anywhere else, a file of another process as well, calls nothing here; in TensorFlow any graph can call any
-function, by its number.
+The function itself can't be in a graph; a token is, by which this process finds the function when the op runs. It is of
+this process only (a secret among the node's debug information says so), so a function belongs to the graph that it was
+made for and to copies of that graph: what `as_graph_def` of it gave, imported in this process while the graph is alive.
+A GraphDef from anywhere else, a file of another process as well, calls nothing here; in TensorFlow any graph can call
+any function, by its number.
 """
 
 from __future__ import annotations
@@ -45,7 +46,9 @@ def registered(token: str | bytes) -> PyFunction:
     found = find(token.key if isinstance(token, Owned) else token)
     if found is None:
         raise errors.NotFoundError(
-            None, None, f"The Python function of token {token!r} is not in this process; a graph from a file can't call it"
+            None,
+            None,
+            f"The Python function of token {token!r} is not in this process; a graph from a file can't call it",
         )
     return found
 

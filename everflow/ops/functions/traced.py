@@ -1,4 +1,6 @@
-"""`tf.function`: a Python function traced into a function of the graph, once for each kind of arguments it is called with."""
+"""`tf.function`: a Python function traced into a function of the graph, once for each kind of arguments it is called
+with.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +43,22 @@ def function(
     ... def mean(x, y):
     ...     return (x + y) / 2.0
     """
-    return _decorated(Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+    return _decorated(
+        Function, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+    )
 
 
-def defun(func=None, input_signature=None, autograph=True, experimental_autograph_options=None, experimental_relax_shapes=False):
+def defun(
+    func=None,
+    input_signature=None,
+    autograph=True,
+    experimental_autograph_options=None,
+    experimental_relax_shapes=False,
+):
     """The older form of `function`: every trace may make variables."""
-    return _decorated(UnliftedFunction, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes)
+    return _decorated(
+        UnliftedFunction, func, input_signature, autograph, experimental_autograph_options, experimental_relax_shapes
+    )
 
 
 def _decorated(kind, func, input_signature, autograph, autograph_options, relax_shapes):
@@ -55,7 +67,9 @@ def _decorated(kind, func, input_signature, autograph, autograph_options, relax_
 
     def decorate(inner):
         made = kind(inner, input_signature, autograph, autograph_options, relax_shapes)
-        functools.update_wrapper(made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=())
+        functools.update_wrapper(
+            made, inner, assigned=[a for a in functools.WRAPPER_ASSIGNMENTS if hasattr(inner, a)], updated=()
+        )
         return made
 
     return decorate if func is None else decorate(func)
@@ -66,14 +80,18 @@ _as_python = [False]
 
 
 def run_functions_eagerly(run_eagerly):
-    """Have calls of `tf.function`s run their Python line by line, untraced, so that a debugger can follow; or no longer."""
+    """Have calls of `tf.function`s run their Python line by line, untraced, so that a debugger can follow; or no
+    longer.
+    """
     _as_python[0] = bool(run_eagerly)
 
 
 class Function:
     """What `tf.function` makes: call it, or ask for one of its traces with `get_concrete_function`."""
 
-    def __init__(self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False):
+    def __init__(
+        self, python_function, input_signature=None, autograph=True, autograph_options=None, relax_shapes=False
+    ):
         self._python_function = python_function
         self._input_signature = None if input_signature is None else tuple(input_signature)
         self._autograph = autograph
@@ -95,7 +113,9 @@ class Function:
     def _check_signature(self):
         if self._input_signature is None:
             return
-        positional = [p for p in self._signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        positional = [
+            p for p in self._signature.parameters.values() if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)
+        ]
         takes_any = any(p.kind is p.VAR_POSITIONAL for p in self._signature.parameters.values())
         if len(self._input_signature) > len(positional) and not takes_any:
             raise TypeError(
@@ -121,7 +141,9 @@ class Function:
                 return python_function(reference(), *args, **kwargs)
 
             method.__signature__ = self._signature.replace(parameters=list(self._signature.parameters.values())[1:])
-            bound = type(self)(method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes)
+            bound = type(self)(
+                method, self._input_signature, self._autograph, self._autograph_options, self._relax_shapes
+            )
             bound._converted_from = (python_function, reference)
             self._bound[instance] = bound
         return self._bound[instance]
@@ -168,7 +190,9 @@ class Function:
         try:
             values = nest.flatten_up_to(self._input_signature, structure[0])
         except (TypeError, ValueError) as error:
-            raise ValueError(f"The arguments of {self._name!r} have another structure than its input_signature: {error}") from None
+            raise ValueError(
+                f"The arguments of {self._name!r} have another structure than its input_signature: {error}"
+            ) from None
         wanted = nest.flatten(self._input_signature)
 
         fitted = []
@@ -199,7 +223,9 @@ class Function:
         try:
             hash(value)
         except TypeError:
-            raise ValueError(f"An argument of the function can't be told apart from others, since it can't be hashed: {value!r}") from None
+            raise ValueError(
+                f"An argument of the function can't be told apart from others, since it can't be hashed: {value!r}"
+            ) from None
         return value
 
     # --- traces --------------------------------------------------------------------------------
@@ -225,17 +251,27 @@ class Function:
         return traces[kind]
 
     def _relaxed_trace(self, traces, flat, structure):
-        """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes only."""
+        """A trace that leaves sizes open in which calls differ; None where this one differs from no other in sizes
+        only.
+        """
         shapes = [value.shape if isinstance(value, (Tensor, TensorSpec)) else None for value in flat]
-        kinds = [kind if s is None else (*kind[:2], s.rank) for kind, s in zip(self._kind(flat, structure)[0], shapes, strict=True)]
+        kinds = [
+            kind if s is None else (*kind[:2], s.rank)
+            for kind, s in zip(self._kind(flat, structure)[0], shapes, strict=True)
+        ]
         key = ("relaxed", *kinds, _shape_of_structure(structure))
         if key not in traces:
             traces[key] = (shapes, None)
             return None
         before, trace = traces[key]
         if trace is None or not all(a is None or a.is_compatible_with(b) for a, b in zip(before, shapes, strict=True)):
-            wider = [None if a is None else a.most_specific_compatible_shape(b) for a, b in zip(before, shapes, strict=True)]
-            specs = [value if s is None else TensorSpec(s, value.dtype.base_dtype) for value, s in zip(flat, wider, strict=True)]
+            wider = [
+                None if a is None else a.most_specific_compatible_shape(b) for a, b in zip(before, shapes, strict=True)
+            ]
+            specs = [
+                value if s is None else TensorSpec(s, value.dtype.base_dtype)
+                for value, s in zip(flat, wider, strict=True)
+            ]
             trace = self._first_trace(specs, structure)
             traces[key] = (wider, trace)
         return trace
@@ -263,7 +299,12 @@ class Function:
             return created[-1]
 
         body = BodyGraph(self._name, get_default_graph())
-        with room_for_a_body(), tapes.stop_recording(), body.as_default(), body._variable_creator_scope(creator, priority=50):
+        with (
+            room_for_a_body(),
+            tapes.stop_recording(),
+            body.as_default(),
+            body._variable_creator_scope(creator, priority=50),
+        ):
             inside, given = [], []
             names = self._argument_names(structure)
             for value, spec, name in zip(flat, specs, names):
@@ -341,7 +382,9 @@ def lifted(tensor):
 
     def inputs_of(t):
         if t in arguments and t not in outer:
-            raise ValueError(f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}.")
+            raise ValueError(
+                f"The initial value of a variable made in a function can't depend on the function's argument {t.op.name}."
+            )
         return [] if t in outer else t.op.inputs
 
     made, copies = {}, {}
@@ -364,7 +407,9 @@ class ConcreteFunction:
         self.graph = graph
         self._arguments = (arguments, flat_arguments)
         flat = nest.flatten(result, expand_composites=True)
-        tensors = [graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)]
+        tensors = [
+            graph.capture(convert_to_tensor(flow_of(x))) for x in flat if x is not None and not isinstance(x, Operation)
+        ]
         outputs = returned(graph, tensors)
         held = iter(outputs)
         packed = [None if x is None or isinstance(x, Operation) else next(held) for x in flat]
@@ -375,7 +420,10 @@ class ConcreteFunction:
         self._captured = list(graph.captures)
         self._argument_names = argument_names
         self._function = define(
-            graph.body(graph.inputs, outputs), unique_name(f"__inference_{graph.name}"), graph.outer_graph, argument_names=argument_names
+            graph.body(graph.inputs, outputs),
+            unique_name(f"__inference_{graph.name}"),
+            graph.outer_graph,
+            argument_names=argument_names,
         )
 
     @property
@@ -410,16 +458,23 @@ class ConcreteFunction:
     def structured_input_signature(self):
         """(args, kwargs) with a TensorSpec for each tensor."""
         structure, flat = self._arguments
-        specs = [TensorSpec(x.shape, x.dtype.base_dtype, name=None) if isinstance(x, (Tensor, TensorSpec)) else x for x in flat]
+        specs = [
+            TensorSpec(x.shape, x.dtype.base_dtype, name=None) if isinstance(x, (Tensor, TensorSpec)) else x
+            for x in flat
+        ]
         return nest.pack_sequence_as(structure, specs, expand_composites=True)
 
     @property
     def output_shapes(self):
-        return nest.map_structure(lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True)
+        return nest.map_structure(
+            lambda t: None if t is None else t.shape, self.structured_outputs, expand_composites=True
+        )
 
     @property
     def output_dtypes(self):
-        return nest.map_structure(lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True)
+        return nest.map_structure(
+            lambda t: None if t is None else t.dtype, self.structured_outputs, expand_composites=True
+        )
 
     def add_to_graph(self, g=None):
         """Let a graph's nodes call this function."""
@@ -430,7 +485,9 @@ class ConcreteFunction:
         values = nest.flatten(args, expand_composites=True)
         for name in self._argument_names[len(values) :]:
             if name not in kwargs:
-                raise TypeError(f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}.")
+                raise TypeError(
+                    f"Expected argument names {self._argument_names[len(values) :]} but got values for {sorted(kwargs)}."
+                )
             values.append(kwargs.pop(name))
         if kwargs or len(values) != count:
             raise TypeError(f"Keyword arguments {sorted(kwargs)} unknown, or {len(values)} arguments for {count}.")
@@ -453,5 +510,7 @@ class ConcreteFunction:
             if all(x is None for x in nest.flatten(self.structured_outputs, expand_composites=True)):
                 return found if self.structured_outputs is None else self.structured_outputs
         held = iter(found)
-        flat = [None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)]
+        flat = [
+            None if x is None else next(held) for x in nest.flatten(self.structured_outputs, expand_composites=True)
+        ]
         return nest.pack_sequence_as(self.structured_outputs, flat, expand_composites=True)

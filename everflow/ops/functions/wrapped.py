@@ -1,4 +1,6 @@
-"""`tf.wrap_function`: a function written for graphs, as a function that keeps its variables and of which parts can be called."""
+"""`tf.wrap_function`: a function written for graphs, as a function that keeps its variables and of which parts can be
+called.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,9 @@ def wrap_function(fn, signature, name=None):
 
     With a function that imports a GraphDef, `prune` gives what is between some of its tensors.
     """
-    body = BodyGraph(name or getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda"), get_default_graph())
+    body = BodyGraph(
+        name or getattr(fn, "__name__", "wrapped_function").replace("<lambda>", "lambda"), get_default_graph()
+    )
     # A graph of its own, with no variables or scopes yet.
     body._collections = {}
 
@@ -56,9 +60,13 @@ class WrappedFunction(ConcreteFunction):
 
     def __call__(self, *args, **kwargs):
         if kwargs:
-            raise NotImplementedError(f"What wrap_function() gives takes its arguments by position; got {sorted(kwargs)}")
+            raise NotImplementedError(
+                f"What wrap_function() gives takes its arguments by position; got {sorted(kwargs)}"
+            )
         values = args if len(args) == len(self._argument_names) else nest.flatten(args, expand_composites=True)
-        return super().__call__(*[convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs, strict=False)])
+        return super().__call__(
+            *[convert_to_tensor(v, dtype=t.dtype) for v, t in zip(values, self.graph.inputs, strict=False)]
+        )
 
     def prune(self, feeds, fetches, name=None, input_signature=None):
         """The function from some tensors of the body to others; both are nests of tensors, ops and their names.
@@ -81,7 +89,9 @@ def pruned(graph, feeds, fetches, name=None, input_signature=None):
     # Bodies of traced functions note the variables they read; others do not.
     body.accessed = dict(getattr(graph, "accessed", {}))
     with body.as_default():
-        nodes = [_placeholder(text, t) for t, text in known.items()] + [_node(op, known) for op in _needed(wanted, known)]
+        nodes = [_placeholder(text, t) for t, text in known.items()] + [
+            _node(op, known) for op in _needed(wanted, known)
+        ]
         import_graph_def(GraphDef(node=nodes, library=graph.as_graph_def().library), name="")
         inside = {t: body.get_tensor_by_name(f"{text}:0") for t, text in known.items()}
         for t, stand_in in inside.items():
@@ -124,6 +134,8 @@ def _node(op, known):
     node = NodeDef()
     node.CopyFrom(op.node_def)
     del node.input[:]
-    node.input.extend(known.get(t) or (f"{t.op.name}:{t.value_index}" if t.value_index else t.op.name) for t in op.inputs)
+    node.input.extend(
+        known.get(t) or (f"{t.op.name}:{t.value_index}" if t.value_index else t.op.name) for t in op.inputs
+    )
     node.input.extend(f"^{c.name}" for c in op.control_inputs if not any(t in known for t in c.outputs))
     return node

@@ -20,9 +20,11 @@ _used_numbers: set[int] = set()
 
 
 def custom_gradient(f):
-    """Decorator for `f(*args)` that returns `(result, grad_fn)`; `grad_fn(*result_grads)` gives the gradients of the args.
+    """Decorator for `f(*args)` that returns `(result, grad_fn)`; `grad_fn(*result_grads)` gives the gradients of the
+    args.
 
-    A function that uses variables takes `variables=` in `grad_fn`, and gives their gradients as a second, list-valued result.
+    A function that uses variables takes `variables=` in `grad_fn`, and gives their gradients as a second, list-valued
+    result.
 
     >>> @tf.custom_gradient
     ... def log1pexp(x):
@@ -35,7 +37,9 @@ def custom_gradient(f):
         if executing_eagerly():
             return _apply_eagerly(f, args, kwargs)
         if kwargs:
-            raise ValueError(f"In a graph, a function with a custom gradient takes no keyword arguments; got {sorted(kwargs)}")
+            raise ValueError(
+                f"In a graph, a function with a custom gradient takes no keyword arguments; got {sorted(kwargs)}"
+            )
         return _apply(f, args)
 
     return decorated
@@ -55,8 +59,12 @@ def _apply(f, args):
     takes_variables = _takes_variables(grad_fn)
     if takes_variables and not variables:
         if not get_variable_scope().use_resource:
-            raise TypeError("grad_fn takes `variables`; @custom_gradient sees those made under a variable_scope with use_resource=True")
-        logging.warn("The grad_fn of a @custom_gradient takes `variables`, but the function itself used no ResourceVariable.")
+            raise TypeError(
+                "grad_fn takes `variables`; @custom_gradient sees those made under a variable_scope with use_resource=True"
+            )
+        logging.warn(
+            "The grad_fn of a @custom_gradient takes `variables`, but the function itself used no ResourceVariable."
+        )
     if variables:
         if not takes_variables:
             raise _no_place_for(variables)
@@ -69,7 +77,9 @@ def _apply(f, args):
         if variables:
             input_grads, variable_grads = grad_fn(*result_grads[:count], variables=variables)
             if len(variable_grads) != len(variables):
-                raise ValueError(f"grad_fn must give a gradient for each of {len(variables)} variables, but gave {len(variable_grads)}")
+                raise ValueError(
+                    f"grad_fn must give a gradient for each of {len(variables)} variables, but gave {len(variable_grads)}"
+                )
         else:
             input_grads, variable_grads = grad_fn(*result_grads[:count]), []
         # The results are inputs of the IdentityN as well: what they need comes by way of the args.
@@ -84,7 +94,9 @@ def _apply(f, args):
 
 def _no_place_for(variables):
     """What is said where a function uses variables that its `grad_fn` doesn't ask for."""
-    return TypeError(f"The function uses variables, {[v.name for v in variables]}: its grad_fn must take a keyword argument 'variables'")
+    return TypeError(
+        f"The function uses variables, {[v.name for v in variables]}: its grad_fn must take a keyword argument 'variables'"
+    )
 
 
 def _apply_eagerly(f, args, kwargs):

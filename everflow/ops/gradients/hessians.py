@@ -27,6 +27,8 @@ def _hessian(gradient, x):
     gradient = array.reshape(gradient, [-1])
     n = array.size(x)
     first = [constant(0, dtypes.int32), TensorArray(x.dtype, n)]
-    _, rows = while_loop(lambda j, _: j < n, lambda j, rows: (j + 1, rows.write(j, gradients(gradient[j], x)[0])), first)
+    _, rows = while_loop(
+        lambda j, _: j < n, lambda j, rows: (j + 1, rows.write(j, gradients(gradient[j], x)[0])), first
+    )
     dims = array.shape(x)
     return array.reshape(rows.stack(), array.concat((dims, dims), 0))

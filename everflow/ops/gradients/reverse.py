@@ -1,7 +1,7 @@
 """`tf.gradients`: walk the graph backwards from ys to xs, calling each op type's gradient function.
 
-The walk is a queue of ops whose outputs' gradients are all there; it fixes the order in which gradient nodes are made, and
-so their names. Loops and conditionals keep state of their own, in `control_flow.gradient_loops`.
+The walk is a queue of ops whose outputs' gradients are all there; it fixes the order in which gradient nodes are made,
+and so their names. Loops and conditionals keep state of their own, in `control_flow.gradient_loops`.
 """
 
 from __future__ import annotations
@@ -75,7 +75,9 @@ def gradients(
     >>> dy_dx, = tf.gradients(x * x, x)
     """
     if executing_eagerly():
-        raise RuntimeError("tf.gradients is not supported when executing eagerly, as there is no graph to walk: use tf.GradientTape")
+        raise RuntimeError(
+            "tf.gradients is not supported when executing eagerly, as there is no graph to walk: use tf.GradientTape"
+        )
     try:
         unconnected_gradients = UnconnectedGradients(unconnected_gradients)
     except ValueError:
@@ -201,12 +203,16 @@ class _Walk:
         return reached
 
     def sources(self, op):
-        """The inputs of an op. In the body of a function, what was captured is the tensor outside, unless gradients of it are asked for."""
+        """The inputs of an op. In the body of a function, what was captured is the tensor outside, unless gradients of
+        it are asked for.
+        """
         graph = op.graph
         if not isinstance(graph, FuncGraph):
             return op.inputs
         if graph not in self.captured:
-            self.captured[graph] = {inside: tensor for tensor, inside in graph.captures.items() if inside not in self.xs}
+            self.captured[graph] = {
+                inside: tensor for tensor, inside in graph.captures.items() if inside not in self.xs
+            }
         outside = self.captured[graph]
         return [outside.get(t, t) for t in op.inputs]
 
@@ -290,7 +296,9 @@ class _Walk:
             try:
                 grad.set_shape(tensor.shape)
             except ValueError:
-                raise ValueError(f"An input of {op.name!r} has shape {tensor.shape}, but its gradient has {grad.shape}") from None
+                raise ValueError(
+                    f"An input of {op.name!r} has shape {tensor.shape}, but its gradient has {grad.shape}"
+                ) from None
 
     def release(self, op, queue, pending):
         """Count down what the sources of an op's inputs wait for, and queue those that have all."""
@@ -353,13 +361,21 @@ class _Walk:
 
     def sum(self, op, parts):
         method = AggregationMethod.DEFAULT if self.aggregation_method is None else self.aggregation_method
-        if method not in (AggregationMethod.ADD_N, AggregationMethod.EXPERIMENTAL_TREE, AggregationMethod.EXPERIMENTAL_ACCUMULATE_N):
+        if method not in (
+            AggregationMethod.ADD_N,
+            AggregationMethod.EXPERIMENTAL_TREE,
+            AggregationMethod.EXPERIMENTAL_ACCUMULATE_N,
+        ):
             raise ValueError(f"Invalid aggregation_method specified {method}.")
         if len(parts) == 1:
             return parts[0]
         if not all(isinstance(part, Tensor) for part in parts):
             return indexed_slices.total(parts)
-        if method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N and len(parts) > 2 and _common_shape(parts).is_fully_defined():
+        if (
+            method == AggregationMethod.EXPERIMENTAL_ACCUMULATE_N
+            and len(parts) > 2
+            and _common_shape(parts).is_fully_defined()
+        ):
             return accumulate_n(parts)
         if method == AggregationMethod.ADD_N:
             return indexed_slices.add_by_device(parts)
@@ -400,7 +416,9 @@ class _Walk:
             return IndexedSlices(
                 indices=array.identity(grad_y.indices, name=f"grad_ys_{i}_indices"),
                 values=array.identity(grad_y.values, name=f"grad_ys_{i}_values"),
-                dense_shape=None if grad_y.dense_shape is None else array.identity(grad_y.dense_shape, name=f"grad_ys_{i}_shape"),
+                dense_shape=None
+                if grad_y.dense_shape is None
+                else array.identity(grad_y.dense_shape, name=f"grad_ys_{i}_shape"),
             )
 
 

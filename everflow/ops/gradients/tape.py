@@ -1,7 +1,7 @@
 """`tf.GradientTape`: remembers the operations that depend on what it watches, and goes back through them.
 
-A tape calls the same gradient functions as `tf.gradients`, in the reverse of the order in which the operations were made. It works on
-values and in graphs, where it adds the nodes of the gradients.
+A tape calls the same gradient functions as `tf.gradients`, in the reverse of the order in which the operations were
+made. It works on values and in graphs, where it adds the nodes of the gradients.
 """
 
 from __future__ import annotations
@@ -73,8 +73,8 @@ class GradientTape:
     >>> tape.gradient(y, x).numpy()
     6.0
 
-    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A `persistent` tape can be asked for
-    gradients more than once.
+    Trainable variables are watched when they are read, unless `watch_accessed_variables` is False. A `persistent` tape
+    can be asked for gradients more than once.
     """
 
     def __init__(self, persistent=False, watch_accessed_variables=True):
@@ -111,7 +111,9 @@ class GradientTape:
             if not isinstance(t, (Tensor, Variable)):
                 raise ValueError(f"A tape watches tensors and variables, not {type(t)}")
             if not t.dtype.is_floating and not t.dtype.is_complex:
-                logging.log_first_n(logging.WARN, "A watched tensor of dtype %r gets no gradient: it must be floating", 5, t.dtype)
+                logging.log_first_n(
+                    logging.WARN, "A watched tensor of dtype %r gets no gradient: it must be floating", 5, t.dtype
+                )
             if isinstance(t, Variable) and hasattr(t, "handle"):
                 self._recording.watch_variable(t)
             else:
@@ -121,7 +123,9 @@ class GradientTape:
     def stop_recording(self):
         """A context in which this tape remembers nothing."""
         if self._recording is None:
-            raise RuntimeError("stop_recording() is for a tape that records; this one hasn't been entered, or has given its recording away")
+            raise RuntimeError(
+                "stop_recording() is for a tape that records; this one hasn't been entered, or has given its recording away"
+            )
         self._stop()
         try:
             yield
@@ -138,7 +142,11 @@ class GradientTape:
         """The variables it watches, in the order in which they were made."""
         if self._recording is None:
             return ()
-        return tuple(sorted(self._recording.variables.values(), key=lambda v: v.handle._id if v.handle.is_eager else v.handle.op._id))
+        return tuple(
+            sorted(
+                self._recording.variables.values(), key=lambda v: v.handle._id if v.handle.is_eager else v.handle.op._id
+            )
+        )
 
     def gradient(self, target, sources, output_gradients=None, unconnected_gradients=UnconnectedGradients.NONE):
         """The derivatives of `target` (a sum, where it is many) with respect to each of `sources`, in their structure."""
@@ -160,11 +168,18 @@ class GradientTape:
         return nest.pack_sequence_as(sources, found)
 
     def jacobian(
-        self, target, sources, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None, experimental_use_pfor=True
+        self,
+        target,
+        sources,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
     ):
-        """The derivatives of each element of `target` with respect to each of `sources`: shapes are the target's, then the source's.
+        """The derivatives of each element of `target` with respect to each of `sources`: shapes are the target's, then
+        the source's.
 
-        Elements are differentiated one after the other; the last two arguments, on how to run several at a time, change nothing.
+        Elements are differentiated one after the other; the last two arguments, on how to run several at a time, change
+        nothing.
         """
         recording = self._recorded("jacobian")
         unconnected_gradients = _unconnected(unconnected_gradients)
@@ -178,19 +193,30 @@ class GradientTape:
         return nest.pack_sequence_as(sources, found)
 
     def batch_jacobian(
-        self, target, source, unconnected_gradients=UnconnectedGradients.NONE, parallel_iterations=None, experimental_use_pfor=True
+        self,
+        target,
+        source,
+        unconnected_gradients=UnconnectedGradients.NONE,
+        parallel_iterations=None,
+        experimental_use_pfor=True,
     ):
         """The Jacobian of each entry of a batch: `target` [b, y…] and `source` [b, x…] give [b, y…, x…]."""
         shape = _known_shape(target, "batch_jacobian")
         if shape.rank < 2 or source.shape.rank is None or source.shape.rank < 2:
-            raise ValueError(f"A batch Jacobian wants a batch of at least vectors; got {target.shape} by {source.shape}")
+            raise ValueError(
+                f"A batch Jacobian wants a batch of at least vectors; got {target.shape} by {source.shape}"
+            )
         if not shape[:1].is_compatible_with(source.shape[:1]):
-            raise ValueError(f"The target, of shape {target.shape}, and the source, of {source.shape}, must be batches of one size")
+            raise ValueError(
+                f"The target, of shape {target.shape}, and the source, of {source.shape}, must be batches of one size"
+            )
         recording = self._recorded("batch_jacobian")
         unconnected_gradients = _unconnected(unconnected_gradients)
         ones = array.ones([shape.as_list()[0], 1], target.dtype)
         rows = [
-            _backward(recording, [target], [source_of(source)], [array.reshape(ones * seed, shape)], unconnected_gradients)[0]
+            _backward(
+                recording, [target], [source_of(source)], [array.reshape(ones * seed, shape)], unconnected_gradients
+            )[0]
             for seed in _unit_vectors(shape[1:].num_elements(), target.dtype)
         ]
         return _stacked(rows, shape, 1)
@@ -198,7 +224,9 @@ class GradientTape:
     def _recorded(self, asked):
         """What was recorded; a tape that isn't persistent gives it away."""
         if self._recording is None:
-            raise RuntimeError(f"GradientTape.{asked} can only be called once: what was recorded is gone then, unless persistent=True")
+            raise RuntimeError(
+                f"GradientTape.{asked} can only be called once: what was recorded is gone then, unless persistent=True"
+            )
         recording = self._recording
         if self._listening:
             if self._persistent:

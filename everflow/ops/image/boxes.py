@@ -75,14 +75,25 @@ def non_max_suppression(boxes, scores, max_output_size, iou_threshold=0.5, score
 
 
 def non_max_suppression_padded(
-    boxes, scores, max_output_size, iou_threshold=0.5, score_threshold=_NO_THRESHOLD, pad_to_max_output_size=False, name=None
+    boxes,
+    scores,
+    max_output_size,
+    iou_threshold=0.5,
+    score_threshold=_NO_THRESHOLD,
+    pad_to_max_output_size=False,
+    name=None,
 ):
     """(indices, how many are valid), the indices padded with zeros to `max_output_size` if asked."""
     with name_scope(name, "non_max_suppression_padded"):
         iou_threshold = convert_to_tensor(iou_threshold, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, name="score_threshold")
         return raw.NonMaxSuppressionV4(
-            boxes, scores, max_output_size, iou_threshold, score_threshold, pad_to_max_output_size=pad_to_max_output_size
+            boxes,
+            scores,
+            max_output_size,
+            iou_threshold,
+            score_threshold,
+            pad_to_max_output_size=pad_to_max_output_size,
         )
 
 
@@ -100,7 +111,9 @@ def non_max_suppression_with_scores(
         return indices, kept_scores
 
 
-def non_max_suppression_overlaps(overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None):
+def non_max_suppression_overlaps(
+    overlaps, scores, max_output_size, overlap_threshold=0.5, score_threshold=_NO_THRESHOLD, name=None
+):
     """As `non_max_suppression`, with a matrix of overlaps instead of boxes."""
     with name_scope(name, "non_max_suppression_overlaps"):
         overlap_threshold = convert_to_tensor(overlap_threshold, name="overlap_threshold")
@@ -118,7 +131,9 @@ def combined_non_max_suppression(
     clip_boxes=True,
     name=None,
 ):
-    """Suppression in each class of each batch entry, then the best of all classes: (boxes, scores, classes, how many are valid)."""
+    """Suppression in each class of each batch entry, then the best of all classes: (boxes, scores, classes, how many
+    are valid).
+    """
     with name_scope(name, "combined_non_max_suppression"):
         iou_threshold = convert_to_tensor(iou_threshold, dtype=dtypes.float32, name="iou_threshold")
         score_threshold = convert_to_tensor(score_threshold, dtype=dtypes.float32, name="score_threshold")
@@ -142,7 +157,14 @@ def extract_glimpse(input, size, offsets, centered=True, normalized=True, unifor
 def extract_glimpse_v2(input, size, offsets, centered=True, normalized=True, noise="uniform", name=None):
     """As `extract_glimpse`, with the kind of noise by name: "uniform", "gaussian" or "zero"."""
     return raw.ExtractGlimpse(
-        input=input, size=size, offsets=offsets, centered=centered, normalized=normalized, uniform_noise=False, noise=noise, name=name
+        input=input,
+        size=size,
+        offsets=offsets,
+        centered=centered,
+        normalized=normalized,
+        uniform_noise=False,
+        noise=noise,
+        name=name,
     )
 
 

@@ -103,7 +103,9 @@ def _is_png(contents, name=None):
 
 
 def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_animations=True):
-    """The image of a JPEG, PNG, GIF or BMP file, whichever it is. A GIF has a dimension of frames unless `expand_animations` is off."""
+    """The image of a JPEG, PNG, GIF or BMP file, whichever it is. A GIF has a dimension of frames unless
+    `expand_animations` is off.
+    """
     with name_scope(name, "decode_image"):
         if channels not in (None, 0, 1, 3, 4):
             raise ValueError("channels must be in (None, 0, 1, 3, 4)")
@@ -120,7 +122,8 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
 
         def gif():
             good = math.logical_and(
-                math.not_equal(wanted, 1, name="check_gif_channels"), math.not_equal(wanted, 4, name="check_gif_channels")
+                math.not_equal(wanted, 1, name="check_gif_channels"),
+                math.not_equal(wanted, 4, name="check_gif_channels"),
             )
             fits = control_flow.Assert(good, ["Channels must be in (None, 0, 3) when decoding GIF images"])
             with control_dependencies([fits]):
@@ -128,7 +131,9 @@ def decode_image(contents, channels=None, dtype=dtypes.uint8, name=None, expand_
                 return frames if expand_animations else array.gather(frames, 0)
 
         def png():
-            return convert_image_dtype(decode_png(contents, wanted, dtypes.uint8 if dtype == dtypes.uint8 else dtypes.uint16), dtype)
+            return convert_image_dtype(
+                decode_png(contents, wanted, dtypes.uint8 if dtype == dtypes.uint8 else dtypes.uint16), dtype
+            )
 
         def jpeg():
             good = math.not_equal(wanted, 4, name="check_jpeg_channels")
@@ -162,7 +167,9 @@ def random_jpeg_quality(image, min_jpeg_quality, max_jpeg_quality, seed=None):
     if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
         raise ValueError("jpeg encoding range must be between 0 and 100.")
     if min_jpeg_quality >= max_jpeg_quality:
-        raise ValueError(f"min_jpeg_quality must be below max_jpeg_quality; got {min_jpeg_quality} and {max_jpeg_quality}")
+        raise ValueError(
+            f"min_jpeg_quality must be below max_jpeg_quality; got {min_jpeg_quality} and {max_jpeg_quality}"
+        )
     quality = random.random_uniform([], min_jpeg_quality, max_jpeg_quality, seed=seed, dtype=dtypes.int32)
     return adjust_jpeg_quality(image, quality)
 

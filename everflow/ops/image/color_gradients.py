@@ -46,7 +46,8 @@ def _rgb_to_hsv_grad(op, grad):
     ds_dg = saturation(g, g_biggest, g_smallest, ((r_smallest, r), (b_smallest, b)), ((r_biggest, r), (b_biggest, b)))
     ds_db = saturation(b, b_biggest, b_smallest, ((g_smallest, g), (r_smallest, r)), ((g_biggest, g), (r_biggest, r)))
 
-    # Hue in degrees, in five cases by channel: the channel is the largest; another is the largest and this or the third the smallest.
+    # Hue in degrees, in five cases by channel: the channel is the largest; another is the largest and this or the third
+    # the smallest.
 
     def largest(x, biggest, p, q):
         return 60 * (number(x > 0) * biggest * -1 * (p - q) * _inverse(math.square(s)) * _inverse(math.square(v)))

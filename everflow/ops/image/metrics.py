@@ -33,7 +33,9 @@ def total_variation(images, name=None):
 def image_gradients(image):
     """(dy, dx): the difference of each pixel of a batch from the one below and the one to the right, zero at the edges."""
     if image.shape.rank != 4:
-        raise ValueError(f"image_gradients() wants a batch [batch, height, width, channels]; got the shape {image.shape}")
+        raise ValueError(
+            f"image_gradients() wants a batch [batch, height, width, channels]; got the shape {image.shape}"
+        )
     shape = array.shape(image)
     batch, height, width, depth = array.unstack(shape)
     down = image[:, 1:, :, :] - image[:, :-1, :, :]
@@ -114,7 +116,9 @@ def _ssim_per_channel(img1, img2, max_val=1.0, filter_size=11, filter_sigma=1.5,
     filter_sigma = constant(filter_sigma, dtype=img1.dtype)
     shape1, shape2 = array.shape_n([img1, img2])
     checks = [
-        control_flow.Assert(math.reduce_all(math.greater_equal(shape[-3:-1], filter_size)), [shape, filter_size], summarize=8)
+        control_flow.Assert(
+            math.reduce_all(math.greater_equal(shape[-3:-1], filter_size)), [shape, filter_size], summarize=8
+        )
         for shape in (shape1, shape2)
     ]
     with control_dependencies(checks):
@@ -168,7 +172,9 @@ def ssim(img1, img2, max_val, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
 _SCALE_WEIGHTS = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
-def ssim_multiscale(img1, img2, max_val, power_factors=_SCALE_WEIGHTS, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03):
+def ssim_multiscale(
+    img1, img2, max_val, power_factors=_SCALE_WEIGHTS, filter_size=11, filter_sigma=1.5, k1=0.01, k2=0.03
+):
     """Structural similarity over several scales, each half as large as the one before."""
     with name_scope(None, "MS-SSIM", [img1, img2]):
         shape1, shape2, checks = _same_shape_checks(img1, img2)

@@ -41,7 +41,9 @@ class ResizeMethod:
 
 def resize_bilinear(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """Resize [batch, height, width, channels] images by linear interpolation."""
-    return raw.ResizeBilinear(images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name)
+    return raw.ResizeBilinear(
+        images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    )
 
 
 def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_pixel_centers=False):
@@ -51,7 +53,9 @@ def resize_nearest_neighbor(images, size, align_corners=False, name=None, half_p
 
 def resize_bicubic(images, size, align_corners=False, name=None, half_pixel_centers=False):
     """Resize [batch, height, width, channels] images by cubic interpolation."""
-    return raw.ResizeBicubic(images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name)
+    return raw.ResizeBicubic(
+        images=images, size=size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    )
 
 
 def resize_area(images, size, align_corners=False, name=None):
@@ -67,7 +71,9 @@ _V1_METHODS = {
 }
 
 
-def resize_images(images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None):
+def resize_images(
+    images, size, method=ResizeMethodV1.BILINEAR, align_corners=False, preserve_aspect_ratio=False, name=None
+):
     """Resize an image or a batch to `size`, a (height, width); with the aspect kept, to what fits into it.
 
     >>> tf.image.resize_images(tf.zeros([10, 20, 3]), [4, 4]).shape.as_list()
@@ -86,7 +92,9 @@ def resize_images(images, size, method=ResizeMethodV1.BILINEAR, align_corners=Fa
 _KERNELS = {ResizeMethod.LANCZOS3, ResizeMethod.LANCZOS5, ResizeMethod.GAUSSIAN, ResizeMethod.MITCHELLCUBIC}
 
 
-def resize_images_v2(images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None):
+def resize_images_v2(
+    images, size, method=ResizeMethod.BILINEAR, preserve_aspect_ratio=False, antialias=False, name=None
+):
     """Resize with pixel centres at halves, as TensorFlow 2 does; `antialias` smooths when shrinking."""
 
     def sampled(images, size, kernel):
@@ -97,11 +105,19 @@ def resize_images_v2(images, size, method=ResizeMethod.BILINEAR, preserve_aspect
 
     def resizer(images, size):
         if method == ResizeMethod.BILINEAR:
-            return sampled(images, size, "triangle") if antialias else resize_bilinear(images, size, half_pixel_centers=True)
+            return (
+                sampled(images, size, "triangle")
+                if antialias
+                else resize_bilinear(images, size, half_pixel_centers=True)
+            )
         if method == ResizeMethod.NEAREST_NEIGHBOR:
             return resize_nearest_neighbor(images, size, half_pixel_centers=True)
         if method == ResizeMethod.BICUBIC:
-            return sampled(images, size, "keyscubic") if antialias else resize_bicubic(images, size, half_pixel_centers=True)
+            return (
+                sampled(images, size, "keyscubic")
+                if antialias
+                else resize_bicubic(images, size, half_pixel_centers=True)
+            )
         if method == ResizeMethod.AREA:
             return resize_area(images, size)
         if method in _KERNELS:
@@ -191,8 +207,12 @@ def _resize_with_pad(image, target_height, target_width, resizer):
         return padded if is_batch else array.squeeze(padded, axis=[0])
 
 
-def crop_and_resize(image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None, box_indices=None):
-    """Boxes of images, each resized to `crop_size`. Box corners are (y1, x1, y2, x2) between 0 and 1; what lies beyond is filled."""
+def crop_and_resize(
+    image, boxes, box_ind=None, crop_size=None, method="bilinear", extrapolation_value=0, name=None, box_indices=None
+):
+    """Boxes of images, each resized to `crop_size`. Box corners are (y1, x1, y2, x2) between 0 and 1; what lies beyond
+    is filled.
+    """
     box_ind = either("box_indices", box_indices, "box_ind", box_ind)
     return raw.CropAndResize(
         image=image,
@@ -229,7 +249,14 @@ def _size_of_two(tensor):
     return [None, None] if sizes is None else [int(n) for n in sizes]
 
 
-@shape_rule("ResizeArea", "ResizeBicubic", "ResizeBilinear", "ResizeNearestNeighbor", "ScaleAndTranslate", "ResizeNearestNeighborGrad")
+@shape_rule(
+    "ResizeArea",
+    "ResizeBicubic",
+    "ResizeBilinear",
+    "ResizeNearestNeighbor",
+    "ScaleAndTranslate",
+    "ResizeNearestNeighborGrad",
+)
 def _resized_shape(op):
     images = _of_rank(op.inputs[0], 4)
     return TensorShape([images[0], *_size_of_two(op.inputs[1]), images[3]])
@@ -275,7 +302,10 @@ def _resize_nearest_neighbor_grad(op, grad):
         size = array.shape(image)[1:3]
     return [
         raw.ResizeNearestNeighborGrad(
-            grads=grad, size=size, align_corners=op.attrs["align_corners"], half_pixel_centers=op.attrs["half_pixel_centers"]
+            grads=grad,
+            size=size,
+            align_corners=op.attrs["align_corners"],
+            half_pixel_centers=op.attrs["half_pixel_centers"],
         ),
         None,
     ]

@@ -219,7 +219,9 @@ def resize_image_with_crop_or_pad(image, target_height, target_width):
         crop_left, pad_left = maximum(-extra_width // 2, 0), maximum(extra_width // 2, 0)
         extra_height = target_height - height
         crop_top, pad_top = maximum(-extra_height // 2, 0), maximum(extra_height // 2, 0)
-        cropped = crop_to_bounding_box(image, crop_top, crop_left, _minimum(target_height, height), _minimum(target_width, width))
+        cropped = crop_to_bounding_box(
+            image, crop_top, crop_left, _minimum(target_height, height), _minimum(target_width, width)
+        )
         resized = pad_to_bounding_box(cropped, pad_top, pad_left, target_height, target_width)
         if resized.shape.rank is None:
             raise ValueError("resized contains no shape.")

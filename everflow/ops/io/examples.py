@@ -21,7 +21,9 @@ class VarLenFeature(collections.namedtuple("VarLenFeature", ["dtype"])):
     """A feature of any number of values; parsed into a SparseTensor."""
 
 
-class SparseFeature(collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])):
+class SparseFeature(
+    collections.namedtuple("SparseFeature", ["index_key", "value_key", "dtype", "size", "already_sorted"])
+):
     """A sparse vector (or tensor) whose indices and values are two features of the Example."""
 
     def __new__(cls, index_key, value_key, dtype, size, already_sorted=False):
@@ -35,7 +37,9 @@ class FixedLenFeature(collections.namedtuple("FixedLenFeature", ["shape", "dtype
         return super().__new__(cls, shape, dtype, default_value)
 
 
-class FixedLenSequenceFeature(collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])):
+class FixedLenSequenceFeature(
+    collections.namedtuple("FixedLenSequenceFeature", ["shape", "dtype", "allow_missing", "default_value"])
+):
     """A feature with any number of rows of a fixed shape; parsed into a dense tensor, padded in a batch."""
 
     def __new__(cls, shape, dtype, allow_missing=False, default_value=None):
@@ -144,7 +148,9 @@ def _prepend_none(features):
         if isinstance(feature, FixedLenSequenceFeature):
             if not feature.allow_missing:
                 raise ValueError(f"The FixedLenSequenceFeature {key!r} must be made with allow_missing=True here")
-            changed[key] = FixedLenSequenceFeature([None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value)
+            changed[key] = FixedLenSequenceFeature(
+                [None, *feature.shape], feature.dtype, feature.allow_missing, feature.default_value
+            )
     return changed
 
 
@@ -179,8 +185,14 @@ def _with_sparse_features(features, outputs):
     for key in sorted(features):
         feature = features[key]
         if isinstance(feature, SparseFeature):
-            ids = [outputs[k] for k in feature.index_key] if isinstance(feature.index_key, (list, tuple)) else outputs[feature.index_key]
-            outputs[key] = sparse_merge(ids, outputs[feature.value_key], vocab_size=feature.size, already_sorted=feature.already_sorted)
+            ids = (
+                [outputs[k] for k in feature.index_key]
+                if isinstance(feature.index_key, (list, tuple))
+                else outputs[feature.index_key]
+            )
+            outputs[key] = sparse_merge(
+                ids, outputs[feature.value_key], vocab_size=feature.size, already_sorted=feature.already_sorted
+            )
     for key in set(outputs) - set(features):
         del outputs[key]
     return outputs
@@ -205,7 +217,9 @@ def _parse_batch(serialized, wanted, names, name):
     with name_scope(name, "ParseExample", [serialized, names]):
         wanted.checked()
         inputs = ([] if names is None else names, wanted.sparse_keys, wanted.dense_keys, _dense_defaults(wanted))
-        found = raw.ParseExample(serialized, *inputs, sparse_types=wanted.sparse_types, dense_shapes=wanted.shapes, name=name)
+        found = raw.ParseExample(
+            serialized, *inputs, sparse_types=wanted.sparse_types, dense_shapes=wanted.shapes, name=name
+        )
         return wanted.outputs(*found)
 
 
@@ -289,7 +303,9 @@ def _sequence_options(context, lists, missing_ok):
     return options
 
 
-def parse_single_sequence_example(serialized, context_features=None, sequence_features=None, example_name=None, name=None):
+def parse_single_sequence_example(
+    serialized, context_features=None, sequence_features=None, example_name=None, name=None
+):
     """Two dictionaries of tensors from one serialized SequenceExample: its context and its feature lists."""
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSingleSequenceExample", [serialized, example_name]):
@@ -304,7 +320,9 @@ def parse_single_sequence_example(serialized, context_features=None, sequence_fe
 
 
 def parse_sequence_example(serialized, context_features=None, sequence_features=None, example_names=None, name=None):
-    """Three dictionaries from a batch of SequenceExamples: contexts, feature lists, and the lengths of dense feature lists."""
+    """Three dictionaries from a batch of SequenceExamples: contexts, feature lists, and the lengths of dense feature
+    lists.
+    """
     context, lists, missing_ok = _sequence_parts(context_features, sequence_features)
     with name_scope(name, "ParseSequenceExample", [serialized, example_names]):
         defaults = []
@@ -364,7 +382,9 @@ def _parse_single_sequence_example_shape(op):
 @shape_rule("ParseSequenceExample")
 def _parse_sequence_example_shape(op):
     batch = op.inputs[0].shape.with_rank(1)
-    lists = [batch.concatenate(TensorShape([None])).concatenate(shape) for shape in op.attrs["feature_list_dense_shapes"]]
+    lists = [
+        batch.concatenate(TensorShape([None])).concatenate(shape) for shape in op.attrs["feature_list_dense_shapes"]
+    ]
     return (
         _sparse_shapes(op.attrs["Ncontext_sparse"], 2)
         + [batch.concatenate(shape) for shape in op.attrs["context_dense_shapes"]]

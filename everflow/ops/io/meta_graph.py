@@ -51,7 +51,9 @@ def stripped_op_list_for_graph(graph_def):
 
 
 def _strip_defaults(graph_def):
-    """Leave out attributes that have their default value, so that older readers, which may not know them, can read the graph."""
+    """Leave out attributes that have their default value, so that older readers, which may not know them, can read the
+    graph.
+    """
     for node in graph_def.node:
         definition = op_defs.find(node.op)
         if definition is None:
@@ -63,7 +65,9 @@ def _strip_defaults(graph_def):
 
 
 def _add_collection(meta_graph, key, graph, export_scope, excluded):
-    items = [i for i in graph.get_collection(key) if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded]
+    items = [
+        i for i in graph.get_collection(key) if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded
+    ]
     if not items:
         return
     held = meta_graph.collection_def[key]
@@ -108,7 +112,9 @@ def _fill(held, items, export_scope):
 
 def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, graph=None, export_scope=None,
                           exclude_nodes=None, clear_extraneous_savers=False, strip_default_attrs=False):  # fmt: skip
-    """A MetaGraphDef of a graph (the default one) or GraphDef with the graph's collections, without `exclude_nodes` in them."""
+    """A MetaGraphDef of a graph (the default one) or GraphDef with the graph's collections, without `exclude_nodes` in
+    them.
+    """
     graph = graph or get_default_graph()
     meta = MetaGraphDef()
     if meta_info_def is not None:
@@ -132,7 +138,9 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
 
 def refuse_when_eager():
     if executing_eagerly():
-        raise RuntimeError("Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save")
+        raise RuntimeError(
+            "Meta graphs are of graphs, and eager execution has none: use tf.train.Checkpoint or tf.saved_model.save"
+        )
 
 
 def export_meta_graph(filename=None, meta_info_def=None, graph_def=None, saver_def=None, collection_list=None, as_text=False, graph=None,
@@ -258,7 +266,13 @@ def import_scoped_meta_graph(meta_graph_or_file, clear_devices=False, graph=None
                              unbound_inputs_col_name="unbound_inputs", restore_collections_predicate=lambda key: True):  # fmt: skip
     """Add a MetaGraphDef's nodes and collections to a graph; returns its variables by name."""
     return import_with_elements(
-        meta_graph_or_file, clear_devices, graph, import_scope, input_map, unbound_inputs_col_name, restore_collections_predicate
+        meta_graph_or_file,
+        clear_devices,
+        graph,
+        import_scope,
+        input_map,
+        unbound_inputs_col_name,
+        restore_collections_predicate,
     )[0]
 
 
@@ -266,7 +280,9 @@ def import_with_elements(meta_graph_or_file, clear_devices=False, graph=None, im
                          unbound_inputs_col_name="unbound_inputs", restore_collections_predicate=lambda key: True,
                          return_elements=None):  # fmt: skip
     """As `import_scoped_meta_graph`; returns (variables by name, the return elements)."""
-    meta = meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
+    meta = (
+        meta_graph_or_file if isinstance(meta_graph_or_file, MetaGraphDef) else read_meta_graph_file(meta_graph_or_file)
+    )
     _check_bound(meta, input_map, unbound_inputs_col_name)
     graph = graph or get_default_graph()
     graph_def = meta.graph_def
@@ -329,7 +345,9 @@ def _restore_collections(meta, graph, scope, unbound_name, predicate):
 
 
 def copy_scoped_meta_graph(from_scope, to_scope, from_graph=None, to_graph=None):
-    """Draw what is under one name scope again under another, of this graph or a second one; returns its variables by name."""
+    """Draw what is under one name scope again under another, of this graph or a second one; returns its variables by
+    name.
+    """
     from_graph = from_graph or get_default_graph()
     to_graph = to_graph or get_default_graph()
     if from_graph is to_graph and from_scope == to_scope:

@@ -69,14 +69,23 @@ def print(*inputs, **kwargs):
     stream = _stream_name(output_stream)
     summarize = 3 if summarize is None else summarize
     end = "\n" if end is None else end
-    if len(inputs) == 1 and _is_tensor(inputs[0]) and inputs[0].shape.rank == 0 and inputs[0].dtype.base_dtype == dtypes.string:
+    if (
+        len(inputs) == 1
+        and _is_tensor(inputs[0])
+        and inputs[0].shape.rank == 0
+        and inputs[0].dtype.base_dtype == dtypes.string
+    ):
         text = inputs[0]
     else:
         placeholder = _free_placeholder(inputs)
         tensors: list = []
         template = sep.join(_template(value, placeholder, tensors) for value in inputs)
         text = raw.StringFormat(
-            inputs=tensors, template=template, placeholder=placeholder, summarize=summarize, name=f"{name}_format" if name else None
+            inputs=tensors,
+            template=template,
+            placeholder=placeholder,
+            summarize=summarize,
+            name=f"{name}_format" if name else None,
         )
     return raw.PrintV2(input=text, output_stream=stream, end=end, name=name)
 

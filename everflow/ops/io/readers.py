@@ -92,7 +92,9 @@ class TFRecordReader(ReaderBase):
 
     def __init__(self, name=None, options=None):
         # Options know the name of their kind of compression; one may also be given by itself.
-        named = options.get_compression_type_string(options) if hasattr(options, "get_compression_type_string") else options
+        named = (
+            options.get_compression_type_string(options) if hasattr(options, "get_compression_type_string") else options
+        )
         super().__init__(raw.TFRecordReaderV2(name=name, compression_type=_COMPRESSIONS.get(named or 0, named)))
 
 

@@ -88,7 +88,9 @@ def text(name, tensor, collections=None):
     return tensor_summary(name=name, tensor=tensor, summary_metadata=metadata, collections=collections)
 
 
-def tensor_summary(name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None, display_name=None):
+def tensor_summary(
+    name, tensor, summary_description=None, collections=None, summary_metadata=None, family=None, display_name=None
+):
     """A summary that holds a tensor as it is, for a plug-in to show."""
     metadata = SummaryMetadata() if summary_metadata is None else summary_metadata
     if display_name is not None:
@@ -96,7 +98,9 @@ def tensor_summary(name, tensor, summary_description=None, collections=None, sum
     if summary_description is not None:
         metadata.summary_description = summary_description
     with summary_scope(name, family, values=[tensor]) as (tag, scope):
-        value = raw.TensorSummaryV2(tensor=tensor, tag=tag, serialized_summary_metadata=metadata.SerializeToString(), name=scope)
+        value = raw.TensorSummaryV2(
+            tensor=tensor, tag=tag, serialized_summary_metadata=metadata.SerializeToString(), name=scope
+        )
         collect(value, collections, [GraphKeys.SUMMARIES])
     return value
 

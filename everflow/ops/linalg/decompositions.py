@@ -97,8 +97,8 @@ def matrix_triangular_solve(matrix, rhs, lower=True, adjoint=False, name=None):
 def matrix_solve_ls(matrix, rhs, l2_regularizer=0.0, fast=True, name=None):
     """The x that comes nearest to matrix x = rhs in the least squares sense.
 
-    `fast` goes over the Cholesky factor of the normal equations, with `l2_regularizer` added; otherwise a complete orthogonal
-    factorisation is used, which takes deficient matrices as well.
+    `fast` goes over the Cholesky factor of the normal equations, with `l2_regularizer` added; otherwise a complete
+    orthogonal factorisation is used, which takes deficient matrices as well.
     """
     if not fast:
         return raw.MatrixSolveLs(matrix=matrix, rhs=rhs, l2_regularizer=l2_regularizer, fast=fast, name=name)
@@ -141,7 +141,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
     TensorShape([Dimension(3), Dimension(2), Dimension(2)])
     """
     with name_scope(name, "eye", [num_rows, num_columns, batch_shape]):
-        square = num_columns is None or (not is_tensor(num_rows) and not is_tensor(num_columns) and num_rows == num_columns)
+        square = num_columns is None or (
+            not is_tensor(num_rows) and not is_tensor(num_columns) and num_rows == num_columns
+        )
         batch_shape = [] if batch_shape is None else batch_shape
         num_columns = num_rows if square else num_columns
         dynamic = is_tensor(num_rows) or is_tensor(num_columns)
@@ -149,7 +151,9 @@ def eye(num_rows, num_columns=None, batch_shape=None, dtype=dtypes.float32, name
         if not dynamic and not is_tensor(batch_shape) and any(is_tensor(n) for n in batch_shape):
             diagonal_shape, shape = [*batch_shape, diagonal], [*batch_shape, num_rows, num_columns]
         elif dynamic or is_tensor(batch_shape):
-            batch_shape = convert_to_tensor(batch_shape, name="shape", dtype=None if is_tensor(batch_shape) else dtypes.int32)
+            batch_shape = convert_to_tensor(
+                batch_shape, name="shape", dtype=None if is_tensor(batch_shape) else dtypes.int32
+            )
             diagonal_shape = array.concat((batch_shape, [diagonal]), axis=0)
             if not square:
                 shape = array.concat((batch_shape, [num_rows, num_columns]), axis=0)
@@ -180,7 +184,12 @@ def matvec(a, b, transpose_a=False, adjoint_a=False, a_is_sparse=False, b_is_spa
     """Matrices times vectors: the last dimension of `b` is summed with the columns of `a`."""
     with name_scope(name, "MatVec", [a, b]):
         result = math.matmul(
-            a, array.expand_dims(b, axis=-1), transpose_a=transpose_a, adjoint_a=adjoint_a, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse
+            a,
+            array.expand_dims(b, axis=-1),
+            transpose_a=transpose_a,
+            adjoint_a=adjoint_a,
+            a_is_sparse=a_is_sparse,
+            b_is_sparse=b_is_sparse,
         )
         return array.squeeze(result, axis=-1)
 
@@ -274,7 +283,11 @@ def _svd_shape(op):
     if not op.attrs["compute_uv"]:
         return [values, TensorShape([0]), TensorShape([0])]
     full = op.attrs["full_matrices"]
-    return [values, batch.concatenate([rows, rows if full else rank]), batch.concatenate([columns, columns if full else rank])]
+    return [
+        values,
+        batch.concatenate([rows, rows if full else rank]),
+        batch.concatenate([columns, columns if full else rank]),
+    ]
 
 
 def _solution_shape(op, square):
@@ -293,7 +306,9 @@ def same_batch(a, b):
             raise ValueError(f"Shapes must be equal rank, but are {a.rank} and {b.rank}")
         for i, (x, y) in enumerate(zip(a.sizes, b.sizes)):
             if x is not None and y is not None and x != y:
-                raise ValueError(f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {show(a)} and {show(b)}.")
+                raise ValueError(
+                    f"Dimension {i} in both shapes must be equal, but are {x} and {y}. Shapes are {show(a)} and {show(b)}."
+                )
     return a.merge_with(b)
 
 

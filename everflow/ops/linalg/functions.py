@@ -22,8 +22,8 @@ def matrix_square_root(input, name=None):
     return raw.MatrixSquareRoot(input=input, name=name)
 
 
-# Padé approximants of the exponential: numerator coefficients, constant term first. Each is used up to the 1-norm beside it, the
-# last one for everything larger, after scaling.
+# Padé approximants of the exponential: numerator coefficients, constant term first. Each is used up to the 1-norm
+# beside it, the last one for everything larger, after scaling.
 _PADE = {
     3: [120.0, 60.0, 12.0],
     5: [30240.0, 15120.0, 3360.0, 420.0, 30.0],
@@ -46,7 +46,11 @@ _PADE = {
     ],
 }
 _SINGLE = ([3, 5, 7], [4.258730016922831e-01, 1.880152677804762e00], 3.925724783138660)
-_DOUBLE = ([3, 5, 7, 9, 13], [1.495585217958292e-02, 2.539398330063230e-01, 9.504178996162932e-01, 2.097847961257068e00], 5.371920351148152)
+_DOUBLE = (
+    [3, 5, 7, 9, 13],
+    [1.495585217958292e-02, 2.539398330063230e-01, 9.504178996162932e-01, 2.097847961257068e00],
+    5.371920351148152,
+)
 
 
 def _pade(matrix, order):
@@ -102,7 +106,9 @@ def matrix_exponential(input, name=None):
             math.reduce_sum(math.abs(matrix), axis=array.size(array.shape(matrix)) - 2),
             axis=-1,
         )
-        orders, bounds, largest = _SINGLE if matrix.dtype in (dtypes.float16, dtypes.float32, dtypes.complex64) else _DOUBLE
+        orders, bounds, largest = (
+            _SINGLE if matrix.dtype in (dtypes.float16, dtypes.float32, dtypes.complex64) else _DOUBLE
+        )
 
         def in_real_type(value):
             return constant(value, l1_norm.dtype)

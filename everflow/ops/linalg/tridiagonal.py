@@ -20,7 +20,8 @@ def tridiagonal_solve(
 ):
     """x with A x = rhs for tridiagonal A.
 
-    A is given as [..., 3, M] (`compact`: upper, main and lower diagonal), as three tensors (`sequence`) or in full (`matrix`).
+    A is given as [..., 3, M] (`compact`: upper, main and lower diagonal), as three tensors (`sequence`) or in full
+    (`matrix`).
     """
     if diagonals_format == "sequence":
         diagonals = _stacked(diagonals)

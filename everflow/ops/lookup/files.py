@@ -33,7 +33,9 @@ class TextFileInitializer(TableInitializerBase):
     ... )
     """
 
-    def __init__(self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t", name=None):
+    def __init__(
+        self, filename, key_dtype, key_index, value_dtype, value_index, vocab_size=None, delimiter="\t", name=None
+    ):
         if not isinstance(filename, Tensor) and not filename:
             raise ValueError(f"Filename required for {name}.")
         self._filename_arg = filename
@@ -57,7 +59,11 @@ class TextFileInitializer(TableInitializerBase):
     def _asset(filename):
         """The file's name as a tensor that a SavedModel knows to take the file along for."""
         with control_dependencies(None), device("CPU"):
-            path = filename if isinstance(filename, Tensor) else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+            path = (
+                filename
+                if isinstance(filename, Tensor)
+                else convert_to_tensor(filename, dtype=dtypes.string, name="asset_path")
+            )
         add_to_collection(GraphKeys.ASSET_FILEPATHS, path)
         return path
 
@@ -97,7 +103,9 @@ class TextFileStringTableInitializer(TextFileInitializer):
         delimiter="\t",
         name="text_file_string_table_init",
     ):
-        super().__init__(filename, dtypes.int64, key_column_index, dtypes.string, value_column_index, vocab_size, delimiter, name)
+        super().__init__(
+            filename, dtypes.int64, key_column_index, dtypes.string, value_column_index, vocab_size, delimiter, name
+        )
 
 
 class TextFileIdTableInitializer(TextFileInitializer):
@@ -113,7 +121,9 @@ class TextFileIdTableInitializer(TextFileInitializer):
         name="text_file_id_table_init",
         key_dtype=dtypes.string,
     ):
-        super().__init__(filename, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter, name)
+        super().__init__(
+            filename, key_dtype, key_column_index, dtypes.int64, value_column_index, vocab_size, delimiter, name
+        )
 
 
 def _check_file(vocabulary_file, vocab_size):
@@ -154,7 +164,9 @@ def index_table_from_file(
             )
             table = StaticHashTable(init, default_value)
         if num_oov_buckets:
-            table = IdTableWithHashBuckets(table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=key_dtype)
+            table = IdTableWithHashBuckets(
+                table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=key_dtype
+            )
         return table
 
 

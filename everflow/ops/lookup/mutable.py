@@ -72,7 +72,9 @@ class _MutableTable(LookupInterface):
         """All keys and all values, as two tensors."""
         with name_scope(name, f"{self.name}_lookup_table_export_values", [self.resource_handle]):
             with colocate_with(self.resource_handle):
-                keys, values = raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype)
+                keys, values = raw.LookupTableExportV2(
+                    self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype
+                )
         return keys, values
 
 

@@ -149,7 +149,9 @@ class StaticHashTable(InitializableLookupTableBase):
     def export(self, name=None):
         """All keys and all values, as two tensors."""
         with name_scope(name, f"{self.name}_Export", [self.resource_handle]) as name:
-            keys, values = raw.LookupTableExportV2(self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=name)
+            keys, values = raw.LookupTableExportV2(
+                self.resource_handle, Tkeys=self._key_dtype, Tvalues=self._value_dtype, name=name
+            )
         values.set_shape(keys.shape.concatenate(self._value_shape))
         return keys, values
 
@@ -232,7 +234,9 @@ class IdTableWithHashBuckets(LookupInterface):
                 key_dtype = table.key_dtype
             _check_id_table(table, key_dtype)
         elif num_oov_buckets <= 0:
-            raise ValueError(f"Without a table all keys go to buckets: num_oov_buckets must be above zero, not {num_oov_buckets}")
+            raise ValueError(
+                f"Without a table all keys go to buckets: num_oov_buckets must be above zero, not {num_oov_buckets}"
+            )
         else:
             key_dtype = dtypes.string if key_dtype is None else dtypes.as_dtype(key_dtype)
             self._given_name = name or "hash_bucket"
@@ -359,10 +363,14 @@ def index_table_from_tensor(
         values = cast(range_of(size_of(keys)), dtypes.int64)
         with name_scope(None, "hash_table"):
             table_keys = cast(keys, dtypes.int64) if keys.dtype.is_integer else keys
-            init = KeyValueTensorInitializer(table_keys, values, table_keys.dtype.base_dtype, dtypes.int64, name="table_init")
+            init = KeyValueTensorInitializer(
+                table_keys, values, table_keys.dtype.base_dtype, dtypes.int64, name="table_init"
+            )
             table = StaticHashTable(init, default_value)
             if num_oov_buckets:
-                table = IdTableWithHashBuckets(table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=dtype)
+                table = IdTableWithHashBuckets(
+                    table, num_oov_buckets=num_oov_buckets, hasher_spec=hasher_spec, key_dtype=dtype
+                )
             return table
 
 
@@ -416,7 +424,14 @@ def _find_shape(op):
 
 
 _TABLES_OF_SCALAR_KEYS = frozenset(
-    ["HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2", "MutableHashTableOfTensors", "MutableHashTableOfTensorsV2"]
+    [
+        "HashTable",
+        "HashTableV2",
+        "MutableHashTable",
+        "MutableHashTableV2",
+        "MutableHashTableOfTensors",
+        "MutableHashTableOfTensorsV2",
+    ]
 )
 
 
@@ -425,7 +440,9 @@ def _export_shape(op):
     keys = TensorShape([None]) if op.inputs[0].op.type in _TABLES_OF_SCALAR_KEYS else TensorShape(None)
     return [
         keys,
-        keys if op.inputs[0].op.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2") else TensorShape(None),
+        keys
+        if op.inputs[0].op.type in ("HashTable", "HashTableV2", "MutableHashTable", "MutableHashTableV2")
+        else TensorShape(None),
     ]
 
 

@@ -31,7 +31,9 @@ def binary_function(function_name, op_type, meaning, inputs=("x", "y")):
         return getattr(raw, op_type)(*args, **keywords)
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    build.__signature__ = inspect.Signature([*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)])
+    build.__signature__ = inspect.Signature(
+        [*(inspect.Parameter(n, kind) for n in inputs), inspect.Parameter("name", kind, default=None)]
+    )
     build.__name__ = build.__qualname__ = function_name
     build.__doc__ = f"Element-wise: {meaning}."
     _BROADCAST.append(op_type)
@@ -71,7 +73,9 @@ mod = floormod
 _DIVIDED_AS = {
     **dict.fromkeys([dtypes.uint8, dtypes.int8, dtypes.uint16, dtypes.int16], dtypes.float32),
     **dict.fromkeys([dtypes.int32, dtypes.int64], dtypes.float64),
-    **dict.fromkeys([dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]),
+    **dict.fromkeys(
+        [dtypes.bfloat16, dtypes.float16, dtypes.float32, dtypes.float64, dtypes.complex64, dtypes.complex128]
+    ),
 }
 
 
@@ -194,7 +198,9 @@ def accumulate_n(inputs, shape=None, tensor_dtype=None, name=None):
     for tensor in inputs:
         shape = shape.merge_with(tensor.shape)
     if tensor_dtype is not None and dtypes.as_dtype(tensor_dtype) != inputs[0].dtype:
-        raise TypeError(f"The tensors are of dtype {inputs[0].dtype.name}, not {tensor_dtype}, which was given as tensor_dtype")
+        raise TypeError(
+            f"The tensors are of dtype {inputs[0].dtype.name}, not {tensor_dtype}, which was given as tensor_dtype"
+        )
     if len(inputs) == 1:
         return inputs[0] if name is None else array.identity(inputs[0], name=name)
     return raw.AccumulateNV2(inputs, name=name, shape=shape)

@@ -1,4 +1,6 @@
-"""Gradients of element-wise functions of two inputs. Where an input was broadcast, its gradient is summed back to its shape."""
+"""Gradients of element-wise functions of two inputs. Where an input was broadcast, its gradient is summed back to its
+shape.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from everflow.ops import array
 from everflow.ops.math import binary, elementwise, reductions
 from everflow.ops.math.gradients import after
 
-# Per graph: what was worked out for two static shapes. TensorFlow makes its BroadcastGradientArgs node once for each pair too.
+# Per graph: what was worked out for two static shapes. TensorFlow makes its BroadcastGradientArgs node once for each
+# pair too.
 _static_axes: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 

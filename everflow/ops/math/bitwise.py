@@ -10,7 +10,9 @@ bitwise_and = binary_function("bitwise_and", "BitwiseAnd", "the bits that both h
 bitwise_or = binary_function("bitwise_or", "BitwiseOr", "the bits that at least one has")
 bitwise_xor = binary_function("bitwise_xor", "BitwiseXor", "the bits that exactly one has")
 left_shift = binary_function("left_shift", "LeftShift", "the bits of x moved up by y places")
-right_shift = binary_function("right_shift", "RightShift", "the bits of x moved down by y places; the sign of signed types is kept")
+right_shift = binary_function(
+    "right_shift", "RightShift", "the bits of x moved down by y places; the sign of signed types is kept"
+)
 
 
 @takes_ragged()

@@ -102,7 +102,9 @@ def clip_by_global_norm(t_list, clip_norm, use_norm=None, name=None):
                 continue
             with colocate_with(values):
                 result = array.identity(values * scale, name=f"{scope}_{i}")
-            clipped.append(IndexedSlices(result, given.indices, given.dense_shape) if isinstance(given, IndexedSlices) else result)
+            clipped.append(
+                IndexedSlices(result, given.indices, given.dense_shape) if isinstance(given, IndexedSlices) else result
+            )
     return clipped, use_norm
 
 

@@ -22,7 +22,9 @@ def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, 
         )
         predictions = elementwise.cast(predictions, dtypes.int64)
         labels = elementwise.cast(labels, dtypes.int64)
-        labels = with_dependencies([check.assert_non_negative(labels, message="`labels` contains negative values")], labels)
+        labels = with_dependencies(
+            [check.assert_non_negative(labels, message="`labels` contains negative values")], labels
+        )
         non_negative = check.assert_non_negative(predictions, message="`predictions` contains negative values")
         predictions = with_dependencies([non_negative], predictions)
         if num_classes is None:
@@ -30,7 +32,9 @@ def confusion_matrix(labels, predictions, num_classes=None, dtype=dtypes.int32, 
         else:
             classes = elementwise.cast(num_classes, dtypes.int64)
             labels = with_dependencies([check.assert_less(labels, classes, message="`labels` out of bound")], labels)
-            predictions = with_dependencies([check.assert_less(predictions, classes, message="`predictions` out of bound")], predictions)
+            predictions = with_dependencies(
+                [check.assert_less(predictions, classes, message="`predictions` out of bound")], predictions
+            )
         if weights is not None:
             weights = convert_to_tensor(weights, name="weights")
             predictions.shape.assert_is_compatible_with(weights.shape)
@@ -58,8 +62,14 @@ def remove_squeezable_dimensions(labels, predictions, expected_rank_diff=0, name
         difference = array.rank(predictions) - array.rank(labels)
         if predictions_rank is None or predictions.shape.dims[-1].is_compatible_with(1):
             full = predictions
-            predictions = cond(raw.Equal(expected_rank_diff + 1, difference), lambda: array.squeeze(full, [-1]), lambda: full)
+            predictions = cond(
+                raw.Equal(expected_rank_diff + 1, difference), lambda: array.squeeze(full, [-1]), lambda: full
+            )
         if labels_rank is None or labels.shape.dims[-1].is_compatible_with(1):
             full_labels = labels
-            labels = cond(raw.Equal(expected_rank_diff - 1, difference), lambda: array.squeeze(full_labels, [-1]), lambda: full_labels)
+            labels = cond(
+                raw.Equal(expected_rank_diff - 1, difference),
+                lambda: array.squeeze(full_labels, [-1]),
+                lambda: full_labels,
+            )
         return labels, predictions

@@ -30,7 +30,9 @@ def einsum(equation, *inputs, **kwargs):
         labels, output = parse(equation, [x.shape for x in inputs])
         for one in [*labels, output]:
             if len(set(one)) != len(one):
-                raise ValueError(f"The subscript {one!r} has an axis twice; take the diagonal first (tf.linalg.diag_part)")
+                raise ValueError(
+                    f"The subscript {one!r} has an axis twice; take the diagonal first (tf.linalg.diag_part)"
+                )
         result, result_labels = inputs[0], labels[0]
         for i in range(1, len(inputs)):
             needed_later = set(output).union(*labels[i + 1 :])
@@ -49,7 +51,11 @@ def parse(equation, shapes):
     """(labels of each input, labels of the output) of an equation, with "..." spelled out in unused letters."""
     equation = equation.replace(" ", "")
     match = re.fullmatch(r"([^,>-]*(?:,[^,>-]*)*)(?:->([^>,-]*))?", equation)
-    if match is None or not re.fullmatch(r"[a-zA-Z.,]*", match.group(1)) or not re.fullmatch(r"[a-zA-Z.]*", match.group(2) or ""):
+    if (
+        match is None
+        or not re.fullmatch(r"[a-zA-Z.,]*", match.group(1))
+        or not re.fullmatch(r"[a-zA-Z.]*", match.group(2) or "")
+    ):
         raise ValueError(f"Indices have incorrect format: {equation}")
     labels, output = match.group(1).split(","), match.group(2)
     if len(labels) != len(shapes):
@@ -87,7 +93,9 @@ def _contract(t0, labels0, t1, labels1, summed):
     """Two tensors made one, summed over some of the labels both have: (the result, its labels)."""
     for label, tensor, labels in (("t0", t0, labels0), ("t1", t1, labels1)):
         if len(tensor.shape) != len(labels):
-            raise ValueError(f"An einsum's subscript has {len(labels)} axes where its tensor, {label}, has {tensor.shape.rank}")
+            raise ValueError(
+                f"An einsum's subscript has {len(labels)} axes where its tensor, {label}, has {tensor.shape.rank}"
+            )
     shared = sorted((set(labels0) & set(labels1)) - summed)
     only0, only1 = sorted(set(labels0) - set(labels1)), sorted(set(labels1) - set(labels0))
     inner = sorted(summed)

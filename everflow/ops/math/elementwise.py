@@ -21,7 +21,9 @@ _SAME_SHAPE: list[str] = []
 
 
 def on_sparse_values(function, op_type, x, name):
-    """A function of one tensor over the values of a sparse one. The name that TensorFlow's first, dense attempt takes stays taken."""
+    """A function of one tensor over the values of a sparse one. The name that TensorFlow's first, dense attempt takes
+    stays taken.
+    """
     get_default_graph().unique_name(name or op_type)
     return SparseTensor(x.indices, function(x.values, name=name), x.dense_shape)
 

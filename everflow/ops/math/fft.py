@@ -104,7 +104,9 @@ def _padded_to(x, rank, fft_length, inverse):
     return array.pad(x, array.stack([array.zeros_like(extra), extra], axis=1))
 
 
-rfft = _real_transform("RFFT", 1, "The Fourier transform of a real signal over the last dimension: the first half of it.")
+rfft = _real_transform(
+    "RFFT", 1, "The Fourier transform of a real signal over the last dimension: the first half of it."
+)
 rfft2d = _real_transform("RFFT2D", 2, "The Fourier transform of a real signal over the last two dimensions.")
 rfft3d = _real_transform("RFFT3D", 3, "The Fourier transform of a real signal over the last three dimensions.")
 irfft = _real_transform("IRFFT", 1, "The real signal of which `rfft` gives the input, over the last dimension.")
@@ -285,7 +287,9 @@ for _suffix, _rank, _forward, _inverse in (("", 1, fft, ifft), ("2D", 2, fft2d, 
 
 
 def _rfft_grad(rank, inverse):
-    """Half of the inverse transform, which counts the first (and, for even lengths, the last) bin in full: they are added alone."""
+    """Half of the inverse transform, which counts the first (and, for even lengths, the last) bin in full: they are
+    added alone.
+    """
 
     def grad_function(op, grad):
         length = op.inputs[1]

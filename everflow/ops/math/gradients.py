@@ -1,6 +1,7 @@
 """Gradients of element-wise functions of one input, of casts and of complex parts.
 
-Many are built under a control dependency on the incoming gradient, as TensorFlow does: nothing is computed before it is needed.
+Many are built under a control dependency on the incoming gradient, as TensorFlow does: nothing is computed before it is
+needed.
 """
 
 from __future__ import annotations

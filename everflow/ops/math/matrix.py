@@ -35,7 +35,9 @@ def matmul(
     with name_scope(name, "MatMul", [a, b]) as scope:
         for side, transposed, adjoint in (("a", transpose_a, adjoint_a), ("b", transpose_b, adjoint_b)):
             if transposed and adjoint:
-                raise ValueError(f"Only one of transpose_{side} and adjoint_{side} can be set: an adjoint is transposed by itself")
+                raise ValueError(
+                    f"Only one of transpose_{side} and adjoint_{side} can be set: an adjoint is transposed by itself"
+                )
         a = convert_to_tensor(a, name="a")
         b = convert_to_tensor(b, name="b")
         may_be_batch = any(t.shape.rank is None or t.shape.rank > 2 for t in (a, b))
@@ -50,13 +52,21 @@ def matmul(
             a, transpose_a = elementwise.conj(a), True
         if adjoint_b:
             b, transpose_b = elementwise.conj(b), True
-        use_sparse = (a_is_sparse or b_is_sparse) and a.dtype in _SPARSE_MATMUL_TYPES and b.dtype in _SPARSE_MATMUL_TYPES
+        use_sparse = (
+            (a_is_sparse or b_is_sparse) and a.dtype in _SPARSE_MATMUL_TYPES and b.dtype in _SPARSE_MATMUL_TYPES
+        )
         if dtypes.bfloat16 in (a.dtype, b.dtype) and a.dtype != b.dtype:
             use_sparse = True  # MatMul can't mix types
         if not use_sparse:
             return raw.MatMul(a, b, transpose_a=transpose_a, transpose_b=transpose_b, name=scope)
         result = raw.SparseMatMul(
-            a, b, transpose_a=transpose_a, transpose_b=transpose_b, a_is_sparse=a_is_sparse, b_is_sparse=b_is_sparse, name=scope
+            a,
+            b,
+            transpose_a=transpose_a,
+            transpose_b=transpose_b,
+            a_is_sparse=a_is_sparse,
+            b_is_sparse=b_is_sparse,
+            name=scope,
         )
         if a.dtype == dtypes.bfloat16 and b.dtype == dtypes.bfloat16:
             result = elementwise.cast(result, dtypes.bfloat16)
@@ -124,14 +134,19 @@ def _tensordot_axes(a, axes):
 
 
 def _as_matrix(a, axes, flipped=False):
-    """(a as a matrix of free by contracted sides, or flipped; sizes of the free sides, known ones as a list; static sizes or None)."""
+    """(a as a matrix of free by contracted sides, or flipped; sizes of the free sides, known ones as a list; static
+    sizes or None).
+    """
     if isinstance(axes, (list, tuple)) and a.shape.rank is not None:
         sizes = a.shape.as_list()
         axes = [i + len(sizes) if i < 0 else i for i in axes]
         free = [i for i in range(len(sizes)) if i not in axes]
         static = [sizes[i] for i in free]
         if None not in sizes:
-            matrix_shape = [int(np.prod(static, dtype=np.int64)), int(np.prod([sizes[i] for i in axes], dtype=np.int64))]
+            matrix_shape = [
+                int(np.prod(static, dtype=np.int64)),
+                int(np.prod([sizes[i] for i in axes], dtype=np.int64)),
+            ]
             perm = free + axes
             if flipped:
                 perm, matrix_shape = axes + free, matrix_shape[::-1]
@@ -140,7 +155,11 @@ def _as_matrix(a, axes, flipped=False):
         free = convert_to_tensor(free, dtype=dtypes.int32, name="free")
         shape = array.shape(a)
     else:
-        static = [None] * (a.shape.rank - len(axes)) if a.shape.rank is not None and isinstance(axes, (list, tuple)) else None
+        static = (
+            [None] * (a.shape.rank - len(axes))
+            if a.shape.rank is not None and isinstance(axes, (list, tuple))
+            else None
+        )
         shape, rank = array.shape(a), array.rank(a)
         axes = convert_to_tensor(axes, dtype=dtypes.int32, name="axes")
         axes = array.where(axes >= 0, axes, axes + rank)

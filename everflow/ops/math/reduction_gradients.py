@@ -15,7 +15,8 @@ from everflow.ops import array
 from everflow.ops.array import constants
 from everflow.ops.math import elementwise, matrix, reductions, sequences
 
-# Per graph: (kept shape, tile counts) for a static shape and axes. TensorFlow makes the nodes that compute them once too.
+# Per graph: (kept shape, tile counts) for a static shape and axes. TensorFlow makes the nodes that compute them once
+# too.
 _static_reductions: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
 
 
@@ -35,7 +36,9 @@ def _divided(x, y):
 
 
 def _static_reduction(shape, axes):
-    """(kept shape, tile counts) as arrays. The nodes that would compute them stay in the graph, as TensorFlow leaves them."""
+    """(kept shape, tile counts) as arrays. The nodes that would compute them stay in the graph, as TensorFlow leaves
+    them.
+    """
     cache = _static_reductions.setdefault(get_default_graph(), {})
     key = (tuple(shape), tuple(axes))
     if key not in cache:
@@ -105,7 +108,9 @@ def _extreme_grad(op, grad):
 
 @gradient("Prod")
 def _prod_grad(op, grad):
-    """Each element's gradient holds the product of all others: a running product from either end, which zeros don't disturb."""
+    """Each element's gradient holds the product of all others: a running product from either end, which zeros don't
+    disturb.
+    """
     x = op.inputs[0]
     input_shape = array.shape(x)
     axes = array.reshape(op.inputs[1], [-1])
@@ -161,7 +166,9 @@ def _cumulative_logsumexp_grad(op, grad):
     log_negative = array.where_v2(raw.Less(grad, 0), raw.Log(-grad), lowest)
 
     def scanned(log_part):
-        return raw.Exp(reductions.cumulative_logsumexp(log_part - result, axis, exclusive=exclusive, reverse=not reverse) + x)
+        return raw.Exp(
+            reductions.cumulative_logsumexp(log_part - result, axis, exclusive=exclusive, reverse=not reverse) + x
+        )
 
     positive = scanned(log_positive)
     return [positive - scanned(log_negative), None]
@@ -215,7 +222,9 @@ def _sparse_matmul_grad(op, grad):
         t1_sparse, t2_sparse = sparse[id(t1)], sparse[id(t2)]
         if transpose_t2:
             t2, transpose_t2 = array.transpose(t2), False
-        result = matrix.matmul(t1, t2, transpose_a=transpose_t1, transpose_b=transpose_t2, a_is_sparse=t1_sparse, b_is_sparse=t2_sparse)
+        result = matrix.matmul(
+            t1, t2, transpose_a=transpose_t1, transpose_b=transpose_t2, a_is_sparse=t1_sparse, b_is_sparse=t2_sparse
+        )
         return elementwise.cast(result, dtype) if result.dtype != dtype else result
 
     if not transpose_a and not transpose_b:

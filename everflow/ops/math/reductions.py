@@ -36,7 +36,9 @@ def _reduce(op_type, input_tensor, axis, keepdims, name, reduction_indices=None,
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     if isinstance(input_tensor, CompositeTensor):
         return input_tensor._reduce(op_type.lower(), axis, keepdims, name)
-    result = getattr(raw, op_type)(input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name)
+    result = getattr(raw, op_type)(
+        input_tensor, all_axes(input_tensor, axis), keep_dims=False if keepdims is None else keepdims, name=name
+    )
     return _without_unknown_rank(keepdims, axis, result)
 
 
@@ -233,5 +235,7 @@ def _position_shape(op):
     if axis is None:
         return unknown_shape(rank=shape.rank - 1)
     if not -shape.rank <= axis < shape.rank:
-        raise ValueError(f"Dimension ({axis}) must be in the range [{-shape.rank}, {shape.rank}), as the input has the shape {shape}")
+        raise ValueError(
+            f"Dimension ({axis}) must be in the range [{-shape.rank}, {shape.rank}), as the input has the shape {shape}"
+        )
     return reduced_shape(shape, axis, False)

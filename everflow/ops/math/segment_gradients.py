@@ -94,7 +94,9 @@ def _unsorted_segment_extreme_grad(op, grad):
 
 @gradient("UnsortedSegmentProd")
 def _unsorted_segment_prod_grad(op, grad):
-    """Each element's gradient is the product of the others; segments with one zero reach only that element, with more none."""
+    """Each element's gradient is the product of the others; segments with one zero reach only that element, with more
+    none.
+    """
     data, ids, count = op.inputs
     is_zero = raw.Equal(data, 0)
     zeros = raw.UnsortedSegmentSum(elementwise.cast(is_zero, dtype=dtypes.int32), ids, count)

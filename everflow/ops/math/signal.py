@@ -30,7 +30,10 @@ def gcd(a, b, name=None):
         if known_a is not None and known_b is not None:
             return constant(python_math.gcd(int(known_a), int(known_b)))
         return control_flow.while_loop(
-            lambda _, b: math.greater(b, array.zeros_like(b)), lambda a, b: [b, math.floormod(a, b)], [a, b], back_prop=False
+            lambda _, b: math.greater(b, array.zeros_like(b)),
+            lambda a, b: [b, math.floormod(a, b)],
+            [a, b],
+            back_prop=False,
         )[0]
 
 
@@ -303,7 +306,9 @@ def linear_to_mel_weight_matrix(
     dtype=dtypes.float32,
     name=None,
 ):
-    """The [num_spectrogram_bins, num_mel_bins] matrix of triangular bands that turns a linear spectrogram into one on the mel scale."""
+    """The [num_spectrogram_bins, num_mel_bins] matrix of triangular bands that turns a linear spectrogram into one on
+    the mel scale.
+    """
     with name_scope(name, "linear_to_mel_weight_matrix") as name:
         dtype = dtypes.as_dtype(dtype)
         if isinstance(sample_rate, Tensor):
@@ -341,7 +346,9 @@ def _check_mel(num_mel_bins, sample_rate, lower_edge_hertz, upper_edge_hertz, dt
         if sample_rate <= 0.0:
             raise ValueError(f"sample_rate must be positive. Got: {sample_rate}")
         if upper_edge_hertz > sample_rate / 2:
-            raise ValueError(f"upper_edge_hertz is {upper_edge_hertz}, above half the sample_rate of {sample_rate}, the Nyquist frequency")
+            raise ValueError(
+                f"upper_edge_hertz is {upper_edge_hertz}, above half the sample_rate of {sample_rate}, the Nyquist frequency"
+            )
     _check_floating(dtype)
 
 

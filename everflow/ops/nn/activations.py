@@ -100,7 +100,9 @@ def bias_add(value, bias, data_format=None, name=None):
             elif data_format.startswith("N") and data_format.endswith("C"):
                 data_format = "NHWC"
             else:
-                raise ValueError(f"data_format must be N...C or NC..., with channels last or first, not {data_format!r}")
+                raise ValueError(
+                    f"data_format must be N...C or NC..., with channels last or first, not {data_format!r}"
+                )
         value = convert_to_tensor(value, name="input")
         bias = convert_to_tensor(bias, dtype=value.dtype, name="bias")
         return raw.BiasAdd(value=value, bias=bias, data_format=data_format or "NHWC", name=name)
@@ -126,7 +128,9 @@ def _softmax(logits, compute, axis, name):
     if known == -1 or (known is not None and rank is not None and known == rank - 1):
         return compute(logits=logits, name=name)
     if known is not None and rank is not None and not -rank <= known < rank:
-        raise InvalidArgumentError(None, None, f"Dimension (dim) must be in the range [{-rank}, {rank}) for logits of rank {rank}")
+        raise InvalidArgumentError(
+            None, None, f"Dimension (dim) must be in the range [{-rank}, {rank}) for logits of rank {rank}"
+        )
     if rank is None:
         raise TypeError("The rank of the logits must be known for a softmax over an axis other than the last")
     axis = _from_start(axis, array.rank(logits))
@@ -178,7 +182,9 @@ def _count_nonzero(value, dtype):
 
 
 shape_rule("Relu", "Relu6", "LeakyRelu", "Elu", "Selu", "Softplus", "Softsign")(like_first)
-shape_rule("ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad")(like_first_two)
+shape_rule("ReluGrad", "Relu6Grad", "LeakyReluGrad", "EluGrad", "SeluGrad", "SoftplusGrad", "SoftsignGrad")(
+    like_first_two
+)
 
 
 @shape_rule("Softmax", "LogSoftmax")

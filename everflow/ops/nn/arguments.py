@@ -31,7 +31,9 @@ def split_padding(padding) -> tuple:
     """The padding attribute and the explicit paddings of an argument that may be a list of (before, after) pairs."""
     if isinstance(padding, (list, tuple)):
         if len(padding) != 4 or not all(isinstance(pair, (list, tuple)) and len(pair) == 2 for pair in padding):
-            raise ValueError(f"As a list, padding must have four pairs (before, after), one for each dimension; got {padding!r}")
+            raise ValueError(
+                f"As a list, padding must have four pairs (before, after), one for each dimension; got {padding!r}"
+            )
         return "EXPLICIT", [size for pair in padding for size in pair]
     if padding == "EXPLICIT":
         raise ValueError("padding='EXPLICIT' can't be given by name: give the list of pairs itself")

@@ -1,6 +1,7 @@
 """Convolutions and pools over any number of dimensions, with gaps between the cells of a window.
 
-Gaps are made by cutting the image into interleaved images (space to batch), so that any op with plain windows can be used.
+Gaps are made by cutting the image into interleaved images (space to batch), so that any op with plain windows can be
+used.
 """
 
 from __future__ import annotations
@@ -114,7 +115,9 @@ class _SpaceToBatch:
             return self._build(images, second, self._padding)
         spatial_shape = _spatial_shape(images, self._dims)
         base = np.zeros([len(self._dims), 2], np.int32) if self._base is None else self._base
-        paddings, crops = required_space_to_batch_paddings(input_shape=spatial_shape, base_paddings=base, block_shape=self._rate_tensor)
+        paddings, crops = required_space_to_batch_paddings(
+            input_shape=spatial_shape, base_paddings=base, block_shape=self._rate_tensor
+        )
         rates = self._rate_tensor if self._rates is None else self._rates
         rates = _fill_between(rates, 1, self._dims)
         paddings = _fill_between(paddings, 0, self._dims)
@@ -158,7 +161,12 @@ def _fill_between(values, fill: int, dims):
         while dim not in dims:
             dim += 1
         if dim != start:
-            filled = np.full([dim - start, *np.shape(known)[1:]] if known is not None else [dim - start, *values.shape.as_list()[1:]], fill)
+            filled = np.full(
+                [dim - start, *np.shape(known)[1:]]
+                if known is not None
+                else [dim - start, *values.shape.as_list()[1:]],
+                fill,
+            )
             parts.append(filled.astype(np.int32))
         begin = position
         while dim in dims:
@@ -182,7 +190,9 @@ def convolution(
     filters=None,
     dilations=None,
 ):
-    """Slide filters of shape [spatial..., in, out] over images of one, two or three dimensions, with strides or with gaps."""
+    """Slide filters of shape [spatial..., in, out] over images of one, two or three dimensions, with strides or with
+    gaps.
+    """
     filter = either("filters", filters, "filter", filter)
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, "convolution", [input, filter]) as name:
@@ -194,7 +204,9 @@ def convolution(
 class Convolution:
     """A convolution of which all but the tensors is known; layers make it once and call it."""
 
-    def __init__(self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None, data_format=None):
+    def __init__(
+        self, input_shape, filter_shape, padding, strides=None, dilation_rate=None, name=None, data_format=None
+    ):
         rank = filter_shape.rank if filter_shape.rank is not None else input_shape.rank
         if rank is None:
             raise ValueError("Of the input and the filter at least one must be of known rank")
@@ -214,7 +226,11 @@ class Convolution:
         else:
             raise ValueError(f"Unknown data_format {data_format!r}")
         depth = filter_shape[spatial]
-        if dimension_value(channels) is not None and dimension_value(depth) is not None and not channels.is_compatible_with(depth):
+        if (
+            dimension_value(channels) is not None
+            and dimension_value(depth) is not None
+            and not channels.is_compatible_with(depth)
+        ):
             raise ValueError(f"The input has {channels.value} channels, but the filter is for {depth.value}")
         first = _channels_first(data_format)
         strides = _spatial_part(strides, spatial, first, "strides")
@@ -231,7 +247,13 @@ class Convolution:
             self._call = lambda images, filters: self._plain(images, filters, padding)
         else:
             self._call = _SpaceToBatch(
-                input_shape, rates, padding, self._plain, filter_shape=filter_shape, spatial_dims=dims, data_format=data_format
+                input_shape,
+                rates,
+                padding,
+                self._plain,
+                filter_shape=filter_shape,
+                spatial_dims=dims,
+                data_format=data_format,
             )
 
     def __call__(self, images, filters):
@@ -261,7 +283,9 @@ def pool(
     data_format=None,
     dilations=None,
 ):
-    """Max or average pools over one, two or three dimensions, with strides or with gaps. `pooling_type`: "MAX" or "AVG"."""
+    """Max or average pools over one, two or three dimensions, with strides or with gaps. `pooling_type`: "MAX" or
+    "AVG".
+    """
     dilation_rate = either("dilations", dilations, "dilation_rate", dilation_rate)
     with name_scope(name, f"{pooling_type.lower()}_pool", [input]) as scope:
         input = convert_to_tensor(input, name="input")
@@ -295,12 +319,16 @@ def pool(
             form = data_format or _FORMATS[spatial][0]
             return build(images, ksize, steps, padding, data_format=form, name=scope)
 
-        return with_space_to_batch(input, rates, padding, op, filter_shape=window_shape, spatial_dims=dims, data_format=data_format)
+        return with_space_to_batch(
+            input, rates, padding, op, filter_shape=window_shape, spatial_dims=dims, data_format=data_format
+        )
 
 
 def atrous_conv2d(value, filters, rate, padding, name=None):
     """`conv2d` with filters whose cells are `rate` apart."""
-    return convolution(input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
+    return convolution(
+        input=value, filter=filters, padding=padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name
+    )
 
 
 def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=None):
@@ -313,7 +341,9 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
         if rate < 1:
             raise ValueError("rate cannot be less than one")
         if rate == 1:
-            return conv2d_transpose(value, filters, output_shape, strides=[1, 1, 1, 1], padding=padding, data_format="NHWC")
+            return conv2d_transpose(
+                value, filters, output_shape, strides=[1, 1, 1, 1], padding=padding, data_format="NHWC"
+            )
         size = convert_to_tensor(output_shape, name="output_shape")
         if not size.shape.is_compatible_with(TensorShape([4])):
             raise ValueError(f"output_shape must have shape (4,), got {size.shape}")
@@ -321,7 +351,9 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
             output_shape = list(output_shape)
         if isinstance(output_shape, (list, np.ndarray)):
             if not filters.shape.dims[2].is_compatible_with(output_shape[3]):
-                raise ValueError(f"The filters give {filters.shape[2]} channels, but output_shape has {output_shape[3]}")
+                raise ValueError(
+                    f"The filters give {filters.shape[2]} channels, but output_shape has {output_shape[3]}"
+                )
         top, bottom, left, right = _atrous_paddings(filters, rate, padding)
         height = output_shape[1] + top + bottom
         width = output_shape[2] + left + right
@@ -329,7 +361,12 @@ def atrous_conv2d_transpose(value, filters, output_shape, rate, padding, name=No
         extra_bottom = (rate - height % rate) % rate
         extra_right = (rate - width % rate) % rate
         cut = space_to_batch_nd(input=value, paddings=[[0, extra_bottom], [0, extra_right]], block_shape=[rate, rate])
-        sizes = [rate * rate * output_shape[0], (height + extra_bottom) // rate, (width + extra_right) // rate, output_shape[3]]
+        sizes = [
+            rate * rate * output_shape[0],
+            (height + extra_bottom) // rate,
+            (width + extra_right) // rate,
+            output_shape[3],
+        ]
         grown = raw.Conv2DBackpropInput(
             input_sizes=sizes,
             filter=filters,
@@ -405,7 +442,9 @@ def separable_conv2d(
 
         def op(images, _spatial, padding):
             form = "NHWC" if data_format is None else data_format
-            return depthwise_conv2d_native(images, depthwise_filter, strides, padding, data_format=form, name="depthwise")
+            return depthwise_conv2d_native(
+                images, depthwise_filter, strides, padding, data_format=form, name="depthwise"
+            )
 
         depthwise = with_space_to_batch(
             input,

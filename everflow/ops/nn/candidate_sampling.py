@@ -37,18 +37,29 @@ def _sampler(op_type, function_name, meaning, ranged=True):
 
     def draw_all(true_classes, num_true, num_sampled, unique, seed=None, name=None):
         return getattr(raw, op_type)(
-            true_classes=true_classes, num_true=num_true, num_sampled=num_sampled, unique=unique, name=name, **_seeds(seed)
+            true_classes=true_classes,
+            num_true=num_true,
+            num_sampled=num_sampled,
+            unique=unique,
+            name=name,
+            **_seeds(seed),
         )
 
     build = draw if ranged else draw_all
     build.__name__ = build.__qualname__ = function_name
-    build.__doc__ = f"Sample classes, {meaning}. Returns them, and how often the true and the sampled classes are to be expected."
+    build.__doc__ = (
+        f"Sample classes, {meaning}. Returns them, and how often the true and the sampled classes are to be expected."
+    )
     return build
 
 
-uniform_candidate_sampler = _sampler("UniformCandidateSampler", "uniform_candidate_sampler", "each as probable as the others")
+uniform_candidate_sampler = _sampler(
+    "UniformCandidateSampler", "uniform_candidate_sampler", "each as probable as the others"
+)
 log_uniform_candidate_sampler = _sampler(
-    "LogUniformCandidateSampler", "log_uniform_candidate_sampler", "frequent ones first, as words sorted by frequency are"
+    "LogUniformCandidateSampler",
+    "log_uniform_candidate_sampler",
+    "frequent ones first, as words sorted by frequency are",
 )
 learned_unigram_candidate_sampler = _sampler(
     "LearnedUnigramCandidateSampler", "learned_unigram_candidate_sampler", "as often as they were seen as true classes"
@@ -71,7 +82,9 @@ def fixed_unigram_candidate_sampler(
     seed=None,
     name=None,
 ):
-    """Sample classes by weights given in a list or in the last fields of a file's lines, each to the power `distortion`."""
+    """Sample classes by weights given in a list or in the last fields of a file's lines, each to the power
+    `distortion`.
+    """
     return raw.FixedUnigramCandidateSampler(**{**locals(), **_seeds(seed)})
 
 
@@ -113,7 +126,12 @@ def sampled_logits(
         labels_flat = array.reshape(labels, [-1])
         if sampled_values is None:
             sampled_values = log_uniform_candidate_sampler(
-                true_classes=labels, num_true=num_true, num_sampled=num_sampled, unique=True, range_max=num_classes, seed=seed
+                true_classes=labels,
+                num_true=num_true,
+                num_sampled=num_sampled,
+                unique=True,
+                range_max=num_classes,
+                seed=seed,
             )
         sampled, true_expected, sampled_expected = (array.stop_gradient(value) for value in sampled_values)
         sampled = math_ops.cast(sampled, dtypes.int64)

@@ -33,7 +33,9 @@ def conv2d(
     """
     filter = either("filters", filters, "filter", filter)
     steps = _steps(2, strides, dilations, data_format)
-    return _convolved(raw.Conv2D, padding, input=input, filter=filter, use_cudnn_on_gpu=use_cudnn_on_gpu, name=name, **steps)
+    return _convolved(
+        raw.Conv2D, padding, input=input, filter=filter, use_cudnn_on_gpu=use_cudnn_on_gpu, name=name, **steps
+    )
 
 
 def _convolved(build, padding, **arguments):
@@ -135,7 +137,13 @@ def conv3d(
     """Slide filters of shape [depth, height, width, in, out] over volumes."""
     filter = either("filters", filters, "filter", filter)
     return raw.Conv3D(
-        input=input, filter=filter, strides=strides, padding=padding, data_format=data_format, dilations=list(dilations), name=name
+        input=input,
+        filter=filter,
+        strides=strides,
+        padding=padding,
+        data_format=data_format,
+        dilations=list(dilations),
+        name=name,
     )
 
 
@@ -226,7 +234,10 @@ def _steps_of_sequence(strides, dilations, data_format):
     """As `_steps`, for sequences as images of height one; before it, where the dimension of that height goes."""
     data_format, start = _one_dimension(data_format)
     channel_axis = 2 if start == 1 else 1
-    steps = {name: [1, *per_dimension(value, 1, channel_axis, name)] for name, value in (("strides", strides), ("dilations", dilations))}
+    steps = {
+        name: [1, *per_dimension(value, 1, channel_axis, name)]
+        for name, value in (("strides", strides), ("dilations", dilations))
+    }
     return start, {**steps, "data_format": data_format}
 
 
@@ -248,7 +259,9 @@ def conv1d_transpose(
         if not hasattr(output_shape, "op"):
             output_shape = list(output_shape)
         output_shape = array.concat([output_shape[:start], [1], output_shape[start:]], axis=0)
-        return array.squeeze(raw.Conv2DBackpropInput(output_shape, filters, input, padding=padding, name=name, **steps), start)
+        return array.squeeze(
+            raw.Conv2DBackpropInput(output_shape, filters, input, padding=padding, name=name, **steps), start
+        )
 
 
 _TRANSPOSES = {1: conv1d_transpose, 2: conv2d_transpose_v2, 3: conv3d_transpose_v2}
@@ -275,7 +288,14 @@ def conv_transpose(
         if rank - 2 not in _TRANSPOSES:
             raise ValueError(f"output_shape must have three to five sizes, not {rank}")
         return _TRANSPOSES[rank - 2](
-            input, filters, output_shape, strides, padding=padding, data_format=data_format, dilations=dilations, name=name
+            input,
+            filters,
+            output_shape,
+            strides,
+            padding=padding,
+            data_format=data_format,
+            dilations=dilations,
+            name=name,
         )
 
 
@@ -333,5 +353,7 @@ def erosion2d(value, kernel, strides, rates, padding, name=None):
     with name_scope(name, "erosion2d", [value, kernel]) as name:
         negative = math_ops.negative(value)
         flipped = array.reverse(kernel, [0, 1])
-        dilated = raw.Dilation2D(input=negative, filter=flipped, strides=strides, rates=rates, padding=padding, name=name)
+        dilated = raw.Dilation2D(
+            input=negative, filter=flipped, strides=strides, rates=rates, padding=padding, name=name
+        )
         return math_ops.negative(dilated)

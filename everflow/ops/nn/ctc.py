@@ -28,7 +28,8 @@ def ctc_loss(
 ):
     """Minus the log probability of label sequences, summed over all their alignments with the frames.
 
-    `labels` is a SparseTensor of int32, `inputs` are logits [time, batch, classes], of which the last class is the blank.
+    `labels` is a SparseTensor of int32, `inputs` are logits [time, batch, classes], of which the last class is the
+    blank.
     """
     if not isinstance(labels, SparseTensor):
         raise TypeError(f"labels must be a SparseTensor, not {type(labels)}")
@@ -49,14 +50,20 @@ def ctc_loss(
 
 def ctc_greedy_decoder(inputs, sequence_length, merge_repeated=True):
     """The most probable class of each frame, without blanks. Returns ([SparseTensor], minus the summed logits)."""
-    indices, values, shape, score = raw.CTCGreedyDecoder(inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated)
+    indices, values, shape, score = raw.CTCGreedyDecoder(
+        inputs=inputs, sequence_length=sequence_length, merge_repeated=merge_repeated
+    )
     return [SparseTensor(indices, values, shape)], score
 
 
 def ctc_beam_search_decoder(inputs, sequence_length, beam_width=100, top_paths=1, merge_repeated=True):
     """The most probable label sequences by beam search. Returns (SparseTensors, best first, and log probabilities)."""
     indices, values, shapes, scores = raw.CTCBeamSearchDecoder(
-        inputs=inputs, sequence_length=sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
+        inputs=inputs,
+        sequence_length=sequence_length,
+        beam_width=beam_width,
+        top_paths=top_paths,
+        merge_repeated=merge_repeated,
     )
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)], scores
 
@@ -96,11 +103,13 @@ def _beam_shape(op):
     return [*parts, TensorShape([batch, paths])]
 
 
-def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None):
+def ctc_loss_v2(
+    labels, logits, label_length, logit_length, logits_time_major=True, unique=None, blank_index=None, name=None
+):
     """`ctc_loss` that takes dense labels [batch, most labels] with their lengths, too, and any class as the blank.
 
-    The blank is class 0 by default with dense labels; with a SparseTensor it must be given, negative numbers counting from the end.
-    `unique`, from `ctc_unique_labels`, is accepted and not needed.
+    The blank is class 0 by default with dense labels; with a SparseTensor it must be given, negative numbers counting
+    from the end. `unique`, from `ctc_unique_labels`, is accepted and not needed.
     """
     if isinstance(labels, SparseTensor):
         if blank_index is None:
@@ -109,7 +118,8 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
     with name_scope(name, "ctc_loss_dense", [logits, labels, label_length, logit_length]) as name:
         labels = convert_to_tensor(labels, name="labels")
         label_length = convert_to_tensor(label_length, name="label_length")
-        # The op wants a label in each row, so rows without one get one that is no class, and are given their own loss after.
+        # The op wants a label in each row, so rows without one get one that is no class, and are given their own loss
+        # after.
         empty = math_ops.equal(label_length, 0)
         blank = blank_index or 0
         classes = _size(convert_to_tensor(logits), 2)
@@ -118,7 +128,11 @@ def ctc_loss_v2(labels, logits, label_length, logit_length, logits_time_major=Tr
         indices = raw.Where(input=mask)
         sparse = SparseTensor(indices, array.gather_nd(labels, indices), array.shape(labels, out_type=dtypes.int64))
         loss = _loss_with_blank(sparse, logits, logit_length, logits_time_major, blank, None)
-        loss = array.where(empty, _loss_of_blanks(logits, logit_length, logits_time_major, classes + blank if blank < 0 else blank), loss)
+        loss = array.where(
+            empty,
+            _loss_of_blanks(logits, logit_length, logits_time_major, classes + blank if blank < 0 else blank),
+            loss,
+        )
         return math_ops.add(loss, _gradient_beyond_the_end(logits, logit_length, logits_time_major), name=name)
 
 
@@ -130,7 +144,9 @@ def _loss_of_blanks(logits, logit_length, time_major, blank):
 
 
 def _gradient_beyond_the_end(logits, logit_length, time_major):
-    """Zeros whose gradient is the softmax of the frames after each sequence's end: TensorFlow's dense loss has it, and so have we."""
+    """Zeros whose gradient is the softmax of the frames after each sequence's end: TensorFlow's dense loss has it, and
+    so have we.
+    """
     logits = convert_to_tensor(logits)
     time, batch = (0, 1) if time_major else (1, 0)
     inside = array.sequence_mask(logit_length, maxlen=_size(logits, time), dtype=logits.dtype)
@@ -146,7 +162,9 @@ def _loss_with_blank(labels, logits, logit_length, time_major, blank, name):
     if blank < 0:
         blank = classes + blank
     if not isinstance(classes, int) or blank != classes - 1:
-        logits = array.concat([logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], axis=2)
+        logits = array.concat(
+            [logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]], axis=2
+        )
         values = array.where(labels.values < blank, labels.values, labels.values - 1)
         labels = SparseTensor(labels.indices, values, labels.dense_shape)
     values = math_ops.cast(labels.values, dtypes.int32)

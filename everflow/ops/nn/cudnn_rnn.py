@@ -54,7 +54,11 @@ def _network_grad(op, *grads):
         inputs["host_reserved"] = host_reserved[0]
     if op.type == "CudnnRNNV3":
         settings.update(num_proj=op.get_attr("num_proj"), time_major=op.get_attr("time_major"))
-    build = {"CudnnRNN": raw.CudnnRNNBackprop, "CudnnRNNV2": raw.CudnnRNNBackpropV2, "CudnnRNNV3": raw.CudnnRNNBackpropV3}[op.type]
+    build = {
+        "CudnnRNN": raw.CudnnRNNBackprop,
+        "CudnnRNNV2": raw.CudnnRNNBackpropV2,
+        "CudnnRNNV3": raw.CudnnRNNBackpropV3,
+    }[op.type]
     made = build(
         **inputs,
         output=output,
@@ -70,4 +74,9 @@ def _network_grad(op, *grads):
 
 
 not_differentiable("CudnnRNNParamsSize", "CudnnRNNBackprop", "CudnnRNNBackpropV2", "CudnnRNNBackpropV3")
-not_differentiable("CudnnRNNCanonicalToParams", "CudnnRNNCanonicalToParamsV2", "CudnnRNNParamsToCanonical", "CudnnRNNParamsToCanonicalV2")
+not_differentiable(
+    "CudnnRNNCanonicalToParams",
+    "CudnnRNNCanonicalToParamsV2",
+    "CudnnRNNParamsToCanonical",
+    "CudnnRNNParamsToCanonicalV2",
+)

@@ -37,7 +37,9 @@ def dropout_v2(x, rate, noise_shape=None, seed=None, name=None):
     with name_scope(name, "dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if not x.dtype.is_floating:
-            raise ValueError(f"What is left by dropout is scaled up, so x must be of a floating point dtype, not {x.dtype.name}")
+            raise ValueError(
+                f"What is left by dropout is scaled up, so x must be of a floating point dtype, not {x.dtype.name}"
+            )
         if isinstance(rate, numbers.Real):
             if not 0 <= rate < 1:
                 raise ValueError(f"rate must be at least 0 and below 1, not {rate:g}")
@@ -66,5 +68,7 @@ def _noise_shape(x, noise_shape):
         return noise_shape
     if x.shape.dims is not None and len(x.shape.dims) == len(given.dims):
         sizes = zip(x.shape.dims, given.dims, strict=True)
-        return TensorShape([own if size.value is None and own.value is not None else dimension_value(size) for own, size in sizes])
+        return TensorShape(
+            [own if size.value is None and own.value is not None else dimension_value(size) for own, size in sizes]
+        )
     return noise_shape

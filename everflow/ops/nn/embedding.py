@@ -23,8 +23,8 @@ _COMBINERS = ("mean", "sqrtn", "sum")
 def embedding_lookup(params, ids, partition_strategy="mod", name=None, validate_indices=True, max_norm=None):
     """The rows of `params` at `ids`.
 
-    `params` may be a list of parts: with "mod", id i is row i // n of part i % n; with "div", parts hold contiguous ids. Rows
-    longer than `max_norm` are scaled down to it. `validate_indices` has no effect, as in TensorFlow.
+    `params` may be a list of parts: with "mod", id i is row i // n of part i % n; with "div", parts hold contiguous
+    ids. Rows longer than `max_norm` are scaled down to it. `validate_indices` has no effect, as in TensorFlow.
 
     >>> tf.nn.embedding_lookup(tf.zeros([10, 4]), [[1, 2], [3, 4]]).shape
     TensorShape([Dimension(2), Dimension(2), Dimension(4)])
@@ -122,7 +122,9 @@ def contiguous_part_of(params, flat):
     return math.maximum(flat // (per_part + 1), (flat - extra) // per_part), per_part, extra
 
 
-def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None, max_norm=None):
+def embedding_lookup_sparse(
+    params, sp_ids, sp_weights, partition_strategy="mod", name=None, combiner=None, max_norm=None
+):
     """For each row of sparse ids, the (weighted) sum, mean or sum over root of squares of their embeddings."""
     params, combiner = checked_sparse_lookup(params, sp_ids, sp_weights, combiner)
     with name_scope(name, "embedding_lookup_sparse", [*params, sp_ids]) as name:
@@ -130,7 +132,11 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
         ids, positions = array.unique(sp_ids.values)
         found = embedding_lookup(params, ids, partition_strategy=partition_strategy, max_norm=max_norm)
         if sp_weights is None:
-            combine = {"sum": math.sparse_segment_sum, "mean": math.sparse_segment_mean, "sqrtn": math.sparse_segment_sqrt_n}[combiner]
+            combine = {
+                "sum": math.sparse_segment_sum,
+                "mean": math.sparse_segment_mean,
+                "sqrtn": math.sparse_segment_sqrt_n,
+            }[combiner]
             return combine(found, positions, rows, name=name)
         weights = math.cast(sp_weights.values, found.dtype.base_dtype)
         found = array.gather(found, positions)
@@ -146,7 +152,9 @@ def embedding_lookup_sparse(params, sp_ids, sp_weights, partition_strategy="mod"
 
 
 def checked_sparse_lookup(params, sp_ids, sp_weights, combiner):
-    """The parts of the table and the combiner of a lookup of sparse ids; ValueError or TypeError where arguments don't fit."""
+    """The parts of the table and the combiner of a lookup of sparse ids; ValueError or TypeError where arguments don't
+    fit.
+    """
     if combiner is None:
         logging.warn("No combiner was given to a lookup of sparse ids: rows are averaged ('mean').")
         combiner = "mean"
@@ -183,7 +191,8 @@ def safe_embedding_lookup_sparse(
     partition_strategy="div",
     max_norm=None,
 ):
-    """As `embedding_lookup_sparse`, for ids of any rank: negative ids and weights not above 0 are dropped, and a row without
+    """As `embedding_lookup_sparse`, for ids of any rank: negative ids and weights not above 0 are dropped, and a row
+    without
     ids gives zeros, or the embedding of `default_id`."""
     if embedding_weights is None:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
@@ -192,10 +201,13 @@ def safe_embedding_lookup_sparse(
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     dtype = sparse_weights.dtype if sparse_weights is not None else None
     weights = [
-        w if isinstance(w, BaseResourceVariable) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype) for w in weights
+        w if isinstance(w, BaseResourceVariable) and dtype in (None, w.dtype) else convert_to_tensor(w, dtype=dtype)
+        for w in weights
     ]
     with name_scope(name, "embedding_lookup", [*weights, sparse_ids, sparse_weights]) as scope:
-        return combined_rows(weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm)
+        return combined_rows(
+            weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm
+        )
 
 
 def combined_rows(weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm):

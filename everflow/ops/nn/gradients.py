@@ -197,7 +197,9 @@ def _plain_family(forward, backprop_input, backprop_filter, names):
 
 
 _plain_family("Conv3D", "Conv3DBackpropInputV2", "Conv3DBackpropFilterV2", _CONV3D)
-_plain_family("DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", _CONV3D)
+_plain_family(
+    "DepthwiseConv2dNative", "DepthwiseConv2dNativeBackpropInput", "DepthwiseConv2dNativeBackpropFilter", _CONV3D
+)
 
 
 @gradient("Dilation2D")
@@ -222,7 +224,11 @@ def _max_pool_grad(op, grad):
 @gradient("MaxPoolV2")
 def _max_pool_v2_grad(op, grad):
     image, ksize, strides = op.inputs
-    return raw.MaxPoolGradV2(image, op.outputs[0], grad, ksize, strides, **_attrs(op, "padding", "data_format")), None, None
+    return (
+        raw.MaxPoolGradV2(image, op.outputs[0], grad, ksize, strides, **_attrs(op, "padding", "data_format")),
+        None,
+        None,
+    )
 
 
 @gradient("MaxPoolGrad", "MaxPool3DGrad")
@@ -248,7 +254,13 @@ def _max_pool_grad_grad_grad(op, grad):
 def _max_pool_grad_v2_grad(op, grad):
     image, pooled, _, ksize, strides = op.inputs
     attrs = _attrs(op, "padding", "data_format")
-    return _zeros_of(image), _zeros_of(pooled), raw.MaxPoolGradGradV2(image, pooled, grad, ksize, strides, **attrs), None, None
+    return (
+        _zeros_of(image),
+        _zeros_of(pooled),
+        raw.MaxPoolGradGradV2(image, pooled, grad, ksize, strides, **attrs),
+        None,
+        None,
+    )
 
 
 @gradient("MaxPoolWithArgmax")
@@ -349,7 +361,9 @@ def _top_k_grad(op, grad, _indices):
     # Indices into the flattened rows.
     starts = math_ops.range(0, math_ops.cast(rows, dtypes.int64) * columns, columns)
     places = array.reshape(rows_of_indices + math_ops.cast(array.expand_dims(starts, -1), dtypes.int32), [-1])
-    scattered = array.scatter_nd(array.expand_dims(places, -1), array.reshape(grad, [-1]), [math_ops.reduce_prod(shape)])
+    scattered = array.scatter_nd(
+        array.expand_dims(places, -1), array.reshape(grad, [-1]), [math_ops.reduce_prod(shape)]
+    )
     result = array.reshape(scattered, shape)
     return [result, array.zeros([], dtype=dtypes.int32)] if op.type == "TopKV2" else [result]
 

@@ -32,7 +32,9 @@ def _check_same_shape(logits, labels, labels_name="labels", logits_name="logits"
     try:
         labels.shape.merge_with(logits.shape)
     except ValueError:
-        raise ValueError(f"{logits_name} and {labels_name} must have the same shape ({logits.shape} vs {labels.shape})") from None
+        raise ValueError(
+            f"{logits_name} and {labels_name} must have the same shape ({logits.shape} vs {labels.shape})"
+        ) from None
 
 
 def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, name=None):
@@ -45,7 +47,8 @@ def sigmoid_cross_entropy_with_logits(_sentinel=None, labels=None, logits=None, 
         logits = convert_to_tensor(logits, name="logits")
         labels = convert_to_tensor(labels, name="labels")
         _check_same_shape(logits, labels)
-        # max(x, 0) - x * z + log(1 + exp(-|x|)), with selections in place of max and abs, whose gradients are none at zero.
+        # max(x, 0) - x * z + log(1 + exp(-|x|)), with selections in place of max and abs, whose gradients are none at
+        # zero.
         zeros = array.zeros_like(logits, dtype=logits.dtype)
         positive = logits >= zeros
         upper = array.where(positive, logits, zeros)
@@ -160,7 +163,9 @@ def sparse_softmax_cross_entropy_with_logits(_sentinel=None, labels=None, logits
                 "their classes. Are the labels one-hot? Those are for softmax_cross_entropy_with_logits"
             )
         if static and labels.shape != logits.shape[:-1]:
-            raise ValueError(f"Shape mismatch: labels have shape {labels.shape}, but logits without their classes {logits.shape[:-1]}")
+            raise ValueError(
+                f"Shape mismatch: labels have shape {labels.shape}, but logits without their classes {logits.shape[:-1]}"
+            )
         if logits.shape.rank == 2:
             cost = raw.SparseSoftmaxCrossEntropyWithLogits(features=precise, labels=labels, name=name)[0]
             return math_ops.cast(cost, dtypes.float16) if narrow else cost

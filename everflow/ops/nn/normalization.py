@@ -90,7 +90,9 @@ def moments(x, axes, shift=None, name=None, keep_dims=None, keepdims=None):
     with name_scope(name, "moments", [x, axes]):
         y = math_ops.cast(x, dtypes.float32) if x.dtype.base_dtype == dtypes.float16 else x
         mean = math_ops.reduce_mean(y, axes, keepdims=True, name="mean")
-        variance = math_ops.reduce_mean(math_ops.squared_difference(y, array.stop_gradient(mean)), axes, keepdims=True, name="variance")
+        variance = math_ops.reduce_mean(
+            math_ops.squared_difference(y, array.stop_gradient(mean)), axes, keepdims=True, name="variance"
+        )
         return _finished(mean, variance, axes, keep_dims, x.dtype)
 
 
@@ -120,7 +122,9 @@ def weighted_moments(x, axes, frequency_weights, name=None, keep_dims=None, keep
         weight_sum = math_ops.reduce_sum(spread, axes, name="sum_of_weights", keepdims=True)
         divisor = math_ops.reciprocal(weight_sum, name="inv_weight_sum")
         mean = math_ops.multiply(total, divisor)
-        squares = math_ops.reduce_sum(weights * math_ops.squared_difference(x, mean), axes, name="weighted_distsq", keepdims=True)
+        squares = math_ops.reduce_sum(
+            weights * math_ops.squared_difference(x, mean), axes, name="weighted_distsq", keepdims=True
+        )
         variance = math_ops.multiply(squares, divisor)
         return _finished(mean, variance, axes, keep_dims, dtype)
 
@@ -155,7 +159,9 @@ def batch_norm_with_global_normalization(
     return batch_normalization(*(either(*names) for names in renamed), beta, scale, variance_epsilon, name)
 
 
-def fused_batch_norm(x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True, name=None):
+def fused_batch_norm(
+    x, scale, offset, mean=None, variance=None, epsilon=0.001, data_format="NHWC", is_training=True, name=None
+):
     """Batch normalization of images in one op. Returns y, and the mean and variance used.
 
     In training these are the batch's, the variance without bias; else they are those given.

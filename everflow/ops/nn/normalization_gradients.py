@@ -16,7 +16,8 @@ def _fused_grad(op, build, grad, reserves):
     training = op.get_attr("is_training")
     attrs = {"epsilon": op.get_attr("epsilon"), "is_training": training}
     if training:
-        # Its last two outputs are empty, but stand for the gradients of the mean and variance, which are empty then, too.
+        # Its last two outputs are empty, but stand for the gradients of the mean and variance, which are empty then,
+        # too.
         return list(build(grad, image, scale, *reserves, data_format=data_format, **attrs))
     turned = data_format == "NCHW"
     if turned:
@@ -49,7 +50,8 @@ def _fused_batch_norm_grad_grad(op, *grads):
     data_format = op.get_attr("data_format").decode()
     epsilon, training = op.get_attr("epsilon"), op.get_attr("is_training")
     grad_y, x, scale, mean, variance = op.inputs[:5]
-    # A tape sees these ops only: the incoming gradient may itself come from x or scale, and that way is not taken twice.
+    # A tape sees these ops only: the incoming gradient may itself come from x or scale, and that way is not taken
+    # twice.
     with GradientTape() as tape:
         tape.watch([grad_y, x, scale])
         made = _written_out(grad_y, x, scale, mean, variance, epsilon, data_format, training)
@@ -68,7 +70,9 @@ def _written_out(grad_y, x, scale, mean, variance, epsilon, data_format, trainin
     if training:
         mean_grad = math_ops.reduce_mean(grad_y, axes, keepdims=data_format == "NCHW")
         mean_x = math_ops.reduce_mean(x, axes, keepdims=data_format == "NCHW")
-        spread = math_ops.reduce_mean(math_ops.squared_difference(x, array.stop_gradient(mean_x)), axes, keepdims=data_format == "NCHW")
+        spread = math_ops.reduce_mean(
+            math_ops.squared_difference(x, array.stop_gradient(mean_x)), axes, keepdims=data_format == "NCHW"
+        )
         centered_grad, centered = grad_y - mean_grad, x - mean_x
         together = math_ops.reduce_mean(grad_y * centered, axes, keepdims=data_format == "NCHW")
         factor = scale * math_ops.rsqrt(spread + epsilon)

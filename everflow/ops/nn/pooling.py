@@ -15,7 +15,10 @@ from everflow.ops.nn.arguments import per_dimension
 
 def _windows(ksize, strides, data_format, spatial):
     axis = 1 if data_format.startswith("NC") else spatial + 1
-    return {"ksize": per_dimension(ksize, spatial, axis, "ksize"), "strides": per_dimension(strides, spatial, axis, "strides")}
+    return {
+        "ksize": per_dimension(ksize, spatial, axis, "ksize"),
+        "strides": per_dimension(strides, spatial, axis, "strides"),
+    }
 
 
 def _pooled(scope, op_type, value, ksize, strides, padding, data_format, name):
@@ -90,7 +93,9 @@ def _by_rank(pools, input, ksize, strides, padding, data_format, name):
     if spatial not in pools:
         raise ValueError(f"Pools are for inputs of rank 3, 4 or 5, not {spatial + 2}")
     default = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[spatial]
-    return pools[spatial](input, ksize=ksize, strides=strides, padding=padding, data_format=data_format or default, name=name)
+    return pools[spatial](
+        input, ksize=ksize, strides=strides, padding=padding, data_format=data_format or default, name=name
+    )
 
 
 def max_pool_v2(input, ksize, strides, padding, data_format=None, name=None):
@@ -130,7 +135,9 @@ def max_pool_with_argmax(
 
 
 def _fractional(build, meaning, function_name):
-    def pool(value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None):
+    def pool(
+        value, pooling_ratio, pseudo_random=False, overlapping=False, deterministic=False, seed=0, seed2=0, name=None
+    ):
         return build()(
             value=value,
             pooling_ratio=pooling_ratio,
@@ -158,7 +165,9 @@ def _fractional_shape(op):
     if len(ratio) != 4:
         raise ValueError("pooling_ratio must have 4 values")
     if any(r < 1 for r in ratio):
-        raise ValueError(f"pooling_ratio is {list(ratio)}, but no part of it may be smaller than 1: pooling makes nothing larger")
+        raise ValueError(
+            f"pooling_ratio is {list(ratio)}, but no part of it may be smaller than 1: pooling makes nothing larger"
+        )
     sizes = [None if size is None else int(size / r) for size, r in zip(image, ratio, strict=True)]
     return [TensorShape(sizes), TensorShape([sizes[1]]), TensorShape([sizes[2]])]
 

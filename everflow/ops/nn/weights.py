@@ -13,7 +13,9 @@ _PREFIX = "weights can not be broadcast to values."
 
 
 def assert_broadcastable(weights, values):
-    """An op that fails where weights neither are a scalar nor have the values' rank with sides of 1 or the values' size."""
+    """An op that fails where weights neither are a scalar nor have the values' rank with sides of 1 or the values'
+    size.
+    """
     with name_scope(None, "assert_broadcastable", (weights, values)) as scope:
         with name_scope(None, "weights", (weights,)) as weights_scope:
             weights = convert_to_tensor(weights, name=weights_scope)
@@ -29,15 +31,29 @@ def assert_broadcastable(weights, values):
             if known_weights_rank == 0:
                 return no_op(name="static_scalar_check_success")
             if known_weights_rank != known_values_rank:
-                raise ValueError(f"{_PREFIX} Weights of shape {weights.shape} have another rank than values of shape {values.shape}")
+                raise ValueError(
+                    f"{_PREFIX} Weights of shape {weights.shape} have another rank than values of shape {values.shape}"
+                )
             static_weights, static_values = constant_value(weights_shape), constant_value(values_shape)
             if static_weights is not None and static_values is not None:
                 for axis, (weight, value) in enumerate(zip(static_weights, static_values, strict=True)):
                     if weight not in (1, value):
-                        raise ValueError(f"{_PREFIX} Mismatch at dim {axis}. values.shape={static_values} weights.shape={static_weights}.")
+                        raise ValueError(
+                            f"{_PREFIX} Mismatch at dim {axis}. values.shape={static_values} weights.shape={static_weights}."
+                        )
                 return no_op(name="static_dims_check_success")
         is_scalar = math.equal(0, weights_rank, name="is_scalar")
-        data = (_PREFIX, "weights.shape=", weights.name, weights_shape, "values.shape=", values.name, values_shape, "is_scalar=", is_scalar)
+        data = (
+            _PREFIX,
+            "weights.shape=",
+            weights.name,
+            weights_shape,
+            "values.shape=",
+            values.name,
+            values_shape,
+            "is_scalar=",
+            is_scalar,
+        )
         is_valid = cond(
             is_scalar,
             lambda: is_scalar,
@@ -48,7 +64,9 @@ def assert_broadcastable(weights, values):
 
 
 def _fits(weights_rank, weights_shape, values_rank, values_shape):
-    with name_scope(None, "has_valid_nonscalar_shape", (weights_rank, weights_shape, values_rank, values_shape)) as scope:
+    with name_scope(
+        None, "has_valid_nonscalar_shape", (weights_rank, weights_shape, values_rank, values_shape)
+    ) as scope:
         same_rank = math.equal(values_rank, weights_rank, name="is_same_rank")
         return cond(same_rank, lambda: _sides_fit(weights_shape, values_shape), lambda: same_rank, name=scope)
 
@@ -86,7 +104,11 @@ def broadcast_weights(weights, values):
     with name_scope(None, "broadcast_weights", (weights, values)) as scope:
         values = convert_to_tensor(values, name="values")
         weights = convert_to_tensor(weights, dtype=values.dtype.base_dtype, name="weights")
-        if weights.shape.is_fully_defined() and values.shape.is_fully_defined() and weights.shape.is_compatible_with(values.shape):
+        if (
+            weights.shape.is_fully_defined()
+            and values.shape.is_fully_defined()
+            and weights.shape.is_compatible_with(values.shape)
+        ):
             return weights
         with control_dependencies((assert_broadcastable(weights, values),)):
             return math.multiply(weights, array.ones_like(values), name=scope)

@@ -37,7 +37,9 @@ def _explicit(op, form):
             raise ValueError("explicit_paddings attribute must be empty if the padding attribute is not EXPLICIT")
         return [(0, 0)] * form.spatial
     if len(pads) != 2 * (form.spatial + 2):
-        raise ValueError(f"explicit_paddings attribute must contain {2 * (form.spatial + 2)} values, but got: {len(pads)}")
+        raise ValueError(
+            f"explicit_paddings attribute must contain {2 * (form.spatial + 2)} values, but got: {len(pads)}"
+        )
     if any(p < 0 for p in pads):
         raise ValueError("All elements of explicit_paddings must be nonnegative")
     if any(pads[2 * axis + side] for axis in (0, form.channel_axis) for side in (0, 1)):
@@ -56,7 +58,10 @@ def _slid(op, form, sizes, window, dilations=None):
     strides = form.spatial_of(_sized("stride", op.attrs["strides"], form.spatial + 2))
     dilations = form.spatial_of(_sized("dilation", dilations, form.spatial + 2)) if dilations else [1] * form.spatial
     padding = op.attrs["padding"].decode()
-    return [_count(*args) for args in zip(sizes, window, strides, [padding] * form.spatial, dilations, _explicit(op, form), strict=True)]
+    return [
+        _count(*args)
+        for args in zip(sizes, window, strides, [padding] * form.spatial, dilations, _explicit(op, form), strict=True)
+    ]
 
 
 @shape_rule("Conv2D", "Conv3D")
@@ -73,7 +78,9 @@ def convolution_shape(op):
         elif filter_depth == 0 or depth % filter_depth:
             raise ValueError(f"Depth of input ({depth}) is not a multiple of input depth of filter ({filter_depth})")
         elif depth and output_depth is not None and output_depth % (depth // filter_depth):
-            raise ValueError(f"Depth of output ({output_depth}) is not a multiple of the number of groups ({depth // filter_depth})")
+            raise ValueError(
+                f"Depth of output ({output_depth}) is not a multiple of the number of groups ({depth // filter_depth})"
+            )
     spatial = _slid(op, form, form.spatial_of(image), window[:-2], op.attrs["dilations"])
     return TensorShape(form.arrange(image[0], spatial, output_depth))
 

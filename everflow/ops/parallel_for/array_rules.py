@@ -131,7 +131,10 @@ def _slice(inputs):
 
 def _slice_bounds(inputs, begin, end, strides):
     """The bounds and masks of a strided slice that takes all iterations whole."""
-    masks = {name: inputs.attrs[name] << 1 for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")}
+    masks = {
+        name: inputs.attrs[name] << 1
+        for name in ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
+    }
     masks["begin_mask"] |= 1
     masks["end_mask"] |= 1
     bounds = {
@@ -173,7 +176,9 @@ def _gather(inputs):
         params = inputs.tensor(0)
         if not known or axis != 0:
             return stacked(_axis_to_front(array.gather(params, indices, axis=axis), axis, params))
-        whole = params.shape.rank and params.shape[0].value is not None and params.shape[0].value == indices.shape[0].value
+        whole = (
+            params.shape.rank and params.shape[0].value is not None and params.shape[0].value == indices.shape[0].value
+        )
         if indices is inputs.vectorizer.indices and whole:
             return stacked(params)  # each iteration takes its own row
         return stacked(array.gather(params, indices, axis=0))
@@ -257,7 +262,9 @@ def _select(inputs):
     condition, a, b = inputs.all_stacked()
     # A vector of conditions picks rows, so conditions of more dimensions need all of them in one.
     rank = array.rank(condition)
-    tensors = cond(math.greater(rank, 1), lambda: [flattened(condition), flattened(a), flattened(b)], lambda: [condition, a, b])
+    tensors = cond(
+        math.greater(rank, 1), lambda: [flattened(condition), flattened(a), flattened(b)], lambda: [condition, a, b]
+    )
     picked = raw.Select(condition=tensors[0], t=tensors[1], e=tensors[2])
     return stacked(cond(math.greater(rank, 1), lambda: unflattened(inputs, picked), lambda: picked))
 

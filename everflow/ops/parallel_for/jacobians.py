@@ -37,7 +37,9 @@ def batch_jacobian(output, inp, use_pfor=True, parallel_iterations=None):
     """The Jacobian of each entry of a batch: `output` [b, y…] and `inp` [b, x…] give [b, y…, x…]."""
     static_shape = output.shape
     if not static_shape[0].is_compatible_with(inp.shape[0]):
-        raise ValueError(f"The output, of shape {output.shape}, and the input, of {inp.shape}, must be batches of one size")
+        raise ValueError(
+            f"The output, of shape {output.shape}, and the input, of {inp.shape}, must be batches of one size"
+        )
     if static_shape.is_fully_defined():
         batch = static_shape.as_list()[0]
         shape = static_shape.as_list()

@@ -19,10 +19,11 @@ _WITH_BODIES = {"Exit", "PartitionedCall", "StatefulPartitionedCall"}
 
 
 def vectorized_map(fn, elems):
-    """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension, in ops on all elements at once.
+    """`fn` applied to each element of `elems` (a tensor or a structure of them) along the first dimension, in ops on
+    all elements at once.
 
-    Like `tf.map_fn`, and faster; but iterations can't depend on each other, and each op of `fn` has to be one that can be drawn so. Results may
-    have another structure than `elems`.
+    Like `tf.map_fn`, and faster; but iterations can't depend on each other, and each op of `fn` has to be one that can
+    be drawn so. Results may have another structure than `elems`.
 
     >>> outer = tf.vectorized_map(lambda row: row[:, None] * row, tf.constant([[1.0, 2.0], [3.0, 4.0]]))
     """
@@ -81,7 +82,9 @@ def _pfor(loop_fn, iters, parallel_iterations):
         with name_scope("pfor"):
             return _vectorized(body, iters if known is None else known)
     if parallel_iterations < 1:
-        raise ValueError(f"parallel_iterations must be a positive integer, or None for all at once, not {parallel_iterations}")
+        raise ValueError(
+            f"parallel_iterations must be a positive integer, or None for all at once, not {parallel_iterations}"
+        )
     if parallel_iterations == 1:
         raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
     tiles = iters // parallel_iterations

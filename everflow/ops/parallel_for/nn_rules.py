@@ -34,7 +34,9 @@ def _bias_add(inputs):
     layout = inputs.attrs["data_format"]
     if inputs.is_stacked(1):
         if layout != b"NHWC":
-            raise ValueError("BiasAdd with a bias that differs between iterations is converted with data_format NHWC only")
+            raise ValueError(
+                "BiasAdd with a bias that differs between iterations is converted with data_format NHWC only"
+            )
         value, bias = inputs.aligned()
         return stacked(math.add(value, bias))
     value, bias = inputs.stacked(0), inputs.same(1)

@@ -1,7 +1,7 @@
 """From the body of a loop, drawn once for one iteration, to ops that compute all iterations at once.
 
-A tensor of the body that differs between iterations becomes one with a dimension more in front ("stacked"); others stay as they are. What an op
-becomes when an input is stacked is a rule, registered under its type.
+A tensor of the body that differs between iterations becomes one with a dimension more in front ("stacked"); others stay
+as they are. What an op becomes when an input is stacked is a rule, registered under its type.
 """
 
 from __future__ import annotations
@@ -14,11 +14,21 @@ from everflow.ops import array, math
 
 _rules = {}
 # They have state, but reading it is the same in every iteration.
-_SAME_IN_ALL = {"ReadVariableOp", "StackV2", "TensorArrayReadV3", "TensorArraySizeV3", "TensorArrayWriteV3", "VarHandleOp", "VariableV2"}
+_SAME_IN_ALL = {
+    "ReadVariableOp",
+    "StackV2",
+    "TensorArrayReadV3",
+    "TensorArraySizeV3",
+    "TensorArrayWriteV3",
+    "VarHandleOp",
+    "VariableV2",
+}
 
 
 def rule(*op_types):
-    """Register what ops of some types become: a function of `Inputs` that returns a `Value`, or a list with one for each output."""
+    """Register what ops of some types become: a function of `Inputs` that returns a `Value`, or a list with one for
+    each output.
+    """
 
     def register(function):
         for op_type in op_types:
@@ -91,7 +101,9 @@ class Inputs:
         return [self.values[index].tensor for index in indices]
 
     def aligned(self):
-        """The inputs, so that they broadcast in each iteration as they did: dimensions of one go in behind the first where ranks differ."""
+        """The inputs, so that they broadcast in each iteration as they did: dimensions of one go in behind the first
+        where ranks differ.
+        """
         ranks = []
         for value in self.values:
             rank = array.rank(value.tensor)
@@ -100,7 +112,8 @@ class Inputs:
         for rank in ranks[1:]:
             highest = math.maximum(rank, highest)
         return [
-            _widened(value.tensor, highest, rank) if value.stacked else value.tensor for value, rank in zip(self.values, ranks, strict=True)
+            _widened(value.tensor, highest, rank) if value.stacked else value.tensor
+            for value, rank in zip(self.values, ranks, strict=True)
         ]
 
     def op_like(self, tensors):
@@ -126,7 +139,9 @@ class Vectorizer:
         self._ops = {}
 
     def convert(self, output):
-        """What a body returned, for all iterations: with a dimension more in front, or an op that runs after all of them."""
+        """What a body returned, for all iterations: with a dimension more in front, or an op that runs after all of
+        them.
+        """
         if output is None:
             return None
         if isinstance(output, Operation):
@@ -170,7 +185,9 @@ class Vectorizer:
         controls = [self._ops.get(c, c) for c in op.control_inputs]
         some_stacked = any(v.stacked for v in values)
         unchanged = (
-            not some_stacked and controls == op.control_inputs and all(v.tensor is t for v, t in zip(values, op.inputs, strict=True))
+            not some_stacked
+            and controls == op.control_inputs
+            and all(v.tensor is t for v, t in zip(values, op.inputs, strict=True))
         )
         own_in_each = op.definition.is_stateful and op.type not in _SAME_IN_ALL
         if unchanged and not own_in_each:

@@ -1,4 +1,6 @@
-"""`tf.ConditionalAccumulator` and its sparse kin: where replicas put their gradients, and whoever updates takes them out."""
+"""`tf.ConditionalAccumulator` and its sparse kin: where replicas put their gradients, and whoever updates takes them
+out.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ class ConditionalAccumulator(ConditionalAccumulatorBase):
         """An op that puts a gradient in, unless `local_step` is before the accumulator's step."""
         grad = convert_to_tensor(grad, self._dtype)
         grad.get_shape().assert_is_compatible_with(self._shape)
-        return raw.ResourceAccumulatorApplyGradient(self._accumulator_ref, local_step=_as_step(local_step), gradient=grad, name=name)
+        return raw.ResourceAccumulatorApplyGradient(
+            self._accumulator_ref, local_step=_as_step(local_step), gradient=grad, name=name
+        )
 
     def take_grad(self, num_required, name=None):
         """The mean of what was collected, once there are `num_required` gradients; then the next step begins."""
@@ -72,7 +76,9 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
 
     _count, _set_step = raw.AccumulatorNumAccumulated, raw.AccumulatorSetGlobalStep
 
-    def __init__(self, dtype, shape=None, shared_name=None, name="sparse_conditional_accumulator", reduction_type="MEAN"):
+    def __init__(
+        self, dtype, shape=None, shared_name=None, name="sparse_conditional_accumulator", reduction_type="MEAN"
+    ):
         ref = raw.SparseConditionalAccumulator(
             dtype=dtype, shape=TensorShape(shape), shared_name=shared_name, name=name, reduction_type=reduction_type
         )
@@ -81,7 +87,11 @@ class SparseConditionalAccumulator(ConditionalAccumulatorBase):
     def apply_indexed_slices_grad(self, grad, local_step=0, name=None):
         """An op that puts IndexedSlices in."""
         return self.apply_grad(
-            grad_indices=grad.indices, grad_values=grad.values, grad_shape=grad.dense_shape, local_step=local_step, name=name
+            grad_indices=grad.indices,
+            grad_values=grad.values,
+            grad_shape=grad.dense_shape,
+            local_step=local_step,
+            name=name,
         )
 
     def apply_grad(self, grad_indices, grad_values, grad_shape=None, local_step=0, name=None):

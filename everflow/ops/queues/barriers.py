@@ -20,7 +20,9 @@ class Barrier:
             if not all(s.is_fully_defined() for s in shapes):
                 raise ValueError(f"All shapes must be fully defined: {shapes}")
             if len(shapes) != len(self._types):
-                raise ValueError(f"Barrier shapes must have the same length as types, got {len(shapes)} and {len(self._types)}")
+                raise ValueError(
+                    f"Barrier shapes must have the same length as types, got {len(shapes)} and {len(self._types)}"
+                )
             if any(s.num_elements() == 0 for s in shapes):
                 raise ValueError("Empty tensors are not supported, but received a shape with a size of 0")
             self._shapes = shapes
@@ -35,7 +37,11 @@ class Barrier:
     def insert_many(self, component_index, keys, values, name=None):
         """An op that gives keys their value of one component."""
         return raw.BarrierInsertMany(
-            self._barrier_ref, keys, values, component_index=component_index, name=name or f"{self._name}_BarrierInsertMany"
+            self._barrier_ref,
+            keys,
+            values,
+            component_index=component_index,
+            name=name or f"{self._name}_BarrierInsertMany",
         )
 
     def take_many(self, num_elements, allow_small_batch=False, timeout=None, name=None):
@@ -59,7 +65,9 @@ class Barrier:
     def close(self, cancel_pending_enqueues=False, name=None):
         """An op after which no new keys can be inserted."""
         return raw.BarrierClose(
-            self._barrier_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_BarrierClose"
+            self._barrier_ref,
+            cancel_pending_enqueues=cancel_pending_enqueues,
+            name=name or f"{self._name}_BarrierClose",
         )
 
     def ready_size(self, name=None):
@@ -73,4 +81,6 @@ class Barrier:
 
 shape_rule("Barrier")(reference_handle)
 shape_rule("BarrierReadySize", "BarrierIncompleteSize")(scalar_output)
-not_differentiable(*("Barrier" + what for what in ("", "InsertMany", "TakeMany", "Close", "ReadySize", "IncompleteSize")))
+not_differentiable(
+    *("Barrier" + what for what in ("", "InsertMany", "TakeMany", "Close", "ReadySize", "IncompleteSize"))
+)

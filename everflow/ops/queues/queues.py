@@ -1,4 +1,6 @@
-"""Queues as a program holds them: FIFO, padded, shuffled and by priority, with the ops that put elements in and take them out."""
+"""Queues as a program holds them: FIFO, padded, shuffled and by priority, with the ops that put elements in and take
+them out.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +56,9 @@ def check_one_each(what, given, dtypes):
 
 
 def in_order(element, names):
-    """What is put into a store, component by component: a dictionary where these have names, else a list or a single value."""
+    """What is put into a store, component by component: a dictionary where these have names, else a list or a single
+    value.
+    """
     if not names:
         if isinstance(element, dict):
             raise ValueError("Only a store made with names takes a dictionary; give a list of values")
@@ -67,14 +71,19 @@ def in_order(element, names):
 
 def _common_shapes(all_shapes):
     """For each component the shape that fits all queues."""
-    return [shapes[0] if all(s == shapes[0] for s in shapes) else _common_shape(shapes) for shapes in zip(*all_shapes, strict=True)]
+    return [
+        shapes[0] if all(s == shapes[0] for s in shapes) else _common_shape(shapes)
+        for shapes in zip(*all_shapes, strict=True)
+    ]
 
 
 def _common_shape(shapes):
     ranks = {shape.ndims for shape in shapes}
     if len(ranks) != 1 or None in ranks:
         return TensorShape(None)
-    return TensorShape([sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*(s.as_list() for s in shapes), strict=True)])
+    return TensorShape(
+        [sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*(s.as_list() for s in shapes), strict=True)]
+    )
 
 
 class QueueBase:
@@ -111,7 +120,10 @@ class QueueBase:
 
     def _check_enqueue_dtypes(self, vals):
         vals = in_order(vals, self._names)
-        return [convert_to_tensor(val, dtype=dtype, name=f"component_{i}") for i, (val, dtype) in enumerate(zip(vals, self._dtypes))]
+        return [
+            convert_to_tensor(val, dtype=dtype, name=f"component_{i}")
+            for i, (val, dtype) in enumerate(zip(vals, self._dtypes))
+        ]
 
     @staticmethod
     def _scope_vals(vals):
@@ -153,7 +165,9 @@ class QueueBase:
 
     def dequeue(self, name=None):
         """Take one element out; waits while there is none, OutOfRangeError once the queue is closed and empty."""
-        tensors = raw.QueueDequeueV2(handle=self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue")
+        tensors = raw.QueueDequeueV2(
+            handle=self._queue_ref, component_types=self._dtypes, name=name or f"{self._name}_Dequeue"
+        )
         return self._set_shapes(tensors)
 
     def dequeue_many(self, n, name=None):
@@ -171,7 +185,9 @@ class QueueBase:
 
     def close(self, cancel_pending_enqueues=False, name=None):
         """An op after which nothing more can be put in; what is inside can still be taken."""
-        return raw.QueueCloseV2(handle=self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close")
+        return raw.QueueCloseV2(
+            handle=self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name or f"{self._name}_Close"
+        )
 
     def is_closed(self, name=None):
         """Whether the queue was closed, as a tensor."""
@@ -189,7 +205,9 @@ class FIFOQueue(QueueBase):
         dtypes = as_type_list(dtypes)
         shapes = as_shape_list(shapes)
         names = as_name_list(names, dtypes)
-        ref = raw.FIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        ref = raw.FIFOQueueV2(
+            component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name
+        )
         super().__init__(dtypes, shapes, names, ref)
 
 
@@ -202,7 +220,9 @@ class PaddingFIFOQueue(QueueBase):
         names = as_name_list(names, dtypes)
         if shapes is None or len(dtypes) != len(shapes):
             raise ValueError(f"Padding needs a shape for each of {len(dtypes)} components, but got {len(shapes or [])}")
-        ref = raw.PaddingFIFOQueueV2(component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        ref = raw.PaddingFIFOQueueV2(
+            component_types=dtypes, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name
+        )
         super().__init__(dtypes, shapes, names, ref)
 
 
@@ -210,7 +230,15 @@ class RandomShuffleQueue(QueueBase):
     """Gives elements in random order, and keeps at least `min_after_dequeue` of them inside while it is open."""
 
     def __init__(
-        self, capacity, min_after_dequeue, dtypes, shapes=None, names=None, seed=None, shared_name=None, name="random_shuffle_queue"
+        self,
+        capacity,
+        min_after_dequeue,
+        dtypes,
+        shapes=None,
+        names=None,
+        seed=None,
+        shared_name=None,
+        name="random_shuffle_queue",
     ):
         dtypes = as_type_list(dtypes)
         shapes = as_shape_list(shapes)
@@ -237,7 +265,9 @@ class PriorityQueue(QueueBase):
     def __init__(self, capacity, types, shapes=None, names=None, shared_name=None, name="priority_queue"):
         types = as_type_list(types)
         shapes = as_shape_list(shapes)
-        ref = raw.PriorityQueueV2(component_types=types, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name)
+        ref = raw.PriorityQueueV2(
+            component_types=types, shapes=shapes, capacity=capacity, shared_name=shared_name, name=name
+        )
         dtypes = [_dtypes.int64, *types]
         shapes = [TensorShape([]), *shapes] if shapes else shapes
         super().__init__(dtypes, shapes, as_name_list(names, dtypes), ref)

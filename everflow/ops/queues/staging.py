@@ -45,7 +45,9 @@ class StagingArea:
 
     def put(self, values, name=None):
         """An op that puts an element in: a list, or a dictionary where the components have names."""
-        with name_scope(name, f"{self._name}_put", list(values.values()) if isinstance(values, dict) else values) as scope:
+        with name_scope(
+            name, f"{self._name}_put", list(values.values()) if isinstance(values, dict) else values
+        ) as scope:
             values = in_order(values, self._names)
             if len(values) != len(self._dtypes):
                 raise ValueError(f"Expected {len(self._dtypes)} values, got {len(values)}")

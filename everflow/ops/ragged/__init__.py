@@ -1,4 +1,6 @@
-"""Ragged tensors: rows of different lengths. The modules here register their ops' rules and RaggedTensor's operators when imported."""
+"""Ragged tensors: rows of different lengths. The modules here register their ops' rules and RaggedTensor's operators
+when imported.
+"""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

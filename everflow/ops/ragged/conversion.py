@@ -38,13 +38,19 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
             inner = ragged_from_tensor(flat, lengths, padding, ragged_rank - 1, None, row_splits_dtype)
             return RaggedTensor(inner, math.range(shape[0] + 1) * shape[1], internal=True)
         if lengths is None and padding is not None:
-            lengths = _lengths_without(tensor, convert_to_tensor(padding, name="padding", dtype=tensor.dtype), row_splits_dtype)
+            lengths = _lengths_without(
+                tensor, convert_to_tensor(padding, name="padding", dtype=tensor.dtype), row_splits_dtype
+            )
         if lengths is not None:
-            lengths = math.cast(convert_to_tensor(lengths, name="lengths", preferred_dtype=row_splits_dtype), row_splits_dtype)
+            lengths = math.cast(
+                convert_to_tensor(lengths, name="lengths", preferred_dtype=row_splits_dtype), row_splits_dtype
+            )
             lengths.shape.assert_has_rank(1)
             lengths = math.minimum(math.maximum(lengths, 0), shape[1])
             splits = array.concat([array.zeros([1], row_splits_dtype), math.cumsum(lengths)], axis=0)
-            return RaggedTensor(array.boolean_mask(tensor, array.sequence_mask(lengths, shape[1])), splits, internal=True)
+            return RaggedTensor(
+                array.boolean_mask(tensor, array.sequence_mask(lengths, shape[1])), splits, internal=True
+            )
         columns, rows = shape[1], shape[0]
         count = rows * columns
         splits = math.range(rows + 1) * columns
@@ -90,7 +96,9 @@ def ragged_from_sparse(st_input, name, row_splits_dtype):
         nrows = math.cast(st_input.dense_shape[0], row_splits_dtype)
         result = RaggedTensor.from_value_rowids(st_input.values, rows, nrows, validate=False)
         expected = math.range(array.size(columns, out_type=row_splits_dtype)) - array.gather(result.row_starts(), rows)
-        check = raw.Assert(condition=math.reduce_all(math.equal(columns, expected)), data=["SparseTensor is not right-ragged"])
+        check = raw.Assert(
+            condition=math.reduce_all(math.equal(columns, expected)), data=["SparseTensor is not right-ragged"]
+        )
         return RaggedTensor(with_dependencies([check], st_input.values), result.row_splits, internal=True)
 
 
@@ -108,7 +116,9 @@ def ragged_to_tensor(rt, default_value, name):
             row_partition_tensors=splits,
             row_partition_types=["ROW_SPLITS"] * len(splits),
         )
-        result.set_shape(TensorShape([rt.shape[0]]).concatenate([None] * rt.ragged_rank).concatenate(rt.flat_values.shape[1:]))
+        result.set_shape(
+            TensorShape([rt.shape[0]]).concatenate([None] * rt.ragged_rank).concatenate(rt.flat_values.shape[1:])
+        )
         return result
 
 
@@ -116,7 +126,9 @@ def eager_value(rt):
     """The RaggedTensorValue of a ragged tensor of eager tensors."""
     parts = (*rt.nested_row_splits, rt.flat_values)
     if not all(hasattr(t, "numpy") for t in parts):
-        raise ValueError("In a graph a RaggedTensor has no values to list: evaluate it, and call to_list() on what that gives")
+        raise ValueError(
+            "In a graph a RaggedTensor has no values to list: evaluate it, and call to_list() on what that gives"
+        )
     return ragged_value([t.numpy() for t in parts])
 
 

@@ -35,7 +35,9 @@ def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_s
     kind = np.dtype(dtypes.as_dtype(row_splits_dtype).as_numpy_dtype)
 
     def array(values, dtype=None, shape=None):
-        found = np.array(values, dtype=dtypes.as_dtype(dtype).as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)
+        found = np.array(
+            values, dtype=dtypes.as_dtype(dtype).as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
+        )
         return found if shape is None else found.reshape(shape)
 
     return _build(
@@ -59,7 +61,9 @@ def _scalar_depth(pylist):
         return 0
     depths = {d for d in map(_scalar_depth, pylist) if d is not None}
     if len(depths) > 1:
-        raise ValueError(f"All scalars must be nested equally deep; they are {' and '.join(map(str, sorted(depths)))} deep in {pylist}")
+        raise ValueError(
+            f"All scalars must be nested equally deep; they are {' and '.join(map(str, sorted(depths)))} deep in {pylist}"
+        )
     return depths.pop() + 1 if depths else None
 
 
@@ -73,7 +77,9 @@ def _build(make_values, make_ragged, make_dense, pylist, dtype, ragged_rank, inn
         raise ValueError(f"Invalid pylist={pylist}: an empty list is nested deeper than the scalars are")
     if inner_shape is not None and ragged_rank is not None:
         if ragged_rank + len(inner_shape) + 1 not in (scalar_depth, max_depth) and scalar_depth is not None:
-            raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and inner_shape={inner_shape}")
+            raise ValueError(
+                f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and inner_shape={inner_shape}"
+            )
     if not _is_list(pylist):
         if ragged_rank:
             raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")

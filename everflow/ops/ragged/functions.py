@@ -42,7 +42,9 @@ def _same_rows(ragged):
             raise ValueError("Inputs must have identical ragged splits")
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
             if a is not b:
-                checks.append(assert_equal(a, math.cast(b, a.dtype), message="Inputs must have identical ragged splits"))
+                checks.append(
+                    assert_equal(a, math.cast(b, a.dtype), message="Inputs must have identical ragged splits")
+                )
     return checks
 
 
@@ -88,13 +90,21 @@ def _masked(data, mask):
             ]
         )
         kept = _masked(data.values, mask.values)
-        counts = mask.with_values(math.cast(mask.values, mask.row_splits.dtype)) if not isinstance(mask.values, RaggedTensor) else None
+        counts = (
+            mask.with_values(math.cast(mask.values, mask.row_splits.dtype))
+            if not isinstance(mask.values, RaggedTensor)
+            else None
+        )
         if counts is not None:
             lengths = row_sums(counts)
         else:  # an outer dimension keeps all of its rows
             lengths = mask.row_lengths()
         result = RaggedTensor.from_row_lengths(kept, lengths, validate=False)
-        return result.with_values(kept) if not checks else RaggedTensor(kept, with_dependencies(checks, result.row_splits), internal=True)
+        return (
+            result.with_values(kept)
+            if not checks
+            else RaggedTensor(kept, with_dependencies(checks, result.row_splits), internal=True)
+        )
     if isinstance(data, RaggedTensor):
         return gather(data, array.squeeze(array.where(mask), axis=[1]))
     return array.boolean_mask(data, mask)
@@ -163,7 +173,9 @@ def _joined(values, axis, stacked):
         joined = _joined_rows([_ragged_to(p, max(_depth(parts), 1), splits_dtype) for p in parts])
         if not stacked:
             return joined
-        counts = array.stack([p.nrows() if isinstance(p, RaggedTensor) else array.shape(p, out_type=splits_dtype)[0] for p in parts])
+        counts = array.stack(
+            [p.nrows() if isinstance(p, RaggedTensor) else array.shape(p, out_type=splits_dtype)[0] for p in parts]
+        )
         return RaggedTensor.from_row_lengths(joined, math.cast(counts, splits_dtype), validate=False)
     parts = [_ragged_to(p, max(_depth(parts), 1), splits_dtype) for p in parts]
     if axis == 1:
@@ -267,7 +279,9 @@ def _reduced(kind, rt, axis):
             rt = _reduced(kind, rt, a)
         return rt
     if kind in ("any", "all"):
-        whole = _reduced("max" if kind == "any" else "min", rt.with_flat_values(math.cast(rt.flat_values, dtypes.int32)), axis)
+        whole = _reduced(
+            "max" if kind == "any" else "min", rt.with_flat_values(math.cast(rt.flat_values, dtypes.int32)), axis
+        )
         return map_flat_values(math.greater, whole, 0)
     if kind == "mean":
         total = _reduced("sum", rt, axis)
@@ -277,7 +291,10 @@ def _reduced(kind, rt, axis):
     if axis == 0:
         width = math.maximum(math.reduce_max(rt.row_lengths()), 0)
         within = math.range(
-            array.shape(rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits, out_type=rt.row_splits.dtype)[0]
+            array.shape(
+                rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits,
+                out_type=rt.row_splits.dtype,
+            )[0]
         )
         if isinstance(rt.values, RaggedTensor):
             within = within[:-1]
@@ -290,7 +307,8 @@ def _reduced(kind, rt, axis):
 
 def _by_segment(kind, values, ids, count):
     if isinstance(values, RaggedTensor):
-        # Rows of one segment are laid over each other: a value goes to its place in its row, of that segment's widest row.
+        # Rows of one segment are laid over each other: a value goes to its place in its row, of that segment's widest
+        # row.
         widths = math.maximum(math.unsorted_segment_max(values.row_lengths(), ids, count), 0)
         splits = array.concat([array.zeros([1], widths.dtype), math.cumsum(widths)], axis=0)
         inside = math.range(array.shape(values.value_rowids(), out_type=widths.dtype)[0]) - array.gather(

@@ -11,7 +11,9 @@ from everflow.ops.ragged.tensor import RaggedTensor
 
 
 def getitem(rt, key):
-    """Rows and slices of a ragged tensor; an index into a ragged inner dimension raises, since rows may be too short for it."""
+    """Rows and slices of a ragged tensor; an index into a ragged inner dimension raises, since rows may be too short
+    for it.
+    """
     scope = [rt, *([k for k in key if isinstance(k, Tensor)] if isinstance(key, (list, tuple)) else [])]
     with name_scope(None, "RaggedGetItem", scope):
         if isinstance(key, RaggedTensor) or isinstance(key, Tensor) and key.dtype.base_dtype == dtypes.bool:

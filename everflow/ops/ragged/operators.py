@@ -26,7 +26,9 @@ def _beside(rt, other):
 
 
 def elementwise(function, operands, options, keywords):
-    """A function of tensors, element by element, on operands of which at least one is ragged; the rest of its arguments stay as they are."""
+    """A function of tensors, element by element, on operands of which at least one is ragged; the rest of its arguments
+    stay as they are.
+    """
     ragged = next((x for x in operands if isinstance(x, RaggedTensor)), None)
     if ragged is not None:
         operands = [x if x is ragged else _beside(ragged, x) for x in operands]

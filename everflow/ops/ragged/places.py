@@ -22,7 +22,9 @@ def rank(input, name=None):
 
 
 def where(condition, x=None, y=None, name=None):
-    """With x and y, values of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices of True."""
+    """With x and y, values of x where `condition` holds and of y elsewhere (a vector picks rows); alone, the indices of
+    True.
+    """
     choosing = both_given(x, y)
     with name_scope("RaggedWhere", name, [condition, x, y]):
         condition = as_ragged_or_tensor(condition, "condition")
@@ -98,7 +100,9 @@ def _tiled(rt, multiples):
     multiples = math.cast(multiples, rt.row_splits.dtype)
     lengths = rt.row_lengths()
     places = array.reshape(math.range(rt.nrows()), [-1])
-    longer = RaggedTensor.from_row_lengths(math.range(math.reduce_sum(lengths * multiples[1])), lengths * multiples[1], validate=False)
+    longer = RaggedTensor.from_row_lengths(
+        math.range(math.reduce_sum(lengths * multiples[1])), lengths * multiples[1], validate=False
+    )
     rows = longer.value_rowids()
     within = math.floormod(longer.values - array.gather(longer.row_starts(), rows), array.gather(lengths, rows))
     wide = longer.with_values(gather(rt.values, array.gather(rt.row_starts(), rows) + within))

@@ -45,7 +45,11 @@ class RaggedTensorSpec(TypeSpec):
         return [TensorSpec(flat, self._dtype), outer, *inner]
 
     def _to_components(self, value):
-        return [value.flat_values, *value.nested_row_splits] if isinstance(value, (RaggedTensor, RaggedTensorValue)) else [value]
+        return (
+            [value.flat_values, *value.nested_row_splits]
+            if isinstance(value, (RaggedTensor, RaggedTensorValue))
+            else [value]
+        )
 
     def _from_components(self, components):
         result = components[0]
@@ -56,12 +60,16 @@ class RaggedTensorSpec(TypeSpec):
     @classmethod
     def from_value(cls, value):
         """The spec of a ragged tensor or value."""
-        return cls(shape=value.shape, dtype=value.dtype, ragged_rank=value.ragged_rank, row_splits_dtype=value.row_splits.dtype)
+        return cls(
+            shape=value.shape, dtype=value.dtype, ragged_rank=value.ragged_rank, row_splits_dtype=value.row_splits.dtype
+        )
 
     def is_compatible_with(self, spec_or_value):
         """Whether a value of this type could stand for the other, or be it."""
         other = (
-            RaggedTensorSpec.from_value(spec_or_value) if isinstance(spec_or_value, (RaggedTensor, RaggedTensorValue)) else spec_or_value
+            RaggedTensorSpec.from_value(spec_or_value)
+            if isinstance(spec_or_value, (RaggedTensor, RaggedTensorValue))
+            else spec_or_value
         )
         return super().is_compatible_with(other)
 

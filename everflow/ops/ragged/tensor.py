@@ -1,4 +1,6 @@
-"""`RaggedTensor`: rows of different lengths, held as all their values in one tensor and the places where each row begins."""
+"""`RaggedTensor`: rows of different lengths, held as all their values in one tensor and the places where each row
+begins.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,24 @@ from everflow.ops.ragged.value import RaggedTensorValue, ragged_value
 
 
 class RaggedTensor(CompositeTensor):
-    """A tensor some of whose dimensions have rows of different lengths. Made by the `from_*` functions or `tf.ragged.constant`.
+    """A tensor some of whose dimensions have rows of different lengths. Made by the `from_*` functions or
+    `tf.ragged.constant`.
 
     >>> tf.RaggedTensor.from_row_splits(values=[3, 1, 4, 1, 5], row_splits=[0, 2, 2, 5]).shape
     TensorShape([Dimension(3), Dimension(None)])
     """
 
-    def __init__(self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None, internal=False):
+    def __init__(
+        self, values, row_splits, cached_row_lengths=None, cached_value_rowids=None, cached_nrows=None, internal=False
+    ):
         if not internal:
-            raise ValueError("RaggedTensor constructor is private; use RaggedTensor.from_row_lengths() or another of its kind")
-        for what, value, kinds in (("Row-splitting", row_splits, (Tensor,)), ("values", values, (Tensor, RaggedTensor))):
+            raise ValueError(
+                "RaggedTensor constructor is private; use RaggedTensor.from_row_lengths() or another of its kind"
+            )
+        for what, value, kinds in (
+            ("Row-splitting", row_splits, (Tensor,)),
+            ("values", values, (Tensor, RaggedTensor)),
+        ):
             if not isinstance(value, kinds):
                 raise TypeError(f"{what} tensor must be a Tensor, got {value!r}")
         if row_splits.dtype not in (dtypes.int32, dtypes.int64):
@@ -36,7 +46,9 @@ class RaggedTensor(CompositeTensor):
         values.shape.with_rank_at_least(1)
         row_splits.set_shape([None])
         if isinstance(values, RaggedTensor) and values.row_splits.dtype != row_splits.dtype:
-            raise ValueError(f"All row_splits must have the same dtype, not {row_splits.dtype.name} and {values.row_splits.dtype.name}")
+            raise ValueError(
+                f"All row_splits must have the same dtype, not {row_splits.dtype.name} and {values.row_splits.dtype.name}"
+            )
         self._values, self._row_splits = values, row_splits
         self._cached_row_lengths = cached_row_lengths
         self._cached_value_rowids = cached_value_rowids
@@ -57,7 +69,9 @@ class RaggedTensor(CompositeTensor):
             else:
                 nrows = convert_to_tensor(nrows, rowids.dtype, "nrows")
             if validate:
-                rowids = _checked("from_value_rowids", rowids, _ascending(rowids, 0), _below(rowids, nrows), _as_many(values, rowids))
+                rowids = _checked(
+                    "from_value_rowids", rowids, _ascending(rowids, 0), _below(rowids, nrows), _as_many(values, rowids)
+                )
             ids, count = math.cast(rowids, dtypes.int32), math.cast(nrows, dtypes.int32)
             lengths = math.bincount(ids, minlength=count, maxlength=count, dtype=rowids.dtype)
             static = _static_rows(nrows)
@@ -73,7 +87,9 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowSplits", [values, row_splits]):
             values, splits = _values_and(values, row_splits, "row_splits")
             if validate:
-                splits = _checked("from_row_splits", splits, _starts_at_zero(splits), _ascending(splits), _ends_at(splits[-1], values))
+                splits = _checked(
+                    "from_row_splits", splits, _starts_at_zero(splits), _ascending(splits), _ends_at(splits[-1], values)
+                )
             return cls(values, splits, internal=True)
 
     @classmethod
@@ -82,7 +98,9 @@ class RaggedTensor(CompositeTensor):
         with name_scope(name, "RaggedFromRowLengths", [values, row_lengths]):
             values, lengths = _values_and(values, row_lengths, "row_lengths")
             if validate:
-                lengths = _checked("from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values))
+                lengths = _checked(
+                    "from_row_lengths", lengths, _not_negative(lengths), _ends_at(math.reduce_sum(lengths), values)
+                )
             return cls(values, _splits_of(lengths), cached_row_lengths=lengths, internal=True)
 
     @classmethod
@@ -127,7 +145,9 @@ class RaggedTensor(CompositeTensor):
             raise ValueError(f"nested_nrows has {len(counts)} numbers for {len(nested_value_rowids)} ragged dimensions")
         with name_scope(name, "RaggedFromNestedValueRowIds", [flat_values, *nested_value_rowids]):
             pairs = list(zip(nested_value_rowids, counts, strict=True))
-            return _nested(flat_values, pairs, lambda v, p: cls.from_value_rowids(v, p[0], nrows=p[1], validate=validate))
+            return _nested(
+                flat_values, pairs, lambda v, p: cls.from_value_rowids(v, p[0], nrows=p[1], validate=validate)
+            )
 
     @classmethod
     def from_tensor(cls, tensor, lengths=None, padding=None, ragged_rank=1, name=None, row_splits_dtype=dtypes.int64):
@@ -258,13 +278,17 @@ class RaggedTensor(CompositeTensor):
         splits = self._row_splits
         if isinstance(new_values, RaggedTensor) and new_values.row_splits.dtype != splits.dtype:
             new_values, splits = new_values.with_row_splits_dtype(dtypes.int64), math.cast(splits, dtypes.int64)
-        return RaggedTensor(new_values, splits, self._cached_row_lengths, self._cached_value_rowids, self._cached_nrows, internal=True)
+        return RaggedTensor(
+            new_values, splits, self._cached_row_lengths, self._cached_value_rowids, self._cached_nrows, internal=True
+        )
 
     def with_flat_values(self, new_values):
         """The same rows in every ragged dimension with other innermost values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
-        return self.with_values(convert_to_tensor(new_values) if not isinstance(new_values, RaggedTensor) else new_values)
+        return self.with_values(
+            convert_to_tensor(new_values) if not isinstance(new_values, RaggedTensor) else new_values
+        )
 
     def with_row_splits_dtype(self, dtype):
         """The same with its row splits in int32 or int64."""
@@ -361,7 +385,9 @@ def as_ragged_or_tensor(value, name=None, dtype=None, preferred_dtype=None):
     """A RaggedTensor as it is, a RaggedTensorValue as constants, anything else as a Tensor."""
     if isinstance(value, RaggedTensor):
         if dtype is not None and dtypes.as_dtype(dtype) != value.dtype:
-            raise ValueError(f"{value!r} is of dtype {value.dtype.name}, not {dtypes.as_dtype(dtype).name}; cast it first")
+            raise ValueError(
+                f"{value!r} is of dtype {value.dtype.name}, not {dtypes.as_dtype(dtype).name}; cast it first"
+            )
         return value
     if isinstance(value, RaggedTensorValue):
         with name_scope(name, "ConvertToTensorOrRaggedTensor"):
@@ -414,7 +440,9 @@ def _below(rowids, nrows):
 
 
 def _as_many(values, rowids):
-    return math.equal(nvals(values, rowids.dtype), array.shape(rowids, out_type=rowids.dtype)[0]), "there is a row number for each value"
+    return math.equal(
+        nvals(values, rowids.dtype), array.shape(rowids, out_type=rowids.dtype)[0]
+    ), "there is a row number for each value"
 
 
 def _ends_at(last, values):

@@ -9,12 +9,18 @@ class RaggedTensorValue:
     """Values and row splits as arrays; `values` is another RaggedTensorValue where more than one dimension is ragged."""
 
     def __init__(self, values, row_splits):
-        if not (isinstance(row_splits, (np.ndarray, np.generic)) and row_splits.dtype in (np.int64, np.int32) and row_splits.ndim == 1):
+        if not (
+            isinstance(row_splits, (np.ndarray, np.generic))
+            and row_splits.dtype in (np.int64, np.int32)
+            and row_splits.ndim == 1
+        ):
             raise TypeError(f"row_splits must be a vector of int32 or int64 as a numpy array, not {row_splits!r}")
         if not isinstance(values, (np.ndarray, np.generic, RaggedTensorValue)):
             raise TypeError(f"values must be a numpy array or another RaggedTensorValue, not {type(values)}")
         if isinstance(values, RaggedTensorValue) and row_splits.dtype != values.row_splits.dtype:
-            raise ValueError(f"All row_splits must have the same dtype, not {row_splits.dtype} and {values.row_splits.dtype}")
+            raise ValueError(
+                f"All row_splits must have the same dtype, not {row_splits.dtype} and {values.row_splits.dtype}"
+            )
         self._values, self._row_splits = values, row_splits
 
     row_splits = property(lambda self: self._row_splits, doc="Where each row begins and ends in `values`.")

@@ -72,7 +72,9 @@ def truncated_normal(shape, mean=0.0, stddev=1.0, dtype=dtypes.float32, seed=Non
         return affine(values, stddev, mean, name)
 
 
-def parameterized_truncated_normal(shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32, seed=None, name=None):
+def parameterized_truncated_normal(
+    shape, means=0.0, stddevs=1.0, minvals=-2.0, maxvals=2.0, dtype=dtypes.float32, seed=None, name=None
+):
     """Normal values between bounds, with parameters of their own for each row of the first dimension."""
     with name_scope(name, "parameterized_truncated_normal", [shape, means, stddevs, minvals, maxvals]) as name:
         shape = shape_tensor(shape)
@@ -146,7 +148,9 @@ def categorical(logits, num_samples, dtype=None, seed=None, name=None):
 
 def _categorical(logits, num_samples, dtype, seed):
     logits = convert_to_tensor(logits, name="logits")
-    return raw.Multinomial(logits, num_samples, output_dtype=dtypes.int64 if dtype is None else dtypes.as_dtype(dtype), **_seeds(seed))
+    return raw.Multinomial(
+        logits, num_samples, output_dtype=dtypes.int64 if dtype is None else dtypes.as_dtype(dtype), **_seeds(seed)
+    )
 
 
 def random_gamma(shape, alpha, beta=None, dtype=dtypes.float32, seed=None, name=None):
@@ -181,7 +185,9 @@ def random_poisson_v2(shape, lam, dtype=dtypes.float32, seed=None, name=None):
 # --- shapes -----------------------------------------------------------------------------------
 
 
-@shape_rule("RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "ParameterizedTruncatedNormal")
+@shape_rule(
+    "RandomUniform", "RandomStandardNormal", "TruncatedNormal", "RandomUniformInt", "ParameterizedTruncatedNormal"
+)
 def _shape_from_input(op):
     if op.type == "RandomUniformInt":
         for bound in op.inputs[1:]:

@@ -1,4 +1,6 @@
-"""`tf.random.experimental.Generator`: random numbers from a state that is a variable, so that it is saved and can be set."""
+"""`tf.random.experimental.Generator`: random numbers from a state that is a variable, so that it is saved and can be
+set.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,10 @@ class Generator:
     def from_non_deterministic_state(cls, alg=None):
         """A generator that starts anywhere."""
         alg = _algorithm(alg)
-        return cls(state=raw.NonDeterministicInts(convert_to_tensor([_STATE_SIZES[alg]], dtypes.int64), dtype=dtypes.int64), alg=alg)
+        return cls(
+            state=raw.NonDeterministicInts(convert_to_tensor([_STATE_SIZES[alg]], dtypes.int64), dtype=dtypes.int64),
+            alg=alg,
+        )
 
     @classmethod
     def from_key_counter(cls, key, counter, alg):
@@ -145,7 +150,9 @@ class Generator:
         """Integers over the whole range of a type."""
         dtype = dtypes.as_dtype(dtype)
         with name_scope(name, "stateful_uniform_full_int", [shape]) as name:
-            return raw.StatefulUniformFullInt(self._state_var.handle, self._alg, shape_tensor(shape), dtype=dtype, name=name)
+            return raw.StatefulUniformFullInt(
+                self._state_var.handle, self._alg, shape_tensor(shape), dtype=dtype, name=name
+            )
 
     def binomial(self, shape, counts, probs, dtype=dtypes.int32, name=None):
         """How many of `counts` tries succeed, each with probability `probs`."""
@@ -154,7 +161,9 @@ class Generator:
             counts = convert_to_tensor(counts, name="counts")
             probs = convert_to_tensor(probs, name="probs")
             shape = shape_tensor(shape)
-            return raw.StatefulRandomBinomial(self._state_var.handle, self._alg, shape, counts, probs, dtype=dtype, name=name)
+            return raw.StatefulRandomBinomial(
+                self._state_var.handle, self._alg, shape, counts, probs, dtype=dtype, name=name
+            )
 
     def make_seeds(self, count=1):
         """Seeds for stateless ops: a [2, count] tensor."""
@@ -190,7 +199,13 @@ def set_global_generator(generator):
     _global[:] = [generator]
 
 
-@shape_rule("StatefulUniform", "StatefulStandardNormalV2", "StatefulTruncatedNormal", "StatefulUniformInt", "StatefulUniformFullInt")
+@shape_rule(
+    "StatefulUniform",
+    "StatefulStandardNormalV2",
+    "StatefulTruncatedNormal",
+    "StatefulUniformInt",
+    "StatefulUniformFullInt",
+)
 def _stateful_shape(op):
     op.inputs[2].shape.with_rank(1)
     return constant_value_as_shape(op.inputs[2])

@@ -87,7 +87,9 @@ def sparse_tensor_to_dense(sp_input, default_value=None, validate_indices=True, 
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = array.zeros([], dtype=sp_input.dtype)
-    return sparse_to_dense(sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name)
+    return sparse_to_dense(
+        sp_input.indices, sp_input.dense_shape, sp_input.values, default_value, validate_indices, name
+    )
 
 
 def sparse_to_indicator(sp_input, vocab_size, name=None):
@@ -102,7 +104,9 @@ def sparse_to_indicator(sp_input, vocab_size, name=None):
 
 
 def sparse_merge(sp_ids, sp_values, vocab_size, name=None, already_sorted=False):
-    """Ids and their values as one SparseTensor, the id being the index in the last dimension (or dimensions, for a list of ids)."""
+    """Ids and their values as one SparseTensor, the id being the index in the last dimension (or dimensions, for a list
+    of ids).
+    """
     return _merge(sp_ids, sp_values, vocab_size, already_sorted, name)
 
 
@@ -111,7 +115,9 @@ def _merge(sp_ids, sp_values, vocab_size, already_sorted, name):
         sp_ids, vocab_size = [sp_ids], [vocab_size]
     for what, given in (("sp_ids", sp_ids), ("vocab_size", vocab_size)):
         if not isinstance(given, collections.abc.Iterable):
-            raise TypeError(f"{what} can't be {type(given)}: give one SparseTensor and its vocab_size, or a list of each")
+            raise TypeError(
+                f"{what} can't be {type(given)}: give one SparseTensor and its vocab_size, or a list of each"
+            )
     for size in vocab_size:
         if not isinstance(size, (Tensor, int, np.integer)):
             raise TypeError(f"A vocab_size must be a number or a tensor, not {type(size)}")
@@ -176,10 +182,13 @@ def sparse_reshape(sp_input, shape, name=None):
     sp_input = as_sparse(sp_input)
     given, shape = shape, math.cast(shape, dtype=dtypes.int64)
     with name_scope(name, "SparseReshape", [sp_input]) as name:
-        indices, new_shape = raw.SparseReshape(input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name)
+        indices, new_shape = raw.SparseReshape(
+            input_indices=sp_input.indices, input_shape=sp_input.dense_shape, new_shape=shape, name=name
+        )
         known = constant_value(shape)
         if known is None and shape is given and not shape.is_eager:
-            # One size that is not known before running follows from the others, as one given as -1 does; a cast hides them.
+            # One size that is not known before running follows from the others, as one given as -1 does; a cast hides
+            # them.
             sizes = constant_value_as_shape(shape)
             if sizes.rank is not None and sizes.as_list().count(None) <= 1:
                 known = np.array([-1 if size is None else size for size in sizes.as_list()])
@@ -275,7 +284,9 @@ def sparse_reset_shape(sp_input, new_shape=None):
 
 
 def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat_dim=None, expand_nonconcat_dims=None):
-    """SparseTensors joined along a dimension; `expand_nonconcat_dims` lets the others differ and takes the largest of each."""
+    """SparseTensors joined along a dimension; `expand_nonconcat_dims` lets the others differ and takes the largest of
+    each.
+    """
     axis = either("axis", axis, "concat_dim", concat_dim)
     expand = expand_nonconcat_dims if expand_nonconcat_dims is not None else expand_nonconcat_dim
     sp_inputs = _all_sparse(sp_inputs)
@@ -285,11 +296,22 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat
     if expand:
         largest = math.reduce_max(array.concat([array.reshape(s, [1, -1]) for s in dense_shapes], 0), 0)
         dense_shapes = [
-            array.concat([largest[:axis], s[-1:] if axis == -1 else s[axis : axis + 1], [] if axis == -1 else largest[axis + 1 :]], 0)
+            array.concat(
+                [
+                    largest[:axis],
+                    s[-1:] if axis == -1 else s[axis : axis + 1],
+                    [] if axis == -1 else largest[axis + 1 :],
+                ],
+                0,
+            )
             for s in dense_shapes
         ]
     indices, values, shape = raw.SparseConcat(
-        indices=[sp.indices for sp in sp_inputs], values=[sp.values for sp in sp_inputs], shapes=dense_shapes, concat_dim=axis, name=name
+        indices=[sp.indices for sp in sp_inputs],
+        values=[sp.values for sp in sp_inputs],
+        shapes=dense_shapes,
+        concat_dim=axis,
+        name=name,
     )
     static = [constant_value_as_shape(s) for s in dense_shapes]
     if all(s.is_fully_defined() for s in static):
@@ -312,7 +334,12 @@ def sparse_split(keyword_required=None, sp_input=None, num_split=None, axis=None
     axis = either("axis", axis, "split_dim", split_dim)
     sp_input = as_sparse(sp_input)
     parts = raw.SparseSplit(
-        split_dim=axis, indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape, num_split=num_split, name=name
+        split_dim=axis,
+        indices=sp_input.indices,
+        values=sp_input.values,
+        shape=sp_input.dense_shape,
+        num_split=num_split,
+        name=name,
     )
     return [SparseTensor(*part) for part in zip(*parts, strict=True)]
 
@@ -324,7 +351,12 @@ def sparse_slice(sp_input, start, size, name=None):
     size = convert_to_tensor(size, dtypes.int64)
     with name_scope(name, "SparseSlice", [sp_input]) as name:
         parts = raw.SparseSlice(
-            indices=sp_input.indices, values=sp_input.values, shape=sp_input.dense_shape, start=start, size=size, name=name
+            indices=sp_input.indices,
+            values=sp_input.values,
+            shape=sp_input.dense_shape,
+            start=start,
+            size=size,
+            name=name,
         )
         return SparseTensor(*parts)
 
@@ -337,7 +369,9 @@ def sparse_retain(sp_input, to_retain):
     if sp_input.values.shape.rank is not None and sp_input.values.shape[0].value is not None:
         sp_input.values.shape[0].merge_with(to_retain.shape[0])
     kept = array.reshape(array.where(to_retain), [-1])
-    return SparseTensor(array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape))
+    return SparseTensor(
+        array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape)
+    )
 
 
 def sparse_fill_empty_rows(sp_input, default_value, name=None):
@@ -346,9 +380,14 @@ def sparse_fill_empty_rows(sp_input, default_value, name=None):
     with name_scope(name, "SparseFillEmptyRows", [sp_input]):
         default_value = convert_to_tensor(default_value, dtype=sp_input.values.dtype)
         filled = raw.SparseFillEmptyRows(
-            indices=sp_input.indices, values=sp_input.values, dense_shape=sp_input.dense_shape, default_value=default_value
+            indices=sp_input.indices,
+            values=sp_input.values,
+            dense_shape=sp_input.dense_shape,
+            default_value=default_value,
         )
-        return SparseTensor(filled.output_indices, filled.output_values, sp_input.dense_shape), filled.empty_row_indicator
+        return SparseTensor(
+            filled.output_indices, filled.output_values, sp_input.dense_shape
+        ), filled.empty_row_indicator
 
 
 # Arithmetic
@@ -390,7 +429,9 @@ def sparse_minimum(sp_a, sp_b, name=None):
 
 def _of_both(build, default_name, sp_a, sp_b, name):
     with name_scope(name, default_name, [sp_a.indices, sp_a.values, sp_b.indices, sp_b.values]) as name:
-        indices, values = build(sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values, sp_b.dense_shape, name=name)
+        indices, values = build(
+            sp_a.indices, sp_a.values, sp_a.dense_shape, sp_b.indices, sp_b.values, sp_b.dense_shape, name=name
+        )
     return SparseTensor(indices, values, sp_a.dense_shape)
 
 
@@ -411,7 +452,12 @@ def sparse_tensor_dense_matmul(sp_a, b, adjoint_a=False, adjoint_b=False, name=N
     with name_scope(name, "SparseTensorDenseMatMul", [sp_a.indices, sp_a.values, b]):
         b = convert_to_tensor(b, name="b")
         return raw.SparseTensorDenseMatMul(
-            a_indices=sp_a.indices, a_values=sp_a.values, a_shape=sp_a.dense_shape, b=b, adjoint_a=adjoint_a, adjoint_b=adjoint_b
+            a_indices=sp_a.indices,
+            a_values=sp_a.values,
+            a_shape=sp_a.dense_shape,
+            b=b,
+            adjoint_a=adjoint_a,
+            adjoint_b=adjoint_b,
         )
 
 
@@ -419,7 +465,11 @@ def _reduce(build, sp_input, axis, keepdims, reduction_axes, keep_dims):
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     axis = either("axis", axis, "reduction_axes", reduction_axes)
     return build(
-        sp_input.indices, sp_input.values, sp_input.dense_shape, all_axes(sp_input, axis), keep_dims=False if keepdims is None else keepdims
+        sp_input.indices,
+        sp_input.values,
+        sp_input.dense_shape,
+        all_axes(sp_input, axis),
+        keep_dims=False if keepdims is None else keepdims,
     )
 
 

@@ -24,7 +24,9 @@ def _reorder_grad(op, _, values_grad):
 @gradient("SparseAdd")
 def _add_grad(op, *grads):
     a_indices, b_indices = op.inputs[0], op.inputs[3]
-    a_grad, b_grad = raw.SparseAddGrad(backprop_val_grad=grads[1], a_indices=a_indices, b_indices=b_indices, sum_indices=op.outputs[0])
+    a_grad, b_grad = raw.SparseAddGrad(
+        backprop_val_grad=grads[1], a_indices=a_indices, b_indices=b_indices, sum_indices=op.outputs[0]
+    )
     a_grad.set_shape(op.inputs[1].shape)
     b_grad.set_shape(op.inputs[4].shape)
     return None, a_grad, None, None, b_grad, None, None
@@ -47,7 +49,9 @@ def _reduce_sum_grad(op, grad):
 @gradient("SparseSlice")
 def _slice_grad(op, *grads):
     indices, values, _, start, _ = op.inputs
-    values_grad = raw.SparseSliceGrad(backprop_val_grad=grads[1], input_indices=indices, input_start=start, output_indices=op.outputs[0])
+    values_grad = raw.SparseSliceGrad(
+        backprop_val_grad=grads[1], input_indices=indices, input_start=start, output_indices=op.outputs[0]
+    )
     values_grad.set_shape(values.shape)
     return None, values_grad, None, None, None
 
@@ -59,7 +63,9 @@ def _matmul_grad(op, grad):
     for kind in {op.inputs[1].dtype.base_dtype, b.dtype.base_dtype}:
         if kind.is_complex and (adjoint_a or adjoint_b):
             raise NotImplementedError("SparseTensorDenseMatMul op does not support complex gradients with adjoints")
-    b_grad = raw.SparseTensorDenseMatMul(a_indices=a_indices, a_values=a_values, a_shape=a_shape, b=grad, adjoint_a=not adjoint_a)
+    b_grad = raw.SparseTensorDenseMatMul(
+        a_indices=a_indices, a_values=a_values, a_shape=a_shape, b=grad, adjoint_a=not adjoint_a
+    )
     if adjoint_b:
         b_grad = array.transpose(b_grad)
     rows, columns = a_indices[:, 0], a_indices[:, 1]
@@ -103,7 +109,9 @@ def _cwise_grad(op, grad, is_product):
 @gradient("SparseSoftmax")
 def _softmax_grad(op, grad):
     indices, shape, out = op.inputs[0], op.inputs[2], op.outputs[0]
-    total = raw.SparseReduceSum(input_indices=indices, input_values=out * grad, input_shape=shape, reduction_axes=[-1], keep_dims=True)
+    total = raw.SparseReduceSum(
+        input_indices=indices, input_values=out * grad, input_shape=shape, reduction_axes=[-1], keep_dims=True
+    )
     rest = raw.SparseDenseCwiseAdd(sp_indices=indices, sp_values=grad, sp_shape=shape, dense=math.negative(total))
     return None, rest * out, None
 

@@ -1,4 +1,6 @@
-"""`IndexedSlices` as gradients: turning them into tensors, adding them up, and adding up plain gradients device by device."""
+"""`IndexedSlices` as gradients: turning them into tensors, adding them up, and adding up plain gradients device by
+device.
+"""
 
 from __future__ import annotations
 
@@ -56,16 +58,21 @@ def as_indexed_slices_list(inputs, optimize=True):
     if not isinstance(inputs, (list, tuple)):
         raise TypeError(f"Expected a list or tuple, not a {type(inputs)}")
     outputs = [as_indexed_slices(item, optimize) for item in inputs]
-    if not any(o.indices.dtype == dtypes.int32 for o in outputs) or all(o.indices.dtype == dtypes.int32 for o in outputs):
+    if not any(o.indices.dtype == dtypes.int32 for o in outputs) or all(
+        o.indices.dtype == dtypes.int32 for o in outputs
+    ):
         return outputs
     return [
-        IndexedSlices(o.values, cast(o.indices, dtypes.int64), o.dense_shape) if o.indices.dtype == dtypes.int32 else o for o in outputs
+        IndexedSlices(o.values, cast(o.indices, dtypes.int64), o.dense_shape) if o.indices.dtype == dtypes.int32 else o
+        for o in outputs
     ]
 
 
 def _to_tensor(value, dtype=None, name=None, as_ref=False):
     if dtype and not dtype.is_compatible_with(value.dtype):
-        raise ValueError(f"IndexedSlices of dtype {value.dtype.name} can't become a tensor of {dtype.name}; cast them first")
+        raise ValueError(
+            f"IndexedSlices of dtype {value.dtype.name} can't become a tensor of {dtype.name}; cast them first"
+        )
     if value.dense_shape is None:
         raise ValueError(f"IndexedSlices without a dense_shape can't become a tensor: {value}")
     return raw.UnsortedSegmentSum(value.values, value.indices, value.dense_shape[0], name=name)

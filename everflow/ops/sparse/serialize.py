@@ -12,7 +12,11 @@ def serialize_sparse(sp_input, name=None, out_type=dtypes.string):
     """A vector of three: the indices, values and dense shape of a SparseTensor, each serialized."""
     sp_input = as_sparse(sp_input)
     return raw.SerializeSparse(
-        sparse_indices=sp_input.indices, sparse_values=sp_input.values, sparse_shape=sp_input.dense_shape, out_type=out_type, name=name
+        sparse_indices=sp_input.indices,
+        sparse_values=sp_input.values,
+        sparse_shape=sp_input.dense_shape,
+        out_type=out_type,
+        name=name,
     )
 
 
@@ -20,7 +24,11 @@ def serialize_many_sparse(sp_input, name=None, out_type=dtypes.string):
     """A [rows, 3] tensor: each row of a SparseTensor serialized as a SparseTensor of rank one less."""
     sp_input = as_sparse(sp_input)
     return raw.SerializeManySparse(
-        sparse_indices=sp_input.indices, sparse_values=sp_input.values, sparse_shape=sp_input.dense_shape, out_type=out_type, name=name
+        sparse_indices=sp_input.indices,
+        sparse_values=sp_input.values,
+        sparse_shape=sp_input.dense_shape,
+        out_type=out_type,
+        name=name,
     )
 
 

@@ -55,7 +55,9 @@ def _operate(a, b, operation, validate):
             a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, operation, validate_indices=validate
         )
     elif isinstance(b, SparseTensor):
-        parts = raw.DenseToSparseSetOperation(a, b.indices, b.values, b.dense_shape, operation, validate_indices=validate)
+        parts = raw.DenseToSparseSetOperation(
+            a, b.indices, b.values, b.dense_shape, operation, validate_indices=validate
+        )
     else:
         parts = raw.DenseToDenseSetOperation(a, b, operation, validate_indices=validate)
     return SparseTensor(*parts)

@@ -1,4 +1,6 @@
-"""Static shapes of sparse ops: three tensors for each sparse tensor, of which the rank is mostly known and the count mostly not."""
+"""Static shapes of sparse ops: three tensors for each sparse tensor, of which the rank is mostly known and the count
+mostly not.
+"""
 
 from __future__ import annotations
 

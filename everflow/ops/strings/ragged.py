@@ -71,7 +71,9 @@ def string_bytes_split(input, name=None):
             return string_bytes_split(stack([input]))[0]
         if rank == 1:
             indices, values, shape = raw.StringSplit(input, "", skip_empty=False)
-            return RaggedTensor.from_value_rowids(values=values, value_rowids=indices[:, 0], nrows=shape[0], validate=False)
+            return RaggedTensor.from_value_rowids(
+                values=values, value_rowids=indices[:, 0], nrows=shape[0], validate=False
+            )
         return string_bytes_split(RaggedTensor.from_tensor(input, ragged_rank=rank - 1))
 
 
@@ -88,7 +90,9 @@ def _pads(pad_values):
     return pads
 
 
-def ngrams(data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None):
+def ngrams(
+    data, ngram_width, separator=" ", pad_values=None, padding_width=None, preserve_short_sequences=False, name=None
+):
     """Each run of `ngram_width` strings of a row, joined.
 
     >>> tf.strings.ngrams(["a", "b", "c"], 2)  # b"a b", b"b c"
@@ -153,13 +157,19 @@ def unicode_encode(input, output_encoding, errors="replace", replacement_char=65
             if points.ragged_rank > 1:
                 return points.with_values(unicode_encode(points.values, *options))
             return raw.UnicodeEncode(
-                points.values, points.row_splits, output_encoding=output_encoding, errors=errors, replacement_char=replacement_char
+                points.values,
+                points.row_splits,
+                output_encoding=output_encoding,
+                errors=errors,
+                replacement_char=replacement_char,
             )
         rank = points.shape.ndims
         if rank == 0:
             raise ValueError("A single code point is no string: give a vector at least")
         if rank == 1:
-            rows = RaggedTensor.from_row_splits(points, stack([0, shape_of(points, out_type=dtypes.int32)[0]]), validate=False)
+            rows = RaggedTensor.from_row_splits(
+                points, stack([0, shape_of(points, out_type=dtypes.int32)[0]]), validate=False
+            )
             return reshape(unicode_encode(rows, *options), [])
         if rank == 2:
             return unicode_encode(RaggedTensor.from_tensor(points), *options)

@@ -41,7 +41,9 @@ def as_string(input, precision=-1, scientific=False, shortest=False, width=-1, f
 
     >>> tf.as_string([1.5, 2.0], precision=2)  # b"1.50", b"2.00"
     """
-    return raw.AsString(input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name)
+    return raw.AsString(
+        input, precision=precision, scientific=scientific, shortest=shortest, width=width, fill=fill, name=name
+    )
 
 
 @takes_ragged()

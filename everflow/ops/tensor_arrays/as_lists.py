@@ -34,19 +34,26 @@ class ListTensorArray(TensorArray):
                 self._flow = flow
                 return
             self._flow = raw.TensorListReserve(
-                element_shape=element_shape_argument(self.element_shape), num_elements=size, element_dtype=self._dtype, name=scope
+                element_shape=element_shape_argument(self.element_shape),
+                num_elements=size,
+                element_dtype=self._dtype,
+                name=scope,
             )
 
     def identity(self):
         return self.with_flow(raw.Identity(input=self._flow))
 
     def grad(self, source, flow=None, name=None):
-        raise NotImplementedError("In functions gradients flow through the lists that a TensorArray is made of: it has no grad().")
+        raise NotImplementedError(
+            "In functions gradients flow through the lists that a TensorArray is made of: it has no grad()."
+        )
 
     def read(self, index, name=None):
         with name_scope(name, "TensorArrayV2Read", [self._flow, index]):
             shape = element_shape_argument(self.element_shape)
-            return raw.TensorListGetItem(input_handle=self._flow, index=index, element_shape=shape, element_dtype=self._dtype)
+            return raw.TensorListGetItem(
+                input_handle=self._flow, index=index, element_shape=shape, element_dtype=self._dtype
+            )
 
     def write(self, index, value, name=None):
         with name_scope(name, "TensorArrayV2Write", [self._flow, index, value]):
@@ -67,7 +74,9 @@ class ListTensorArray(TensorArray):
 
     def gather(self, indices, name=None):
         shape = element_shape_argument(self.element_shape)
-        return raw.TensorListGather(input_handle=self._flow, indices=indices, element_shape=shape, element_dtype=self._dtype, name=name)
+        return raw.TensorListGather(
+            input_handle=self._flow, indices=indices, element_shape=shape, element_dtype=self._dtype, name=name
+        )
 
     def concat(self, name=None):
         shape = self.element_shape
@@ -87,20 +96,30 @@ class ListTensorArray(TensorArray):
         with name_scope(name, "TensorArrayUnstack", [self._flow, value]):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             self._merge_element_shape(value.shape[1:])
-            return self.with_flow(raw.TensorListFromTensor(tensor=value, element_shape=element_shape_argument(value.shape[1:])))
+            return self.with_flow(
+                raw.TensorListFromTensor(tensor=value, element_shape=element_shape_argument(value.shape[1:]))
+            )
 
     def scatter(self, indices, value, name=None):
         with name_scope(name, "TensorArrayScatter", [self._flow, value, indices]):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             self._merge_element_shape(value.shape[1:])
-            return self.with_flow(raw.TensorListScatterIntoExistingList(input_handle=self._flow, tensor=value, indices=indices))
+            return self.with_flow(
+                raw.TensorListScatterIntoExistingList(input_handle=self._flow, tensor=value, indices=indices)
+            )
 
     def split(self, value, lengths, name=None):
         with name_scope(name, "TensorArraySplit", [self._flow, value, lengths]):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             lengths = cast(lengths, dtypes.int64)
             known = constant_value(lengths)
-            if self._infer_shape and value.shape.rank is not None and known is not None and known.size and (known == known[0]).all():
+            if (
+                self._infer_shape
+                and value.shape.rank is not None
+                and known is not None
+                and known.size
+                and (known == known[0]).all()
+            ):
                 self._merge_element_shape(TensorShape([int(known[0])]).concatenate(value.shape[1:]))
             shape = element_shape_argument(self.element_shape)
             return self.with_flow(raw.TensorListSplit(tensor=value, element_shape=shape, lengths=lengths))

@@ -40,7 +40,9 @@ class EagerTensorArray(TensorArray):
         if position < 0:
             raise errors.OutOfRangeError(None, None, f"Tried to read from index {position}, which is negative")
         if position >= len(self._tensors):
-            raise errors.OutOfRangeError(None, None, f"Tried to read from index {position} but array has {len(self._tensors)} elements")
+            raise errors.OutOfRangeError(
+                None, None, f"Tried to read from index {position} but array has {len(self._tensors)} elements"
+            )
         return position
 
     def read(self, index, name=None):
@@ -105,14 +107,18 @@ class EagerTensorArray(TensorArray):
     def unstack(self, value, name=None):
         parts = array.unstack(convert_to_tensor(value, preferred_dtype=self._dtype))
         if len(parts) > len(self._tensors) and not self._dynamic_size:
-            raise ValueError(f"{len(parts)} tensors don't go into a TensorArray of {len(self._tensors)} without dynamic_size")
+            raise ValueError(
+                f"{len(parts)} tensors don't go into a TensorArray of {len(self._tensors)} without dynamic_size"
+            )
         self._tensors = parts
         if parts:
             self._merge_element_shape(parts[0].shape)
         return self
 
     def scatter(self, indices, value, name=None):
-        for index, part in zip(constant_value(convert_to_tensor(indices)).tolist(), array.unstack(convert_to_tensor(value)), strict=True):
+        for index, part in zip(
+            constant_value(convert_to_tensor(indices)).tolist(), array.unstack(convert_to_tensor(value)), strict=True
+        ):
             self.write(index, part)
         return self
 

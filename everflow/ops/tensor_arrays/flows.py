@@ -1,4 +1,6 @@
-"""What loops and branches need to know of TensorArrays: the flow, a tensor that passes through them in the array's stead."""
+"""What loops and branches need to know of TensorArrays: the flow, a tensor that passes through them in the array's
+stead.
+"""
 
 from __future__ import annotations
 

@@ -12,7 +12,14 @@ from everflow.ops.array.constants import constant
 from everflow.ops.shape_rules import scalar_output
 
 shape_rule(
-    *("EmptyTensorList", "TensorListPushBack", "TensorListFromTensor", "TensorListLength", "TensorListReserve", "TensorListResize"),
+    *(
+        "EmptyTensorList",
+        "TensorListPushBack",
+        "TensorListFromTensor",
+        "TensorListLength",
+        "TensorListReserve",
+        "TensorListResize",
+    ),
     *("TensorListConcatLists", "TensorListSplit", "TensorListSetItem", "TensorListScatter", "TensorListScatterV2"),
     "TensorListScatterIntoExistingList",
 )(scalar_output)
@@ -70,7 +77,9 @@ def _element_shape(tensor):
 
 
 def element_shape_argument(shape):
-    """A shape as lists' ops take that of their elements: -1 for what isn't known, and a tensor of its own for a scalar's."""
+    """A shape as lists' ops take that of their elements: -1 for what isn't known, and a tensor of its own for a
+    scalar's.
+    """
     if shape.rank is None:
         return -1
     return [-1 if d is None else d for d in shape.as_list()] or constant([], dtype=dtypes.int32)
@@ -112,7 +121,9 @@ def _from_tensor_grad(op, d_list):
 def _set_grad(op, d_list):
     _, index, item = op.inputs
     d_rest = raw.TensorListSetItem(input_handle=d_list, index=index, item=array.zeros_like(item))
-    d_item = raw.TensorListGetItem(input_handle=d_list, index=index, element_shape=array.shape(item), element_dtype=item.dtype)
+    d_item = raw.TensorListGetItem(
+        input_handle=d_list, index=index, element_shape=array.shape(item), element_dtype=item.dtype
+    )
     return d_rest, None, d_item
 
 
@@ -138,7 +149,9 @@ def _without_first(tensor):
 
 
 def _gathered(d_list, tensor, indices):
-    return raw.TensorListGather(input_handle=d_list, indices=indices, element_shape=_without_first(tensor), element_dtype=tensor.dtype)
+    return raw.TensorListGather(
+        input_handle=d_list, indices=indices, element_shape=_without_first(tensor), element_dtype=tensor.dtype
+    )
 
 
 @gradient("TensorListScatter", "TensorListScatterV2")
@@ -151,7 +164,9 @@ def _scatter_grad(op, d_list):
 def _scatter_into_grad(op, d_list):
     _, tensor, indices = op.inputs
     d_tensor = _gathered(d_list, tensor, indices)
-    d_rest = raw.TensorListScatterIntoExistingList(input_handle=d_list, tensor=array.zeros_like(tensor), indices=indices)
+    d_rest = raw.TensorListScatterIntoExistingList(
+        input_handle=d_list, tensor=array.zeros_like(tensor), indices=indices
+    )
     return d_rest, d_tensor, None
 
 
@@ -171,7 +186,9 @@ def _concat_grad(op, d_tensor, d_lengths):
 def _split_grad(op, d_list):
     tensor, _, lengths = op.inputs
     shape = array.concat([[-1], _without_first(tensor)], axis=0)
-    joined = raw.TensorListConcatV2(input_handle=d_list, element_shape=shape, leading_dims=lengths, element_dtype=tensor.dtype)
+    joined = raw.TensorListConcatV2(
+        input_handle=d_list, element_shape=shape, leading_dims=lengths, element_dtype=tensor.dtype
+    )
     return joined.tensor, None, None
 
 

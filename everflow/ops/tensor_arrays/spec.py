@@ -38,7 +38,9 @@ class TensorArraySpec(TypeSpec):
         return self._element_shape, self._dtype, self._dynamic_size, self._infer_shape
 
     def is_compatible_with(self, other):
-        return super().is_compatible_with(TensorArraySpec.from_value(other) if isinstance(other, TensorArray) else other)
+        return super().is_compatible_with(
+            TensorArraySpec.from_value(other) if isinstance(other, TensorArray) else other
+        )
 
     def most_specific_compatible_type(self, other):
         if not self.is_compatible_with(other):
@@ -59,5 +61,9 @@ class TensorArraySpec(TypeSpec):
     def _from_components(self, tensors):
         known = None if self._element_shape.rank is None else self._element_shape
         return ListTensorArray(
-            self._dtype, flow=tensors[0], dynamic_size=self._dynamic_size, infer_shape=self._infer_shape, element_shape=known
+            self._dtype,
+            flow=tensors[0],
+            dynamic_size=self._dynamic_size,
+            infer_shape=self._infer_shape,
+            element_shape=known,
         )

@@ -46,7 +46,9 @@ class TensorArray(HasFlow):
         }
         given = [argument for argument, value in made_with.items() if value is not None]
         if handle is not None and (given or flow is None):
-            raise ValueError(f"An array that is there is given by its handle and flow alone; got flow={flow} and {given}")
+            raise ValueError(
+                f"An array that is there is given by its handle and flow alone; got flow={flow} and {given}"
+            )
         if handle is None and size is None:
             raise ValueError("A new TensorArray wants a size")
         self._dtype = dtypes.as_dtype(dtype).base_dtype
@@ -126,13 +128,21 @@ class TensorArray(HasFlow):
             handle, _ = raw.TensorArrayGradV3(handle=self._handle, source=source, flow_in=flow, name=name)
             with control_dependencies([handle]):
                 flow = raw.Identity(input=flow, name="gradient_flow")
-            array = TensorArray(self._dtype, handle=handle, flow=flow, infer_shape=self._infer_shape, colocate_with_first_write_call=False)
+            array = TensorArray(
+                self._dtype,
+                handle=handle,
+                flow=flow,
+                infer_shape=self._infer_shape,
+                colocate_with_first_write_call=False,
+            )
             array._element_shape = self._element_shape
             return array
 
     def read(self, index, name=None):
         """The element at an index."""
-        value = raw.TensorArrayReadV3(handle=self._handle, index=index, flow_in=self._flow, dtype=self._dtype, name=name)
+        value = raw.TensorArrayReadV3(
+            handle=self._handle, index=index, flow_in=self._flow, dtype=self._dtype, name=name
+        )
         if self._element_shape:
             value.set_shape(self._element_shape[0])
         return value
@@ -143,7 +153,9 @@ class TensorArray(HasFlow):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             self._merge_element_shape(value.shape)
             with self._colocated(value):
-                flow = raw.TensorArrayWriteV3(handle=self._handle, index=index, value=value, flow_in=self._flow, name=name)
+                flow = raw.TensorArrayWriteV3(
+                    handle=self._handle, index=index, value=value, flow_in=self._flow, name=name
+                )
             return self.with_flow(flow)
 
     def stack(self, name=None):
@@ -191,7 +203,9 @@ class TensorArray(HasFlow):
             value = convert_to_tensor(value, preferred_dtype=self._dtype, name="value")
             self._merge_element_shape(value.shape[1:])
             with self._colocated(value):
-                flow = raw.TensorArrayScatterV3(handle=self._handle, indices=indices, value=value, flow_in=self._flow, name=name)
+                flow = raw.TensorArrayScatterV3(
+                    handle=self._handle, indices=indices, value=value, flow_in=self._flow, name=name
+                )
             return self.with_flow(flow)
 
     def split(self, value, lengths, name=None):
@@ -203,7 +217,9 @@ class TensorArray(HasFlow):
                 known = constant_value(lengths)
                 if value.shape.rank is not None and known is not None and known.size and (known == known[0]).all():
                     self._merge_element_shape(TensorShape([int(known[0])]).concatenate(value.shape[1:]))
-                flow = raw.TensorArraySplitV3(handle=self._handle, value=value, lengths=lengths, flow_in=self._flow, name=name)
+                flow = raw.TensorArraySplitV3(
+                    handle=self._handle, value=value, lengths=lengths, flow_in=self._flow, name=name
+                )
             return self.with_flow(flow)
 
     def size(self, name=None):
@@ -223,11 +239,19 @@ def _range(limit):
 
 
 def _versions(*kinds):
-    return [f"TensorArray{kind}{version}" for kind in kinds for version in ("V2", "V3")] + [f"TensorArray{kind}" for kind in kinds]
+    return [f"TensorArray{kind}{version}" for kind in kinds for version in ("V2", "V3")] + [
+        f"TensorArray{kind}" for kind in kinds
+    ]
 
 
 @shape_rule(
-    "TensorArray", "TensorArrayV2", "TensorArrayV3", "TensorArrayGrad", "TensorArrayGradV2", "TensorArrayGradV3", "TensorArrayGradWithShape"
+    "TensorArray",
+    "TensorArrayV2",
+    "TensorArrayV3",
+    "TensorArrayGrad",
+    "TensorArrayGradV2",
+    "TensorArrayGradV3",
+    "TensorArrayGradWithShape",
 )
 def _handle_shapes(op):
     # A handle is a pair of names, or in the third version a resource that looks the same.
@@ -238,7 +262,9 @@ shape_rule(*_versions("Split", "Size"))(scalar_output)
 
 
 def _declared_shape(handle):
-    """The shape that all elements were said to have where the array was made, or None; what was written later doesn't count."""
+    """The shape that all elements were said to have where the array was made, or None; what was written later doesn't
+    count.
+    """
     while not handle.is_eager and handle.op.type in ("Enter", "Switch", "Identity", "TensorArrayGradV3"):
         handle = handle.op.inputs[0]
     if handle.is_eager or handle.op.type != "TensorArrayV3":
@@ -284,7 +310,8 @@ def _concat_shapes(op):
 
 
 not_differentiable(
-    *[f"TensorArray{kind}{v}" for kind in ("", "Grad", "Size", "Close") for v in ("", "V2", "V3")], "TensorArrayGradWithShape"
+    *[f"TensorArray{kind}{v}" for kind in ("", "Grad", "Size", "Close") for v in ("", "V2", "V3")],
+    "TensorArrayGradWithShape",
 )
 
 
@@ -297,7 +324,9 @@ def _grad_source(op_or_tensor):
     parts = op_or_tensor.name.split("/")
     inside = [i for i, part in enumerate(parts) if part.startswith("gradients")]
     if not inside:
-        raise ValueError(f"No part of the name {op_or_tensor.name!r} begins with 'gradients', so it is of no gradient's TensorArray")
+        raise ValueError(
+            f"No part of the name {op_or_tensor.name!r} begins with 'gradients', so it is of no gradient's TensorArray"
+        )
     return "/".join(parts[: inside[-1] + 1])
 
 

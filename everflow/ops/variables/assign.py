@@ -181,7 +181,9 @@ def check_scatter_nd(ref, indices, updates):
     updates[:outer].merge_with(indices[:-1])
     if depth is not None:
         if depth > ref.ndims:
-            raise ValueError(f"The innermost dimension of indices must be at most the rank of the variable: {depth} > {ref.ndims}")
+            raise ValueError(
+                f"The innermost dimension of indices must be at most the rank of the variable: {depth} > {ref.ndims}"
+            )
         updates[outer:].merge_with(ref[depth:])
 
 

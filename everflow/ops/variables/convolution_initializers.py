@@ -39,7 +39,9 @@ class _Orthogonal(TypedInitializer):
 
 def _check_filters(shape):
     if shape[-2] > shape[-1]:
-        raise ValueError(f"A filter that keeps norms can't have more input channels, {shape[-2]}, than output channels, {shape[-1]}")
+        raise ValueError(
+            f"A filter that keeps norms can't have more input channels, {shape[-2]}, than output channels, {shape[-1]}"
+        )
 
 
 class ConvolutionDeltaOrthogonal(_Orthogonal):
@@ -50,7 +52,8 @@ class ConvolutionDeltaOrthogonal(_Orthogonal):
             raise ValueError(f"A convolution's filter has three to five dimensions; got the shape {shape}")
         _check_filters(shape)
         q, r = raw.Qr(
-            random_normal([shape[-1], shape[-1]], dtype=self.dtype if dtype is None else dtype, seed=self.seed), full_matrices=False
+            random_normal([shape[-1], shape[-1]], dtype=self.dtype if dtype is None else dtype, seed=self.seed),
+            full_matrices=False,
         )
         q = raw.Mul(q, raw.Sign(raw.DiagPart(r)), name="mul")[: shape[-2], :]
         q = self._scaled(q, self.dtype if dtype is None else dtype)

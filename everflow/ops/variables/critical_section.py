@@ -43,7 +43,9 @@ class CriticalSection:
         with name_scope(name, "CriticalSection", []) as scope:
             # A lock of this node alone, unless it is shared by name.
             node_name = scope.rstrip("/")
-            self._handle = raw.MutexV2(shared_name=shared_name if shared_name is not None else scope, container="", name=scope)
+            self._handle = raw.MutexV2(
+                shared_name=shared_name if shared_name is not None else scope, container="", name=scope
+            )
         self._name = node_name
         if not executing_eagerly():
             add_to_collection(CRITICAL_SECTIONS, self)
@@ -56,7 +58,8 @@ class CriticalSection:
     def execute(self, fn, exclusive_resource_access=True, name=None):
         """Draw what `fn()` draws so that it runs while the lock is held; returns what it returns.
 
-        With `exclusive_resource_access` no other CriticalSection may use the same resources: two locks wouldn't keep them apart.
+        With `exclusive_resource_access` no other CriticalSection may use the same resources: two locks wouldn't keep
+        them apart.
         """
         with name_scope(name, "critical_section_execute", []):
             lock = raw.MutexLock(mutex=self._handle)

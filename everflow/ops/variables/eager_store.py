@@ -1,4 +1,6 @@
-"""`EagerVariableStore`: lets `get_variable`, and so `tf.layers` functions, share variables by name when executing eagerly."""
+"""`EagerVariableStore`: lets `get_variable`, and so `tf.layers` functions, share variables by name when executing
+eagerly.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ class EagerVariableStore:
 
     def __init__(self, store=None):
         if store is not None and not store.keeps_eager:
-            raise ValueError("The store given was made without eager execution; an EagerVariableStore wraps one that keeps eager variables")
+            raise ValueError(
+                "The store given was made without eager execution; an EagerVariableStore wraps one that keeps eager variables"
+            )
         self._store = VariableStore() if store is None else store
         self._store.keeps_eager = True
 

@@ -36,7 +36,8 @@ def _handle_shape(op):
 
 
 def variable_shape(handle, out_type=dtypes.int32):
-    """The shape of the variable behind a handle as a tensor, a constant where the handle is the variable's own and its shape known.
+    """The shape of the variable behind a handle as a tensor, a constant where the handle is the variable's own and its
+    shape known.
 
     A handle that came into a branch, loop or function is asked when run.
     """

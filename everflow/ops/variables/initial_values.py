@@ -48,7 +48,9 @@ def _guarded_op(name, op, made):
     op_type = "Switch" if op.type == "RefSwitch" else op.type
     # The name ends in the scope's slash, and so is taken as it is.
     new_name = f"{op.name}_{name}".replace(":", "_")
-    return op.graph.create_op(op_type, inputs, [t.dtype.base_dtype for t in op.outputs], name=new_name, attrs=dict(op.attrs))
+    return op.graph.create_op(
+        op_type, inputs, [t.dtype.base_dtype for t in op.outputs], name=new_name, attrs=dict(op.attrs)
+    )
 
 
 def _initialized_value_of(op):

@@ -1,4 +1,6 @@
-"""Initializers: objects that make the first value of a variable from its shape and dtype, and can be written down as a config."""
+"""Initializers: objects that make the first value of a variable from its shape and dtype, and can be written down as a
+config.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def floating_dtype(dtype):
 
 
 class TypedInitializer(Initializer):
-    """Base of those with a dtype of their own. What they are made with is in attributes of the same names, and so in the config."""
+    """Base of those with a dtype of their own. What they are made with is in attributes of the same names, and so in
+    the config.
+    """
 
     _settings = ()  # the names in the config, besides the dtype's
 
@@ -84,13 +88,17 @@ class Constant(TypedInitializer):
 
     def __init__(self, value=0, dtype=dtypes.float32, verify_shape=False):
         if not (np.isscalar(value) or isinstance(value, (list, tuple, np.ndarray))):
-            raise TypeError(f"A constant's value is a number, a list or tuple of them, or a numpy array, not {type(value)}")
+            raise TypeError(
+                f"A constant's value is a number, a list or tuple of them, or a numpy array, not {type(value)}"
+            )
         self._keep(dtypes.as_dtype(dtype), value=value, _verify_shape=verify_shape)
 
     def __call__(self, shape, dtype=None, partition_info=None, verify_shape=None):
         if verify_shape is None:
             verify_shape = self._verify_shape
-        return constant(self.value, dtype=self.dtype if dtype is None else dtype, shape=shape, verify_shape=verify_shape)
+        return constant(
+            self.value, dtype=self.dtype if dtype is None else dtype, shape=shape, verify_shape=verify_shape
+        )
 
 
 class RandomUniform(TypedInitializer):
@@ -102,7 +110,9 @@ class RandomUniform(TypedInitializer):
         self._keep(dtypes.as_dtype(dtype), minval=minval, maxval=maxval, seed=seed)
 
     def __call__(self, shape, dtype=None, partition_info=None):
-        return self._draws.random_uniform(shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed)
+        return self._draws.random_uniform(
+            shape, self.minval, self.maxval, self.dtype if dtype is None else dtype, seed=self.seed
+        )
 
 
 class _Normal(TypedInitializer):
@@ -176,7 +186,9 @@ class VarianceScaling(TypedInitializer):
         fan = {"fan_in": fan_in, "fan_out": fan_out, "fan_avg": (fan_in + fan_out) / 2.0}[self.mode]
         scale = self.scale / max(1.0, fan)
         if self.distribution in ("normal", "truncated_normal"):
-            return self._draws.truncated_normal(shape, 0.0, math.sqrt(scale) / _TRUNCATED_DEVIATION, dtype, seed=self.seed)
+            return self._draws.truncated_normal(
+                shape, 0.0, math.sqrt(scale) / _TRUNCATED_DEVIATION, dtype, seed=self.seed
+            )
         if self.distribution == "untruncated_normal":
             return self._draws.random_normal(shape, 0.0, math.sqrt(scale), dtype, seed=self.seed)
         limit = math.sqrt(3.0 * scale)

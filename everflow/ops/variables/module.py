@@ -61,7 +61,9 @@ class Module:
         return tuple(self._held(lambda leaf: isinstance(leaf, Module)))
 
     def _held(self, wanted, seen=None):
-        """Leaves that are wanted: those of the attributes in the order of their names, then those of modules among them."""
+        """Leaves that are wanted: those of the attributes in the order of their names, then those of modules among
+        them.
+        """
         seen = {id(self)} if seen is None else seen
         inner = []
         for _, attribute in sorted(vars(self).items()):

@@ -1,4 +1,6 @@
-"""What a variable is told when it is made: how copies are kept together, collections, its part of a whole; checked here."""
+"""What a variable is told when it is made: how copies are kept together, collections, its part of a whole; checked
+here.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +49,9 @@ def _as_enum(kind, value, what, name):
 
 def check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name):
     """(synchronization, aggregation, trainable, collections) for a new variable, checked."""
-    synchronization, aggregation, trainable = validate_synchronization_aggregation_trainable(synchronization, aggregation, trainable, name)
+    synchronization, aggregation, trainable = validate_synchronization_aggregation_trainable(
+        synchronization, aggregation, trainable, name
+    )
     if initial_value is None:
         raise ValueError("initial_value must be specified.")
     if collections is None:
@@ -72,12 +76,16 @@ def take_options(variable, variable_def, import_scope):
     variable._synchronization, variable._aggregation, variable._trainable = options
     variable._save_slice_info = None
     if variable_def.HasField("save_slice_info_def"):
-        variable._save_slice_info = SaveSliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
+        variable._save_slice_info = SaveSliceInfo(
+            save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope
+        )
     variable._constraint = None
 
 
 def to_variable_def(variable, node, snapshot, export_scope, is_resource=False):
-    """A VariableDef of a variable whose own tensor is `node` and whose read is `snapshot`; None where it is outside `export_scope`."""
+    """A VariableDef of a variable whose own tensor is `node` and whose read is `snapshot`; None where it is outside
+    `export_scope`.
+    """
     if export_scope and not node.name.startswith(export_scope):
         return None
     proto = variable_pb2.VariableDef(is_resource=is_resource)
@@ -97,7 +105,15 @@ def to_variable_def(variable, node, snapshot, export_scope, is_resource=False):
 class SaveSliceInfo:
     """Which part of a larger tensor a variable holds, for files that store the whole."""
 
-    def __init__(self, full_name=None, full_shape=None, var_offset=None, var_shape=None, save_slice_info_def=None, import_scope=None):
+    def __init__(
+        self,
+        full_name=None,
+        full_shape=None,
+        var_offset=None,
+        var_shape=None,
+        save_slice_info_def=None,
+        import_scope=None,
+    ):
         if save_slice_info_def:
             if not isinstance(save_slice_info_def, variable_pb2.SaveSliceInfoDef):
                 raise AssertionError("save_slice_info_def must be a SaveSliceInfoDef")

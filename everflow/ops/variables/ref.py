@@ -30,7 +30,9 @@ from everflow.protos import variable_pb2
 
 @contextlib.contextmanager
 def initializer_scope(op_name):
-    """Where an initial value from a function is made: under `Initializer/`, in the variable's colocation group, on no device."""
+    """Where an initial value from a function is made: under `Initializer/`, in the variable's colocation group, on no
+    device.
+    """
     graph = get_default_graph()
     with graph._attr_scope({"_class": [f"loc:@{op_name}".encode()]}), name_scope("Initializer"), device(None):
         yield
@@ -62,7 +64,9 @@ class RefVariable(Variable):
             self._init_from_proto(variable_def, import_scope)
             return
         if executing_eagerly():
-            raise RuntimeError("A RefVariable lives in a graph; when executing eagerly, make variables with use_resource=True")
+            raise RuntimeError(
+                "A RefVariable lives in a graph; when executing eagerly, make variables with use_resource=True"
+            )
         self._create(
             self._build, initial_value, name, dtype, validate_shape, caching_device, shape,
             collections, constraint, synchronization, aggregation, trainable,
@@ -84,7 +88,9 @@ class RefVariable(Variable):
         self._initial_value = value
         if validate_shape and not value.shape.is_fully_defined():
             raise ValueError(f"initial_value must have a shape specified: {value}")
-        self._initializer_op = state.assign(self._variable, safe_initial_value.guarded(scope, value), validate_shape=validate_shape).op
+        self._initializer_op = state.assign(
+            self._variable, safe_initial_value.guarded(scope, value), validate_shape=validate_shape
+        ).op
         if caching_device is not None:
             with device(caching_device):
                 self._snapshot = raw.Identity(self._variable, name="read")
@@ -164,9 +170,13 @@ class RefVariable(Variable):
 
     def batch_scatter_update(self, sparse_delta, use_locking=False, name=None):
         """Set rows inside each batch entry."""
-        return state.batch_scatter_update(self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
+        return state.batch_scatter_update(
+            self, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name
+        )
 
-    def _strided_slice_assign(self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    def _strided_slice_assign(
+        self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    ):
         return raw.StridedSliceAssign(
             self._ref(),
             begin,
@@ -205,9 +215,17 @@ def _scatter_nd_method(kind, doc):
 
 
 for _kind, _verb in state.SCATTER_KINDS.items():
-    setattr(RefVariable, f"scatter_{_kind.lower()}", _scatter_method(_kind, f"{_verb} the rows that an IndexedSlices names."))
+    setattr(
+        RefVariable,
+        f"scatter_{_kind.lower()}",
+        _scatter_method(_kind, f"{_verb} the rows that an IndexedSlices names."),
+    )
 for _kind in ("Update", "Add", "Sub"):
-    setattr(RefVariable, f"scatter_nd_{_kind.lower()}", _scatter_nd_method(_kind, f"{state.SCATTER_KINDS[_kind]} the slices at `indices`."))
+    setattr(
+        RefVariable,
+        f"scatter_nd_{_kind.lower()}",
+        _scatter_nd_method(_kind, f"{state.SCATTER_KINDS[_kind]} the slices at `indices`."),
+    )
 
 
 def _to_tensor(variable, dtype=None, name=None, as_ref=False):

@@ -32,7 +32,8 @@ from everflow.ops.variables.variable import Variable, check_conversion
 from everflow.protos import variable_pb2
 
 _eager_numbers = itertools.count()
-# Functions from a name to the value that a new variable of eager execution begins with, in place of its own initial value.
+# Functions from a name to the value that a new variable of eager execution begins with, in place of its own initial
+# value.
 _initial_values: list = []
 
 
@@ -163,7 +164,9 @@ class BaseResourceVariable(Variable):
         values, indices = state.slices_of(sparse_delta)
         return state.batch_scatter_update(self, indices, values, use_locking=use_locking, name=name)
 
-    def _strided_slice_assign(self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask):
+    def _strided_slice_assign(
+        self, begin, end, strides, value, name, begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
+    ):
         op = raw.ResourceStridedSliceAssign(
             self._handle,
             begin,
@@ -243,15 +246,23 @@ class ResourceVariable(BaseResourceVariable):
                 shape = value.shape if validate_shape or value.shape.ndims is not None else TensorShape(None)
             self._shape = as_shape(shape)
             check_node_name(scope)
-            self._handle = raw.VarHandleOp(dtype=value.dtype.base_dtype, shape=self._shape, shared_name=op_name, name=scope)
+            self._handle = raw.VarHandleOp(
+                dtype=value.dtype.base_dtype, shape=self._shape, shared_name=op_name, name=scope
+            )
         self._dtype = value.dtype.base_dtype
         self._handle_name = op_name + ":0"
         self._initial_value = value
         safe_initial_value.check_outside_control_flow(value, scope)
         with name_scope("IsInitialized"):
             self._is_initialized_op = raw.VarIsInitializedOp(self._handle)
-        with name_scope("Assign") as assign_scope, colocate_with(None, ignore_existing=True), device(self._handle.device):
-            self._initializer_op = raw.AssignVariableOp(self._handle, safe_initial_value.guarded(scope, value), name=assign_scope)
+        with (
+            name_scope("Assign") as assign_scope,
+            colocate_with(None, ignore_existing=True),
+            device(self._handle.device),
+        ):
+            self._initializer_op = raw.AssignVariableOp(
+                self._handle, safe_initial_value.guarded(scope, value), name=assign_scope
+            )
         with name_scope("Read"):
             with device(self._handle.device):
                 read = self._read_variable_op()
@@ -276,7 +287,9 @@ class ResourceVariable(BaseResourceVariable):
             self._eager_op = builder.create(op_defs.get("VarHandleOp"), scope, attrs)
             (self._handle,) = self._eager_op.outputs
             raw.AssignVariableOp(self._handle, value)
-        self._initial_value = self._initializer_op = self._is_initialized_op = self._graph_element = self._cached_value = None
+        self._initial_value = self._initializer_op = self._is_initialized_op = self._graph_element = (
+            self._cached_value
+        ) = None
 
     def _init_from_proto(self, variable_def, import_scope):
         if not isinstance(variable_def, variable_pb2.VariableDef):
@@ -357,7 +370,9 @@ def _scatter_method(kind):
     def scatter(self, sparse_delta, use_locking=False, name=None):
         values, indices = state.slices_of(sparse_delta)
         resource_scatter = getattr(raw, f"ResourceScatter{kind}")
-        return self._lazy_read(resource_scatter(self._handle, indices, convert_to_tensor(values, self._dtype), name=name))
+        return self._lazy_read(
+            resource_scatter(self._handle, indices, convert_to_tensor(values, self._dtype), name=name)
+        )
 
     scatter.__name__ = f"scatter_{kind.lower()}"
     scatter.__doc__ = f"{state.SCATTER_KINDS[kind]} the rows that an IndexedSlices names."
@@ -367,7 +382,9 @@ def _scatter_method(kind):
 def _scatter_nd_method(kind):
     def scatter(self, indices, updates, name=None):
         resource_scatter = getattr(raw, f"ResourceScatterNd{kind}")
-        return self._lazy_read(resource_scatter(self._handle, indices, convert_to_tensor(updates, self._dtype), name=name))
+        return self._lazy_read(
+            resource_scatter(self._handle, indices, convert_to_tensor(updates, self._dtype), name=name)
+        )
 
     scatter.__name__ = f"scatter_nd_{kind.lower()}"
     scatter.__doc__ = f"{state.SCATTER_KINDS[kind]} the slices at `indices`."
@@ -376,7 +393,9 @@ def _scatter_nd_method(kind):
 
 def _need_eager(what):
     if not executing_eagerly():
-        raise NotImplementedError(f"{what} is for variables that have a value at once, as when executing eagerly; run a session instead")
+        raise NotImplementedError(
+            f"{what} is for variables that have a value at once, as when executing eagerly; run a session instead"
+        )
 
 
 def _no_in_place(symbol, advice):

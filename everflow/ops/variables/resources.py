@@ -17,7 +17,9 @@ _Resource = collections.namedtuple("_Resource", ["handle", "create", "is_initial
 
 def register_resource(handle, create_op, is_initialized_op, is_shared=True):
     """Have a resource created with the others: shared ones with global variables, others with local ones."""
-    add_to_collection(GraphKeys.RESOURCES if is_shared else GraphKeys.LOCAL_RESOURCES, _Resource(handle, create_op, is_initialized_op))
+    add_to_collection(
+        GraphKeys.RESOURCES if is_shared else GraphKeys.LOCAL_RESOURCES, _Resource(handle, create_op, is_initialized_op)
+    )
 
 
 def shared_resources():

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 
 class SaveSpec:
-    """One tensor to save: which, which slice of a whole it is, and under which name. A callable is asked for it when saving."""
+    """One tensor to save: which, which slice of a whole it is, and under which name. A callable is asked for it when
+    saving.
+    """
 
     def __init__(self, tensor, slice_spec, name, dtype=None, device=None):
         self._tensor = tensor
@@ -12,7 +14,9 @@ class SaveSpec:
         self.name = name
         if callable(tensor):
             if dtype is None or device is None:
-                raise AssertionError("A SaveSpec that is given a function for its tensor needs to be told its dtype and device")
+                raise AssertionError(
+                    "A SaveSpec that is given a function for its tensor needs to be told its dtype and device"
+                )
             self.dtype, self.device = dtype, device
         else:
             self.dtype = tensor.dtype

@@ -1,4 +1,6 @@
-"""`tf.variable_scope` and `tf.get_variable`: names and defaults for variables, shared by asking for the same name again."""
+"""`tf.variable_scope` and `tf.get_variable`: names and defaults for variables, shared by asking for the same name
+again.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,16 @@ def no_regularizer(_):
 
 
 # What a scope sets for the variables in it.
-_OVERRIDES = ("initializer", "regularizer", "caching_device", "partitioner", "custom_getter", "dtype", "use_resource", "constraint")
+_OVERRIDES = (
+    "initializer",
+    "regularizer",
+    "caching_device",
+    "partitioner",
+    "custom_getter",
+    "dtype",
+    "use_resource",
+    "constraint",
+)
 
 
 class VariableScope:
@@ -152,7 +163,9 @@ class VariableScope:
             if dtype is not None and initializer is not None and not callable(initializer):
                 found = convert_to_tensor(initializer).dtype.base_dtype
                 if found != dtype:
-                    raise ValueError(f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}")
+                    raise ValueError(
+                        f"{full_name!r} was asked for with dtype {dtype!r}, but its initializer is {found!r}"
+                    )
             return var_store.get_variable(**{**asked, "name": full_name})
 
 
@@ -270,7 +283,9 @@ def get_local_variable(
     aggregation=VariableAggregation.NONE,
 ):
     """As `get_variable`, for a variable of this process alone: not trained, not in checkpoints."""
-    return get_variable(**{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]})
+    return get_variable(
+        **{**locals(), "trainable": False, "collections": [*(collections or ()), GraphKeys.LOCAL_VARIABLES]}
+    )
 
 
 @contextlib.contextmanager

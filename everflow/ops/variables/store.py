@@ -8,7 +8,14 @@ import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collection, colocate_with, executing_eagerly, get_default_graph, init_scope, name_scope
+from everflow.framework.scopes import (
+    add_to_collection,
+    colocate_with,
+    executing_eagerly,
+    get_default_graph,
+    init_scope,
+    name_scope,
+)
 from everflow.framework.shapes import as_shape
 from everflow.ops import array
 from everflow.ops.variables import initializers
@@ -30,7 +37,9 @@ def _check_sizes(what, sizes, full_shape):
     if not isinstance(sizes, (list, tuple)):
         raise TypeError(f"{what} must be a list or a tuple, not {type(sizes).__name__}")
     if len(sizes) != len(full_shape):
-        raise ValueError(f"{what} must be of equal length with the whole variable's shape; got {sizes} for {full_shape}")
+        raise ValueError(
+            f"{what} must be of equal length with the whole variable's shape; got {sizes} for {full_shape}"
+        )
 
 
 class PartitionInfo:
@@ -57,20 +66,32 @@ class PartitionInfo:
         _check_sizes("shape", shape, self.full_shape)
         cut = [i for i, (part, whole) in enumerate(zip(shape, self.full_shape, strict=True)) if part != whole]
         if len(cut) > 1:
-            raise ValueError(f"A part of shape {shape} is cut along several axes of {self.full_shape}, {cut}, where one at most is wanted")
+            raise ValueError(
+                f"A part of shape {shape} is cut along several axes of {self.full_shape}, {cut}, where one at most is wanted"
+            )
         return cut[0] if cut else None
 
 
 # What is handed on to a new variable as it is.
 _OPTIONS = (
-    *("trainable", "collections", "caching_device", "validate_shape", "use_resource", "constraint", "synchronization", "aggregation"),
+    *(
+        "trainable",
+        "collections",
+        "caching_device",
+        "validate_shape",
+        "use_resource",
+        "constraint",
+        "synchronization",
+        "aggregation",
+    ),
 )
 
 
 class VariableStore:
     """The variables of one graph that were made by `get_variable`.
 
-    When executing eagerly variables live as long as somebody holds them: a store then remembers them only if it `keeps_eager` ones.
+    When executing eagerly variables live as long as somebody holds them: a store then remembers them only if it
+    `keeps_eager` ones.
     """
 
     keeps_eager = False
@@ -136,7 +157,9 @@ class VariableStore:
         options = {option: given[option] for option in _OPTIONS}
         if executing_eagerly():
             if partitioner is not None:
-                raise NotImplementedError(f"When executing eagerly, variables have no parts: {name!r} can't have a partitioner")
+                raise NotImplementedError(
+                    f"When executing eagerly, variables have no parts: {name!r} can't have a partitioner"
+                )
             # A read is a value: there is nothing to cache.
             reuse, options["use_resource"], options["caching_device"] = AUTO_REUSE, True, None
         is_scalar = shape is not None and isinstance(shape, (list, tuple)) and not shape
@@ -148,7 +171,9 @@ class VariableStore:
         if reuse is True and partitioner is None and name in self._partitioned_vars:
             return self._get_partitioned(name, None, shape, dtype, initializer, regularizer, reuse, options)
         if f"{name}/part_0" in self._vars:
-            raise ValueError(f"Variable {name} was made in parts, as {name}/part_0 is there: ask for it with its partitioner")
+            raise ValueError(
+                f"Variable {name} was made in parts, as {name}/part_0 is there: ask for it with its partitioner"
+            )
         return self._get_single(name, shape, dtype, initializer, regularizer, reuse, options)
 
     # --- whole variables ---------------------------------------------------------------------
@@ -186,7 +211,9 @@ class VariableStore:
             message = f"Variable {name} already exists, disallowed. To get it, give its variable_scope reuse=True or tf.AUTO_REUSE."
             frame = getattr(found.op, "user_frame", None)
             if frame is not None:
-                message += f' Originally defined at:\n\n  File "{frame[0]}", line {frame[1]}, in {frame[2]}\n    {frame[3]}\n'
+                message += (
+                    f' Originally defined at:\n\n  File "{frame[0]}", line {frame[1]}, in {frame[2]}\n    {frame[3]}\n'
+                )
             raise ValueError(message)
         _check_alike(name, found, shape, dtype)
         return found
@@ -216,12 +243,18 @@ class VariableStore:
             raise ValueError(f"The partitioner wants {count} parts of {name}, which was made with another number")
         parts = []
         for i, (offset, part_shape) in enumerate(_parts_of(shape.as_list(), axis, count)):
-            parts.append(self._make_part(name, i, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options))
+            parts.append(
+                self._make_part(
+                    name, i, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options
+                )
+            )
         whole = PartitionedVariable(name=name, shape=shape, dtype=dtype, variable_list=parts, partitions=partitions)
         self._partitioned_vars[name] = whole
         return whole
 
-    def _make_part(self, name, index, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options):
+    def _make_part(
+        self, name, index, offset, part_shape, shape, dtype, initializer, from_value, regularizer, reuse, options
+    ):
         full_name = f"{name}/part_{index}"
         info = PartitionInfo(full_shape=shape.as_list(), var_offset=offset)
         with name_scope(full_name + "/PartitionedInitializer"):
@@ -232,17 +265,23 @@ class VariableStore:
             else:
                 given_shape = part_shape
         with name_scope(None):
-            part = self._get_single(full_name, given_shape, dtype, initializer, regularizer, reuse, options, partition_info=info)
+            part = self._get_single(
+                full_name, given_shape, dtype, initializer, regularizer, reuse, options, partition_info=info
+            )
         part._set_save_slice_info(variables.SaveSliceInfo(name, shape.as_list(), offset, part_shape))
         return part
 
     def _shared_partitioned(self, name, shape, dtype, reuse, partitions):
         if reuse is False:
-            raise ValueError(f"Partitioned variable {name} already exists. To get it, give its variable_scope reuse=True or tf.AUTO_REUSE.")
+            raise ValueError(
+                f"Partitioned variable {name} already exists. To get it, give its variable_scope reuse=True or tf.AUTO_REUSE."
+            )
         found = self._partitioned_vars[name]
         _check_alike(name, found, shape, dtype)
         if partitions is not None and found._get_partitions() != partitions:
-            raise ValueError(f"Variable {name} is in {found._get_partitions()} parts along its axes, not in {partitions}")
+            raise ValueError(
+                f"Variable {name} is in {found._get_partitions()} parts along its axes, not in {partitions}"
+            )
         return found
 
 
@@ -301,7 +340,9 @@ def _check_alike(name, found, shape, dtype):
     if not shape.is_compatible_with(found.shape):
         raise ValueError(f"Trying to share variable {name}, but specified shape {shape}, where it has {found.shape}")
     if not dtype.is_compatible_with(found.dtype):
-        raise ValueError(f"Trying to share variable {name}, but specified dtype {dtype.name}, where it has {found.dtype.name}")
+        raise ValueError(
+            f"Trying to share variable {name}, but specified dtype {dtype.name}, where it has {found.dtype.name}"
+        )
 
 
 def _call_partitioner(partitioner, shape, dtype):

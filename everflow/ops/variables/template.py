@@ -25,11 +25,19 @@ def make_template(name_, func_, create_scope_now_=False, unique_name_=None, cust
     if executing_eagerly() and unique_name_ is not None:
         raise ValueError("unique_name_ cannot be used when eager execution is enabled.")
     kind = EagerTemplate if executing_eagerly() else Template
-    return kind(name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_)
+    return kind(
+        name_, func_, create_scope_now=create_scope_now_, unique_name=unique_name_, custom_getter=custom_getter_
+    )
 
 
 def make_template_internal(
-    name_, func_, create_scope_now_=False, unique_name_=None, custom_getter_=None, create_graph_function_=False, **kwargs
+    name_,
+    func_,
+    create_scope_now_=False,
+    unique_name_=None,
+    custom_getter_=None,
+    create_graph_function_=False,
+    **kwargs,
 ):
     """`make_template`, with the choice to trace the function into the graph."""
     if kwargs:
@@ -75,10 +83,16 @@ class Template:
         if self._called:
             made = get_collection(GraphKeys.TRAINABLE_VARIABLES)[before:]
             if made:
-                raise ValueError(f"A later call of template {self._name!r} made trainable variables, {made}: use tf.get_variable")
+                raise ValueError(
+                    f"A later call of template {self._name!r} made trainable variables, {made}: use tf.get_variable"
+                )
             made = get_collection(GraphKeys.GLOBAL_VARIABLES)[global_before:]
             if made:
-                logging.info("A later call of template %r made variables, %s: tf.get_variable would share them.", self._name, made)
+                logging.info(
+                    "A later call of template %r made variables, %s: tf.get_variable would share them.",
+                    self._name,
+                    made,
+                )
         self._called = True
         return result
 

@@ -1,7 +1,8 @@
-"""`tf.Variable`: what ref and resource variables share, the dispatch between them, collections of variables and their initializers.
+"""`tf.Variable`: what ref and resource variables share, the dispatch between them, collections of variables and their
+initializers.
 
-The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variable(...)` picks one through the creators that
-`variable_creator_scope` puts in between.
+The two kinds live in `ref_variables.py` and `resource_variables.py`; `tf.Variable(...)` picks one through the creators
+that `variable_creator_scope` puts in between.
 """
 
 from __future__ import annotations
@@ -128,10 +129,14 @@ class Variable(metaclass=_VariableType):
 
     def _create(self, build, initial_value, name, dtype, validate_shape, caching_device, shape,
                 collections, constraint, synchronization, aggregation, trainable):  # fmt: skip
-        """What the constructors of both kinds do: check the arguments, build the ops outside of functions and control flow, join collections."""
+        """What the constructors of both kinds do: check the arguments, build the ops outside of functions and control
+        flow, join collections.
+        """
         self._save_slice_info = None
         self._graph_key = get_default_graph()._graph_key
-        options = check_creation_arguments(initial_value, collections, constraint, synchronization, aggregation, trainable, name)
+        options = check_creation_arguments(
+            initial_value, collections, constraint, synchronization, aggregation, trainable, name
+        )
         self._synchronization, self._aggregation, self._trainable, collections = options
         self._constraint = constraint
         dtype = None if dtype is None else dtypes.as_dtype(dtype)
@@ -158,7 +163,9 @@ class Variable(metaclass=_VariableType):
         aggregation=VariableAggregation.NONE,
         shape=None,
     ):
-        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these arguments."""
+        """A new variable; the kinds have constructors of their own, which `tf.Variable(...)` calls with these
+        arguments.
+        """
         raise NotImplementedError
 
     @staticmethod
@@ -334,7 +341,9 @@ class _VariableRef:
 def check_conversion(variable, dtype):
     """ValueError where a variable can't stand for a tensor of the dtype asked for."""
     if dtype and not dtype.is_compatible_with(variable.dtype):
-        raise ValueError(f"Incompatible type conversion requested to type '{dtype.name}': {variable.name} is '{variable.dtype.name}'")
+        raise ValueError(
+            f"Incompatible type conversion requested to type '{dtype.name}': {variable.name} is '{variable.dtype.name}'"
+        )
 
 
 def require_load_session():
@@ -487,4 +496,6 @@ for _key in (
     GraphKeys.METRIC_VARIABLES,
     GraphKeys.GLOBAL_STEP,
 ):
-    register_proto_function(_key, proto_type=variable_pb2.VariableDef, to_proto=_to_proto, from_proto=Variable.from_proto)
+    register_proto_function(
+        _key, proto_type=variable_pb2.VariableDef, to_proto=_to_proto, from_proto=Variable.from_proto
+    )

@@ -17,7 +17,8 @@ TOTAL = internal("_Total", "sum", "total")
 def running_sums(context: Context) -> int:
     """total + a·b, or total + the sum of x's rows, in each round of a loop that does nothing else with the total.
 
-    The loop then carries a `RunningSum` (see `kernels/math/running_sums.py`), which becomes a tensor where the loop is left.
+    The loop then carries a `RunningSum` (see `kernels/math/running_sums.py`), which becomes a tensor where the loop is
+    left.
     """
     count = 0
     for loop in [node for node in context.program.nodes() if node.type == LOOP]:
@@ -30,7 +31,12 @@ def _waits_with_sum(context: Context, loop: Node, position: int, variable: Node)
     condition, body = loop.blocks
     add = body.end.inputs[position][0]
     total = (variable, 0)
-    if add.type not in ("Add", "AddV2") or total not in add.inputs or add.block is not body or not is_alone((add, 0), body.end):
+    if (
+        add.type not in ("Add", "AddV2")
+        or total not in add.inputs
+        or add.block is not body
+        or not is_alone((add, 0), body.end)
+    ):
         return False
     # Only the addition and the results of the loop may take the total.
     if set(variable.uses[0]) - {add, condition.end} or variable.uses[0][add] != 1 or condition.end.inputs[0] == total:
@@ -67,7 +73,11 @@ def _read_total(context: Context, loop: Node, result: int) -> None:
     """Let who takes a result of the loop take what the running sum comes to."""
     program = context.program
     total = program.new(TOTAL, [], loop)
-    total.output_dtypes, total.output_shapes, total.uses = [loop.output_dtypes[result]], [loop.output_shapes[result]], [{}]
+    total.output_dtypes, total.output_shapes, total.uses = (
+        [loop.output_dtypes[result]],
+        [loop.output_shapes[result]],
+        [{}],
+    )
     program.replace((loop, result), (total, 0), drop=False)
     program.set_inputs(total, [(loop, result)])
     loop.output_dtypes[result] = dtypes.variant

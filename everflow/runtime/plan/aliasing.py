@@ -1,7 +1,8 @@
-"""Alias analysis: which values may share memory, and so what must be copied, what may be overwritten, and what a write would change.
+"""Alias analysis: which values may share memory, and so what must be copied, what may be overwritten, and what a write
+would change.
 
-Values that may lie in the same memory are one class (union-find over edges, as Steensgaard's analysis does it). What a kernel's result may
-share, its facts say; stacks and TensorArrays hand back what was put into them.
+Values that may lie in the same memory are one class (union-find over edges, as Steensgaard's analysis does it). What a
+kernel's result may share, its facts say; stacks and TensorArrays hand back what was put into them.
 """
 
 from __future__ import annotations
@@ -11,7 +12,19 @@ from bisect import bisect_left, bisect_right
 from everflow.framework import dtypes
 from everflow.kernels.facts import Memory
 from everflow.runtime.plan.containers import container_of, is_load, stored
-from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Edge, Node, Program, argument_edges, is_ref, loop_variables
+from everflow.runtime.plan.program import (
+    FEED,
+    IF,
+    LOOP,
+    VALUE,
+    VARIABLE,
+    Edge,
+    Node,
+    Program,
+    argument_edges,
+    is_ref,
+    loop_variables,
+)
 from everflow.runtime.plan.schedule import written_by
 
 _FOREVER = float("inf")
@@ -40,7 +53,9 @@ class Class:
 
 
 class Aliases:
-    """The classes of a program's values, and the writes of its variables. Nodes that rules make are added when somebody asks for them."""
+    """The classes of a program's values, and the writes of its variables. Nodes that rules make are added when somebody
+    asks for them.
+    """
 
     def __init__(self, program: Program) -> None:
         self._program = program
@@ -96,7 +111,9 @@ class Aliases:
         if not node.output_dtypes and not node.facts.keeps:
             return
         memory = node.facts.result.memory
-        if node.type in (FEED, VALUE, "Const") or (not node.inputs and node.type != VARIABLE and memory is not Memory.FRESH):
+        if node.type in (FEED, VALUE, "Const") or (
+            not node.inputs and node.type != VARIABLE and memory is not Memory.FRESH
+        ):
             for output in range(len(node.output_dtypes)):
                 self._classes[node, output].is_shared = True
         elif node.output_dtypes and node.type not in (LOOP, IF, VARIABLE) and memory is not Memory.FRESH:
@@ -127,8 +144,13 @@ class Aliases:
             if source not in self._known:
                 self._add(source)
             theirs = self.class_of(edge)
-            if memory is not Memory.SAME and any(v.type != "VarHandleOp" for v in theirs.variables) and not _shares_in_tensorflow(node):
-                # TensorFlow copies here, or may (a function's body): a class of its own, copied if a write comes between (`snapshots`).
+            if (
+                memory is not Memory.SAME
+                and any(v.type != "VarHandleOp" for v in theirs.variables)
+                and not _shares_in_tensorflow(node)
+            ):
+                # TensorFlow copies here, or may (a function's body): a class of its own, copied if a write comes
+                # between (`snapshots`).
                 mine.variables |= theirs.variables
                 mine.reads.append(node)
             else:
@@ -188,7 +210,9 @@ class Aliases:
         return found
 
     def is_buffer(self, edge: Edge) -> bool:
-        """Whether a value may be the very buffer of a ref variable that this program changes: it then shows whatever is written."""
+        """Whether a value may be the very buffer of a ref variable that this program changes: it then shows whatever is
+        written.
+        """
         return any(v in self.writes and v.type != "VarHandleOp" for v in self.class_of(edge).variables)
 
     def changes_between(self, edges: list[Edge], one: Node, later: Node) -> bool:
@@ -222,7 +246,11 @@ class Aliases:
         for node in self._program.nodes():
             for edge in node.inputs:
                 source, output = edge
-                shown = self.variables_behind(edge) if is_ref(source, output) or source.output_dtypes[output] is dtypes.resource else ()
+                shown = (
+                    self.variables_behind(edge)
+                    if is_ref(source, output) or source.output_dtypes[output] is dtypes.resource
+                    else ()
+                )
                 for variable in {*shown, *self.class_of(edge).variables}:
                     found.setdefault(variable, set()).add(node.order)
         return {variable: sorted(places) for variable, places in found.items()}
@@ -243,7 +271,9 @@ class Aliases:
     # --- lifetimes ------------------------------------------------------------------------------
 
     def find_last_uses(self) -> None:
-        """Note for every class the place of its last use; one in a loop that does not hold the value lasts as long as the loop."""
+        """Note for every class the place of its last use; one in a loop that does not hold the value lasts as long as
+        the loop.
+        """
         for node in self._program.nodes():
             for output in range(len(node.output_dtypes)):
                 found = self.class_of((node, output))
@@ -271,7 +301,8 @@ class Aliases:
                 first = min([read.order, *(loop.order for loop in found.loops if loop in loops_around(read))])
                 for variable in found.variables:
                     places = self.writes.get(variable, ())
-                    # A writer may take the very buffer it writes, element by element, but no view that lies in it otherwise.
+                    # A writer may take the very buffer it writes, element by element, but no view that lies in it
+                    # otherwise.
                     until = bisect_right(places, last) if found.has_views else bisect_left(places, last)
                     if bisect_right(places, first) < until:
                         copied.add(read)
@@ -292,7 +323,9 @@ class Aliases:
         return result
 
     def is_dead_after(self, edge: Edge, node: Node) -> bool:
-        """Whether nobody needs the memory of a value once a node of the same block has run, so that the node may write there."""
+        """Whether nobody needs the memory of a value once a node of the same block has run, so that the node may write
+        there.
+        """
         found = self.class_of(edge)
         return (
             not found.is_shared
@@ -324,8 +357,15 @@ def _place(user: Node) -> int:
 
 
 def _shares_in_tensorflow(node: Node) -> bool:
-    """Whether TensorFlow gives a variable's own memory where other ops that give views here make copies there: whole rows from the front."""
+    """Whether TensorFlow gives a variable's own memory where other ops that give views here make copies there: whole
+    rows from the front.
+    """
     if node.type != "StridedSlice":
         return False
     strides = node.constant_input(3)
-    return strides is not None and strides.tolist() == [1] and not node.attrs["shrink_axis_mask"] and not node.attrs["new_axis_mask"]
+    return (
+        strides is not None
+        and strides.tolist() == [1]
+        and not node.attrs["shrink_axis_mask"]
+        and not node.attrs["new_axis_mask"]
+    )

@@ -53,12 +53,18 @@ class Plan:
         self.copies = copies  # reads of variables that are copied
         self.state = state
         self.devices = program.devices
-        self.function = tried(emitted.function, threads, self._call_from_now, list(program.nodes())) if threads else emitted.function
+        self.function = (
+            tried(emitted.function, threads, self._call_from_now, list(program.nodes()))
+            if threads
+            else emitted.function
+        )
         self.takes_step = emitted.takes_step
         self._is_whole_run = threads > 0
         # Fetches that are fed: position of the fetch → position of the feed.
         ends = program.top.end.inputs
-        self.fed_fetches = [(i, ends[p][0].value) for i, p in enumerate(program.fetches) if p is not None and ends[p][0].type == FEED]
+        self.fed_fetches = [
+            (i, ends[p][0].value) for i, p in enumerate(program.fetches) if p is not None and ends[p][0].type == FEED
+        ]
 
     def _call_from_now(self, function: PlanFunction) -> None:
         self.function = function
@@ -76,7 +82,11 @@ class Plan:
                 step.abandon()
             error = translated(e, self.emitted)
             # What a kernel can only have raised by mistake is kept for whoever mends it.
-            cause = e if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e else error.__cause__
+            cause = (
+                e
+                if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e
+                else error.__cause__
+            )
         finally:
             if self._is_whole_run:
                 flush(False)
@@ -85,7 +95,9 @@ class Plan:
 
 
 def _without_collecting(function: Callable[P, T]) -> Callable[P, T]:
-    """Planning makes many objects and no garbage in cycles: to look for that again and again would take a third of its time."""
+    """Planning makes many objects and no garbage in cycles: to look for that again and again would take a third of its
+    time.
+    """
 
     @functools.wraps(function)
     def call(*arguments: P.args, **keywords: P.kwargs) -> T:
@@ -99,7 +111,9 @@ def _without_collecting(function: Callable[P, T]) -> Callable[P, T]:
 
 
 class Planner:
-    """Makes the plans of some fetches (Tensors and Operations) and feeds (Tensors): what does not depend on shapes is done once."""
+    """Makes the plans of some fetches (Tensors and Operations) and feeds (Tensors): what does not depend on shapes is
+    done once.
+    """
 
     @_without_collecting
     def __init__(
@@ -113,7 +127,9 @@ class Planner:
         checks: bool = False,
         **options: Any,
     ) -> None:
-        """`options`: see `plan`; `done` are operations that need not be waited for, `as_created` keeps the order of creation."""
+        """`options`: see `plan`; `done` are operations that need not be waited for, `as_created` keeps the order of
+        creation.
+        """
         self.state, self.rules, self.checks = state, rules, checks
         done, as_created = options.pop("done", frozenset()), options.pop("as_created", False)
         self.options = options
@@ -135,8 +151,8 @@ class Planner:
     def plan(self, shapes: dict[int, tuple] | None = None, *, journal: bool = False, only: bool = False) -> Plan:
         """A plan for feeds of given shapes, or of any; the `only` one that is asked for may use up the program.
 
-        Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls it. `to_numpy=False` gives
-        kernel values, `recorder` is told of every node.
+        Kernels may take `threads` threads; 0 leaves that, and how small numbers are treated, to whoever calls it.
+        `to_numpy=False` gives kernel values, `recorder` is told of every node.
         """
         program = self._program if only else self._program.copy()
         program.keeps_journal = journal

@@ -1,4 +1,6 @@
-"""Stacks and TensorArrays: which node puts something there, which takes it, and so where a value came from that no edge leads to."""
+"""Stacks and TensorArrays: which node puts something there, which takes it, and so where a value came from that no edge
+leads to.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +38,9 @@ def is_load(node: Node) -> bool:
 
 
 def container_of(node: Node) -> tuple[Any, ...]:
-    """What a node puts into or takes from, by the node that made it; gradients of an array are one array for each source."""
+    """What a node puts into or takes from, by the node that made it; gradients of an array are one array for each
+    source.
+    """
     source, output = node.inputs[0]
     gradients: tuple = ()
     while True:

@@ -1,7 +1,8 @@
 """Loops and branches, recovered from the dataflow ops that hold them in a graph.
 
-A frame (what lies between Enter and Exit) is a loop; a node behind a Switch has a guard: the predicates that must hold for it to run. Graphs
-that `while_loop` and `cond` would never write have no such structure; they are run token by token (`tokens.py`).
+A frame (what lies between Enter and Exit) is a loop; a node behind a Switch has a guard: the predicates that must hold
+for it to run. Graphs that `while_loop` and `cond` would never write have no such structure; they are run token by token
+(`tokens.py`).
 """
 
 from __future__ import annotations
@@ -34,7 +35,9 @@ class Unstructured(Exception):
 
 @dataclass(slots=True, eq=False)
 class Frame:
-    """A while loop. `variables` are the Merge nodes that take a first value from an Enter and later ones from a NextIteration."""
+    """A while loop. `variables` are the Merge nodes that take a first value from an Enter and later ones from a
+    NextIteration.
+    """
 
     path: Path  # names of the frames around it and its own
     nodes: list[Node] = field(default_factory=list)  # all nodes inside, also those of loops within
@@ -112,7 +115,9 @@ class ControlFlow:
             depth += 1
 
     def _tell_namesakes_apart(self, nodes: list[Node], path: Path) -> None:
-        """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs together."""
+        """Loops that were imported several times have frames of one name; each gets a path of its own by what hangs
+        together.
+        """
         frame_of = self.frame_of
         among = set(nodes)
         joined: dict[Node, list[Node]] = {node: [] for node in nodes}
@@ -188,7 +193,9 @@ class ControlFlow:
             for source, output in node.inputs:
                 if source.type in NEXT:
                     continue
-                if source in found or (is_loop_switch(source) and len(self.frame_of[source]) == depth and output == side):
+                if source in found or (
+                    is_loop_switch(source) and len(self.frame_of[source]) == depth and output == side
+                ):
                     found.add(node)
             if any(source in found for source in node.controls):
                 found.add(node)
@@ -208,7 +215,11 @@ class ControlFlow:
                 for source, output in node.inputs:
                     ends = is_loop_switch(source) and output == 0
                     if not (
-                        ends or source in loop.after or source.type in ENTER or self.owner(source, depth) in loop.after or _is_there(source)
+                        ends
+                        or source in loop.after
+                        or source.type in ENTER
+                        or self.owner(source, depth) in loop.after
+                        or _is_there(source)
                     ):
                         raise Unstructured(f"{node.name!r} takes what a loop made in its last round")
 
@@ -235,13 +246,17 @@ class ControlFlow:
                 raise Unstructured(f"the loop {loop.path[-1]!r} can never run")
 
     def _loop_guard(self, loop: Frame) -> Guard:
-        """A loop runs when its variables have first and next values; what else enters it may be of a branch that only some of its nodes take."""
+        """A loop runs when its variables have first and next values; what else enters it may be of a branch that only
+        some of its nodes take.
+        """
         inside = set(loop.nodes)
         union: set[Literal] | None = set()
         for merge in loop.variables:
             union = _joined(union, self.guard_of[loop.entry(merge)[0]])
             following = self.guard_of[loop.following(merge)[0]]
-            union = _joined(union, None if following is None else tuple(lit for lit in following if lit[0][0] not in inside))
+            union = _joined(
+                union, None if following is None else tuple(lit for lit in following if lit[0][0] not in inside)
+            )
         return DEAD if union is None else self._sorted(union)
 
     def edge_guard(self, edge: Edge) -> Guard:
@@ -273,7 +288,9 @@ class ControlFlow:
 
     def _sorted(self, union: set[Literal]) -> Guard:
         """Outer predicates first, so that each is known where it is asked."""
-        return tuple(sorted(union, key=lambda lit: (len(self.guard_of.get(lit[0][0]) or ()), lit[0][0].index, lit[0][1])))
+        return tuple(
+            sorted(union, key=lambda lit: (len(self.guard_of.get(lit[0][0]) or ()), lit[0][0].index, lit[0][1]))
+        )
 
 
 def _is_there(node: Node) -> bool:

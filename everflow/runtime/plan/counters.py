@@ -1,7 +1,8 @@
-"""Whole numbers and truth values that go round in loops as Python's own: to count, compare and decide then takes no kernel.
+"""Whole numbers and truth values that go round in loops as Python's own: to count, compare and decide then takes no
+kernel.
 
-A loop variable is such a counter if it is a whole number or a truth value and the loop makes its next value from counters alone, by
-the ops of the table below. Whoever else reads a counter gets it as a tensor.
+A loop variable is such a counter if it is a whole number or a truth value and the loop makes its next value from
+counters alone, by the ops of the table below. Whoever else reads a counter gets it as a tensor.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ if TYPE_CHECKING:
 
 _BITS = {dtypes.int32: 32, dtypes.int64: 64}
 _DTYPES = frozenset([*_BITS, dtypes.bool])
-# Op type → the expression of its operands. Results that may be too large for their type are wrapped round as the machine does.
+# Op type → the expression of its operands. Results that may be too large for their type are wrapped round as the
+# machine does.
 _WRAPPED = {"Add": "{} + {}", "AddV2": "{} + {}", "Sub": "{} - {}", "Mul": "{} * {}"}
 _EXPRESSIONS = {
     "Less": "{} < {}",

@@ -1,7 +1,7 @@
 """Last stage: straight-line Python over kernels.
 
-The source is made from node numbers only, never from names that a file could hold. Each statement has a line of its own, so that a failing
-line leads back to its node without any cost while things go well.
+The source is made from node numbers only, never from names that a file could hold. Each statement has a line of its
+own, so that a failing line leads back to its node without any cost while things go well.
 """
 
 from __future__ import annotations
@@ -87,7 +87,8 @@ def emit(
 ) -> Emitted:
     """Make the function of a program.
 
-    `to_numpy=False` gives kernel values, for function bodies. `recorder(node, start, end, values)` is called after each node, for traces.
+    `to_numpy=False` gives kernel values, for function bodies. `recorder(node, start, end, values)` is called after each
+    node, for traces.
     """
     return _Emitter(program, aliases, state, recorder).emit(to_numpy)
 
@@ -138,7 +139,9 @@ class _Emitter:
         code = compile(source, f"<plan {next(_serial)}>", "exec")
         exec(code, self.space)  # the source holds numbers and our own identifiers only
         made = [self.space["plan"], *(self.space[f"piece{i}"] for i in range(1, self.pieces.count))]
-        return Emitted(made[0], source, frozenset(f.__code__ for f in made), self.line_nodes, self.names, self.takes_step)
+        return Emitted(
+            made[0], source, frozenset(f.__code__ for f in made), self.line_nodes, self.names, self.takes_step
+        )
 
     def add(self, depth: int, line: str, node: Node | None) -> None:
         self.lines.append("    " * depth + line)
@@ -226,7 +229,9 @@ class _Emitter:
         self.release(condition.end, depth)
 
     def at_once(self, group: Node, depth: int) -> None:
-        """Nodes that run at the same time: all of them end, then each raises its error on a line of its own, or gives its results."""
+        """Nodes that run at the same time: all of them end, then each raises its error on a line of its own, or gives
+        its results.
+        """
         self.takes_step = True
         self.space["together"] = together
         nodes = list(group.blocks[0])
@@ -391,13 +396,17 @@ class _Emitter:
                 result.append(self.name(node.inputs[offset]))
                 offset += 1
                 continue
-            parts = [self.moved(self.argument(edge, argument.is_ref), edge, node) for edge in node.inputs[offset : offset + count]]
+            parts = [
+                self.moved(self.argument(edge, argument.is_ref), edge, node)
+                for edge in node.inputs[offset : offset + count]
+            ]
             result.append(f"[{', '.join(parts)}]" if argument.is_list else parts[0])
             offset += count
         return result
 
     def argument(self, edge: Edge, wants_ref: bool) -> str:
-        # A variable without a value gives None here; what the kernel then raises is told as what it is (see failures.py).
+        # A variable without a value gives None here; what the kernel then raises is told as what it is (see
+        # failures.py).
         return f"{self.name(edge)}.value" if is_ref(*edge) and not wants_ref else self.value(edge)
 
     def device_of(self, node: Node) -> str:

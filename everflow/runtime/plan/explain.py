@@ -1,4 +1,6 @@
-"""A plan told to a person: what each stage did, what each rule changed, and the code that came out; for every plan that a run has."""
+"""A plan told to a person: what each stage did, what each rule changed, and the code that came out; for every plan that
+a run has.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,9 @@ def _lines(plan: Any, journal: Sequence[tuple[str, str, str]]) -> list[str]:
     lines = [f"prune: {program.size_before} of {total} nodes left, {len(program.feeds)} fed"]
     lines += [f"  {device}: {len(nodes)} nodes" for device, nodes in program.devices.items()]
     lines.append(f"schedule: {program.delayed} writes moved after uses, {plan.copies} reads copied")
-    lines.append("rewrite: " + (", ".join(f"{name} {count}" for name, count in plan.changes.items()) or "nothing to do"))
+    lines.append(
+        "rewrite: " + (", ".join(f"{name} {count}" for name, count in plan.changes.items()) or "nothing to do")
+    )
     lines += [f"  {rule}: {before} → {after}" for rule, before, after in journal[:MOST_CHANGES]]
     if len(journal) > MOST_CHANGES:
         lines.append(f"  and {len(journal) - MOST_CHANGES} more")
@@ -74,7 +78,9 @@ def memory_text(program: Program) -> str:
 
 
 def memory_peak(program: Program) -> tuple[int, int]:
-    """Bytes that values of known shape take at most at one time, and how many values have none; one round of each loop counts."""
+    """Bytes that values of known shape take at most at one time, and how many values have none; one round of each loop
+    counts.
+    """
     releases = find_releases(program, _itself, lambda edge: edge[0].type not in (FEED, VALUE, "Const"))
     now = peak = unknown = 0
     for node in program.nodes():

@@ -33,7 +33,13 @@ _KINDS: list[tuple[type | tuple[type, ...], type[errors.OpError]]] = [
 ]
 
 
-_MEMORY_WORDS = ("not enough memory", "out of memory", "allocate memory", "storage size calculation overflowed", "too large")
+_MEMORY_WORDS = (
+    "not enough memory",
+    "out of memory",
+    "allocate memory",
+    "storage size calculation overflowed",
+    "too large",
+)
 
 
 def translated(error: Exception, emitted: Emitted) -> Exception:
@@ -73,7 +79,9 @@ def unfed(node: Node) -> errors.OpError:
         else " and shape [" + ",".join("?" if d is None else str(d) for d in shape.as_list()) + "]"
     )
     dtype = describe_dtype(node.output_dtypes[0])
-    return errors.InvalidArgumentError(None, None, f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}{known}")
+    return errors.InvalidArgumentError(
+        None, None, f"You must feed a value for placeholder tensor '{node.name}' with dtype {dtype}{known}"
+    )
 
 
 def uninitialized(ref: Ref) -> errors.OpError:

@@ -1,6 +1,7 @@
 """Bodies of graph functions as plans: what `PartitionedCall`, a function used as an op, and datasets' functions call.
 
-A body is planned when it is first called, not when its callers are: functions may call themselves, and a plan needs those only that are reached.
+A body is planned when it is first called, not when its callers are: functions may call themselves, and a plan needs
+those only that are reached.
 """
 
 from __future__ import annotations
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
     from everflow.runtime.hints import Runnable, Value
     from everflow.runtime.state import SessionState
 
-# Python bounds how deep calls on one thread may be, by what a thread's stack holds. Each call here takes some ten of Python's; after so
-# many, they go on on a thread of their own.
+# Python bounds how deep calls on one thread may be, by what a thread's stack holds. Each call here takes some ten of
+# Python's; after so many, they go on on a thread of their own.
 CALLS_ON_A_THREAD = 40
 # A recursion that comes here has no end.
 DEEPEST = 10_000
@@ -39,7 +40,9 @@ _here = _Here()
 
 
 class PlannedFunction:
-    """A function of the graph as a callable on kernel values: `call(*values, step=step)` returns the list of its results."""
+    """A function of the graph as a callable on kernel values: `call(*values, step=step)` returns the list of its
+    results.
+    """
 
     def __init__(
         self,
@@ -85,7 +88,9 @@ class PlannedFunction:
     ) -> list[Value]:
         if depth >= DEEPEST:
             raise errors.ResourceExhaustedError(
-                None, None, f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?"
+                None,
+                None,
+                f"Functions call each other {DEEPEST:,} deep, the last one {self._name}: a recursion without an end?",
             )
         ended: list[tuple[list[Value], BaseException | None]] = []
         count = torch.get_num_threads()
@@ -102,7 +107,9 @@ class PlannedFunction:
         try:
             thread.start()
         except RuntimeError as refusal:
-            raise errors.ResourceExhaustedError(None, None, f"No thread for functions that are called {depth} deep: {refusal}") from refusal
+            raise errors.ResourceExhaustedError(
+                None, None, f"No thread for functions that are called {depth} deep: {refusal}"
+            ) from refusal
         thread.join()
         try:
             results, error = ended.pop()

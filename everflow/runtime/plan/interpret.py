@@ -1,7 +1,9 @@
-"""Runs the nodes of a graph one by one, with nothing rewritten: for graphs without while loops and branches in them, and as the reference.
+"""Runs the nodes of a graph one by one, with nothing rewritten: for graphs without while loops and branches in them,
+and as the reference.
 
-The reference copies whatever a kernel is given and gives, so that nothing can be changed by mistake; plans must agree with it.
-`ConfigProto.experimental.executor_type = "REFERENCE"` (or EVERFLOW_EXECUTOR=REFERENCE in the environment) makes a session use it.
+The reference copies whatever a kernel is given and gives, so that nothing can be changed by mistake; plans must agree
+with it. `ConfigProto.experimental.executor_type = "REFERENCE"` (or EVERFLOW_EXECUTOR=REFERENCE in the environment)
+makes a session use it.
 """
 
 from __future__ import annotations
@@ -63,11 +65,15 @@ def interpret(
     """
     program = prune(fetches, feeds, done)
     place(program, placer)
-    return Interpreted(program, state, copying=copying, to_numpy=to_numpy, recorder=recorder, as_created=as_created, threads=threads)
+    return Interpreted(
+        program, state, copying=copying, to_numpy=to_numpy, recorder=recorder, as_created=as_created, threads=threads
+    )
 
 
 class Interpreted:
-    """A program with a kernel for each node. It holds no values of its own, so any number of threads may call it at once."""
+    """A program with a kernel for each node. It holds no values of its own, so any number of threads may call it at
+    once.
+    """
 
     takes_step = True
 
@@ -85,7 +91,9 @@ class Interpreted:
         self.program = program
         self.state = session
         self.devices = program.by_device()
-        self.fed_fetches = [(i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED]
+        self.fed_fetches = [
+            (i, f[0].value) for i, f in enumerate(program.fetches) if isinstance(f, tuple) and f[0].type == FEED
+        ]
         self.layout = Layout(program)
         self.turns = Turns(self.layout, as_created)
         self.wanted: dict[Node, list[int]] = {}
@@ -123,7 +131,9 @@ class Interpreted:
             error = told(e, node, values)
             # What a kernel can only have raised by mistake is kept for whoever mends it.
             error.__cause__ = (
-                e if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e else error.__cause__
+                e
+                if isinstance(e, (TypeError, AttributeError, LookupError, NameError)) and error is not e
+                else error.__cause__
             )
             failed = error
         else:
@@ -144,7 +154,9 @@ class Interpreted:
                 value = _read(found[position]) if is_ref(*fetch) else found[position]
             except errors.OpError as e:
                 raise told(e, fetch[0], [None] * len(fetch[0].inputs)) from None
-            results.append(fetcher(fetch[0].output_dtypes[fetch[1]].base_dtype, True)(value) if self._to_numpy else value)
+            results.append(
+                fetcher(fetch[0].output_dtypes[fetch[1]].base_dtype, True)(value) if self._to_numpy else value
+            )
         return results
 
 
@@ -233,7 +245,9 @@ class _Call:
     def __init__(self, node: Node, session: SessionState, copying: bool, exposed: bool) -> None:
         self._node = node
         self._copies = copying and not shows(node)
-        self._exposed = exposed and not shows(node)  # results that share a variable's memory must be copied: they are of this time
+        self._exposed = exposed and not shows(
+            node
+        )  # results that share a variable's memory must be copied: they are of this time
         self._kept = None
         self._binding = None
         self._wants_ref = [True] * len(node.inputs)
@@ -247,7 +261,9 @@ class _Call:
             elif node.type != FEED and node.type not in KINDS and not passes(node) and node.type not in PLACEHOLDERS:
                 self._binding = bind(node, session)
                 counts = input_counts(node) if node.definition is not None else [(None, 1)] * len(node.inputs)
-                self._wants_ref = [argument is not None and argument.is_ref for argument, count in counts for _ in range(count)]
+                self._wants_ref = [
+                    argument is not None and argument.is_ref for argument, count in counts for _ in range(count)
+                ]
         except errors.OpError as e:
             raise refused(e, node) from None
 
@@ -261,7 +277,10 @@ class _Call:
             raise unfed(node)
         if node.type in KINDS or passes(node):
             return self._pass(values)
-        values = [v if wants or not is_ref(*e) else _read(v) for v, wants, e in zip(values, self._wants_ref, node.inputs, strict=True)]
+        values = [
+            v if wants or not is_ref(*e) else _read(v)
+            for v, wants, e in zip(values, self._wants_ref, node.inputs, strict=True)
+        ]
         if self._binding is None:
             raise missing_kernel(node)
         if self._move is not None:

@@ -12,7 +12,8 @@ _LARGEST = 1 << 22
 
 
 def loop_invariants(context: Context) -> int:
-    """Move pure nodes that can't fail, and take nothing that a loop makes, out of it: a loop that never goes round must not raise what
+    """Move pure nodes that can't fail, and take nothing that a loop makes, out of it: a loop that never goes round must
+    not raise what
     its body would have."""
     count = 0
     loops = [node for node in context.program.nodes() if node.type == LOOP]

@@ -17,11 +17,15 @@ class Releases:
     """Values that nobody needs after a node, or after a block has handed on what it gives (keyed by its end)."""
 
     sure: dict[Node, list[Edge]] = field(default_factory=dict)
-    maybe: dict[Node, list[Edge]] = field(default_factory=dict)  # made in a branch or a loop's body, which may not have run
+    maybe: dict[Node, list[Edge]] = field(
+        default_factory=dict
+    )  # made in a branch or a loop's body, which may not have run
 
 
 def find_releases(program: Program, origin: Origin, is_local: Callable[[Edge], bool]) -> Releases:
-    """`origin(edge)` is the edge that holds an edge's value, `is_local(edge)` whether a plan's function has a name for it."""
+    """`origin(edge)` is the edge that holds an edge's value, `is_local(edge)` whether a plan's function has a name for
+    it.
+    """
     depths: dict[Block, int] = {program.top: 0}
     users: dict[Edge, list[Node]] = {}
     for node in program.nodes():

@@ -1,6 +1,8 @@
-"""Writes of variables that nobody may come between: kernels leave Python's own lock while they compute, so threads would lose updates.
+"""Writes of variables that nobody may come between: kernels leave Python's own lock while they compute, so threads
+would lose updates.
 
-Ops with the attribute `use_locking` say it themselves; optimizers leave it off, and threads that train together take their chances.
+Ops with the attribute `use_locking` say it themselves; optimizers leave it off, and threads that train together take
+their chances.
 """
 
 from __future__ import annotations

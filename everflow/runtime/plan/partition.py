@@ -41,7 +41,8 @@ def torch_device(device: str) -> str:
 def mover(device: str) -> Callable[[Value], Value]:
     """A function that brings a kernel value to a torch device.
 
-    Small integers stay where they are on the way to an accelerator: they are shapes and indices that kernels read on the CPU.
+    Small integers stay where they are on the way to an accelerator: they are shapes and indices that kernels read on
+    the CPU.
     """
 
     def move(value: Value) -> Value:

@@ -1,9 +1,11 @@
-"""Rewrites as data: a pattern of values, what stands for it, and under which condition. One matcher tries them, from a worklist to a fixed point.
+"""Rewrites as data: a pattern of values, what stands for it, and under which condition. One matcher tries them, from a
+worklist to a fixed point.
 
-    Rule("negated products", op("Neg", op("Mul", const("c"), x, alone=True)), lambda m: m.node("Mul", [m.x, m.constant(-m.value("c"))]), ...)
+    Rule("negated products", op("Neg", op("Mul", const("c"), x, alone=True)), lambda m: m.node("Mul", [m.x,
+    m.constant(-m.value("c"))]), ...)
 
-A part of a pattern that is `alone` goes with the rewrite: nobody else takes it, it is in the same block, and no write comes between it and
-the node it goes into. So what a rule has to say for itself is only when values stay as they are.
+A part of a pattern that is `alone` goes with the rewrite: nobody else takes it, it is in the same block, and no write
+comes between it and the node it goes into. So what a rule has to say for itself is only when values stay as they are.
 """
 
 from __future__ import annotations
@@ -37,7 +39,9 @@ class Bits(enum.Enum):
 
     KEPT = "kept"
     REORDERED = "reordered"  # sums inside products and reductions, whose order the plain kernel leaves open, too
-    ROUNDED = "rounded"  # rounds once where the graph rounds twice, or joins constants: only where AGGRESSIVE asks for it
+    ROUNDED = (
+        "rounded"  # rounds once where the graph rounds twice, or joins constants: only where AGGRESSIVE asks for it
+    )
 
 
 # --- patterns -----------------------------------------------------------------------------------
@@ -95,7 +99,9 @@ class Context:
 
 
 class Match:
-    """What a pattern found: `root` is the node to replace, and each named part of the pattern an attribute, the edge that it is."""
+    """What a pattern found: `root` is the node to replace, and each named part of the pattern an attribute, the edge
+    that it is.
+    """
 
     def __init__(self, root: Node, context: Context) -> None:
         self.root = root
@@ -132,7 +138,9 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """`make(match)` gives what stands for the root: a node, an edge, a list of edges (one for each output), or None where it does not hold."""
+    """`make(match)` gives what stands for the root: a node, an edge, a list of edges (one for each output), or None
+    where it does not hold.
+    """
 
     name: str
     switch: str  # the field of RewriterConfig that turns it off
@@ -245,7 +253,10 @@ def chosen(table: Sequence[Rewrite], config: config_pb2.ConfigProto | None) -> l
     """What of a table of rewrites a ConfigProto leaves on."""
     if config is not None:
         options = config.graph_options
-        if options.rewrite_options.disable_meta_optimizer or options.optimizer_options.opt_level == config_pb2.OptimizerOptions.L0:
+        if (
+            options.rewrite_options.disable_meta_optimizer
+            or options.optimizer_options.opt_level == config_pb2.OptimizerOptions.L0
+        ):
             return []
     result: list[Rewrite] = []
     for item in table:

@@ -18,7 +18,9 @@ DEEPEST = 12
 
 
 class Pieces:
-    """Which function each node's statements are in: 0 is the plan's own. `calls`: block → the pieces that its statements are in, in a row."""
+    """Which function each node's statements are in: 0 is the plan's own. `calls`: block → the pieces that its
+    statements are in, in a row.
+    """
 
     def __init__(self, program: Program, largest: int = LARGEST, deepest: int = DEEPEST) -> None:
         self._largest, self._deepest = largest, deepest

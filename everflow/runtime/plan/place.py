@@ -1,6 +1,7 @@
 """A device for every node.
 
-A session places its whole graph, also what no run needs, so that a node that fits nowhere fails every run, as in TensorFlow 1.
+A session places its whole graph, also what no run needs, so that a node that fits nowhere fails every run, as in
+TensorFlow 1.
 """
 
 from __future__ import annotations
@@ -108,7 +109,9 @@ class _Groups:
         self._placed = placed
         self._parent: dict[Operation, Operation] = {}
         self._absent: dict[str, Operation] = {}
-        self.followers: set[Operation] = set()  # they use a variable or handle, so they go where it is, whatever they ask for
+        self.followers: set[Operation] = (
+            set()
+        )  # they use a variable or handle, so they go where it is, whatever they ask for
         for op in ops:
             for group in op.attrs.get("_class", ()):
                 if group.startswith(_COLOCATION):
@@ -120,7 +123,9 @@ class _Groups:
                     self._follow(op, tensor.op)
 
     def _named(self, op: Operation, name: str) -> Operation:
-        """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked for it."""
+        """The operation of that name; where the graph has none, as after a failed `get_variable`, the first that asked
+        for it.
+        """
         try:
             return op.graph.get_operation_by_name(name)
         except KeyError:

@@ -1,7 +1,9 @@
-"""The form a run has between the stages of planning: blocks of nodes in the order they run, loops and branches as nodes with blocks of their own.
+"""The form a run has between the stages of planning: blocks of nodes in the order they run, loops and branches as nodes
+with blocks of their own.
 
-A node may take any value that was made before it in its own block or in one around it, and values of an earlier `_If` on the same side of
-the same predicate. The order is part of the meaning: what has an effect stays where it stands, so no edge but those of values is needed.
+A node may take any value that was made before it in its own block or in one around it, and values of an earlier `_If`
+on the same side of the same predicate. The order is part of the meaning: what has an effect stays where it stands, so
+no edge but those of values is needed.
 """
 
 from __future__ import annotations
@@ -70,7 +72,9 @@ class Node:
     def attrs(self) -> dict[str, Any]:
         """Attributes in the form kernels get them."""
         if self._attrs is None:
-            self._attrs = {name: kernel_attribute(value) for name, value in self.op.attrs.items()} if self.op is not None else {}
+            self._attrs = (
+                {name: kernel_attribute(value) for name, value in self.op.attrs.items()} if self.op is not None else {}
+            )
         return self._attrs
 
     def set_attributes(self, attributes: dict[str, Any]) -> None:
@@ -155,8 +159,14 @@ def _effect_of(node: Node) -> Effect:
         return Effect.READS
     effect = entry.facts.effect
     if effect is None:
-        effect = Effect.ACTS if node.is_stateful or "step" in entry.context_names or "session" in entry.context_names else Effect.PURE
-    if effect is Effect.PURE and any(d._is_ref_dtype or d.base_dtype in _STATE for d in [*node.input_dtypes, *node.output_dtypes]):
+        effect = (
+            Effect.ACTS
+            if node.is_stateful or "step" in entry.context_names or "session" in entry.context_names
+            else Effect.PURE
+        )
+    if effect is Effect.PURE and any(
+        d._is_ref_dtype or d.base_dtype in _STATE for d in [*node.input_dtypes, *node.output_dtypes]
+    ):
         return Effect.READS
     return effect
 
@@ -227,20 +237,27 @@ class Block:
 
 
 class Program:
-    """What is left of a graph for one choice of feeds and fetches. `top.end` takes the fetches, and the predicates they depend on."""
+    """What is left of a graph for one choice of feeds and fetches. `top.end` takes the fetches, and the predicates they
+    depend on.
+    """
 
     def __init__(self, feeds: list[Node], last_index: int) -> None:
         self.top = Block(None)
         self.feeds = feeds
         self.last_index = last_index
-        self.fetches: list[int | None] = []  # for each fetch its input of `top.end`; None for an operation, which has no value
-        # For each fetch when it has a value: (input of `top.end` that is a predicate, what that must be), all of them; None: never.
+        self.fetches: list[
+            int | None
+        ] = []  # for each fetch its input of `top.end`; None for an operation, which has no value
+        # For each fetch when it has a value: (input of `top.end` that is a predicate, what that must be), all of them;
+        # None: never.
         self.conditions: list[list[tuple[int, bool]] | None] = []
         self.fetched_nodes: list[Node | None] = []  # who made each fetch in the graph, for messages
         self.devices: dict[str, list[Node]] = {}  # the nodes of the pruned graph by device
         self.size_before = 0  # nodes of the pruned graph
         self.delayed = 0  # writes of variables that were put after uses
-        self.journal: list[tuple[str, str, str]] = []  # (rule, what there was, what there is), where somebody wants to know
+        self.journal: list[
+            tuple[str, str, str]
+        ] = []  # (rule, what there was, what there is), where somebody wants to know
         self.keeps_journal = False
 
     # --- looking round --------------------------------------------------------------------------
@@ -320,7 +337,8 @@ class Program:
             self.drop_if_unneeded(source)
 
     def replace(self, edge: Edge, other: Edge, *, drop: bool = True) -> bool:
-        """Let all who take an edge take another one; whether there was anybody. A fetch never becomes a feed: the caller would get back
+        """Let all who take an edge take another one; whether there was anybody. A fetch never becomes a feed: the
+        caller would get back
         the array that was fed."""
         node, output = edge
         users = node.uses[output]
@@ -366,7 +384,9 @@ class Program:
             for source, output in gone.inputs:
                 self._unuse(source, output, gone)
             gone.inputs = []
-            left += [source for source, _ in dict.fromkeys(sources) if source.block is not None and self.is_unneeded(source)]
+            left += [
+                source for source, _ in dict.fromkeys(sources) if source.block is not None and self.is_unneeded(source)
+            ]
 
     def _unuse(self, source: Node, output: int, user: Node) -> None:
         users = source.uses[output]
@@ -508,7 +528,9 @@ def _argument_counts(node: Node, arguments: Sequence[ArgDef], total: int) -> lis
         else:
             counts.append((argument, 1))
     if sum(n for _, n in counts) != total:
-        raise ValueError(f"Node {node.name!r} ({node.type}) has {total} tensors where its definition has {sum(n for _, n in counts)}")
+        raise ValueError(
+            f"Node {node.name!r} ({node.type}) has {total} tensors where its definition has {sum(n for _, n in counts)}"
+        )
     return counts
 
 
@@ -526,7 +548,9 @@ def argument_edges(node: Node, positions: tuple[int, ...]) -> list[Edge]:
 
 # What a node that a rule makes may be of: kept here so that definitions read as short as they are.
 def internal(name: str, inputs: str, outputs: str = "result", attributes: str = "", *, acts: bool = False) -> OpDef:
-    """The definition of an op that only plans have: names of its arguments, `&` before one that is a variable, `*` before a list."""
+    """The definition of an op that only plans have: names of its arguments, `&` before one that is a variable, `*`
+    before a list.
+    """
 
     def arguments(text: str) -> tuple[ArgDef, ...]:
         return tuple(ArgDef(a.lstrip("&*"), number_attr="N" if "*" in a else "", is_ref="&" in a) for a in text.split())

@@ -21,7 +21,9 @@ NEXT = frozenset(["NextIteration", "RefNextIteration"])
 
 @dataclass(slots=True)
 class Pruned:
-    """The part of a graph that a run needs, as it was drawn, inputs first. A fetch is an edge, or a node where an operation is to be run."""
+    """The part of a graph that a run needs, as it was drawn, inputs first. A fetch is an edge, or a node where an
+    operation is to be run.
+    """
 
     nodes: list[Node]
     feeds: list[Node]
@@ -36,7 +38,9 @@ class Pruned:
 
 
 def prune(fetches: list[Element], feeds: list[Tensor], done: frozenset[Operation] = frozenset()) -> Pruned:
-    """What `fetches` (Tensors and Operations) need, given `feeds` (Tensors); operations in `done` need not be waited for."""
+    """What `fetches` (Tensors and Operations) need, given `feeds` (Tensors); operations in `done` need not be waited
+    for.
+    """
     fed = {tensor: _feed_node(position, tensor) for position, tensor in enumerate(feeds)}
     # Waiting for a placeholder is waiting for its feed.
     done = done | {t.op for t in feeds if t.op.type in ("Placeholder", "PlaceholderV2")}
@@ -130,4 +134,6 @@ def _sources(op: Operation, fed: Mapping[Tensor, Node], done: Collection[Operati
 
 def describe_dtype(dtype: dtypes.DType) -> str:
     """A dtype as TensorFlow's run time names it: "float", "double", "half", else its usual name."""
-    return {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(dtype.base_dtype, dtype.base_dtype.name)
+    return {dtypes.float32: "float", dtypes.float64: "double", dtypes.float16: "half"}.get(
+        dtype.base_dtype, dtype.base_dtype.name
+    )

@@ -1,4 +1,6 @@
-"""The table of rewrites, in the order they are tried. Each keeps the values that a run gives; `tests/runtime/plan` holds each to it."""
+"""The table of rewrites, in the order they are tried. Each keeps the values that a run gives; `tests/runtime/plan`
+holds each to it.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """The order in which things run: that in which they were made, inputs first.
 
-Where a graph leaves a use of a variable and a write to it unordered, uses run before the write, so that a run gives the same result every
-time. After this stage the order is all that is left of control dependencies.
+Where a graph leaves a use of a variable and a write to it unordered, uses run before the write, so that a run gives the
+same result every time. After this stage the order is all that is left of control dependencies.
 """
 
 from __future__ import annotations
@@ -33,9 +33,11 @@ class Accesses:
 
 
 def schedule(pruned: Pruned, flow: ControlFlow, *, as_created: bool = False) -> int:
-    """Put the items of a graph, and those inside its loops, into the order they run. Gives how many writes had to wait for uses.
+    """Put the items of a graph, and those inside its loops, into the order they run. Gives how many writes had to wait
+    for uses.
 
-    `as_created` keeps the order in which the nodes were made, but for inputs: it was chosen for all parts of a graph that runs on several tasks.
+    `as_created` keeps the order in which the nodes were made, but for inputs: it was chosen for all parts of a graph
+    that runs on several tasks.
     """
     accesses = variable_accesses(pruned.nodes)
     order = _created if as_created else _ordered
@@ -143,7 +145,9 @@ _MEETING = (Waits.PUTS, Waits.TAKES)
 
 
 def _let_waiting_meet(flow: ControlFlow) -> None:
-    """Make one item of nodes that put into and take from the same store, in no order: a full queue lets nothing in before something is taken."""
+    """Make one item of nodes that put into and take from the same store, in no order: a full queue lets nothing in
+    before something is taken.
+    """
     stores: dict = {}
     for item in flow.items:
         if isinstance(item, Node) and item.facts.waits in _MEETING:
@@ -186,7 +190,9 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
 
 
 def _waiting_last(items: list[Item]) -> list[Item]:
-    """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what is taken."""
+    """Items with those at the end that may wait for others of the same run: what is put into a queue comes before what
+    is taken.
+    """
     kinds = {node.facts.waits for item in items for node in _nodes(item)}
     if not kinds.issuperset(_MEETING):
         return items
@@ -194,7 +200,9 @@ def _waiting_last(items: list[Item]) -> list[Item]:
 
 
 def _inputs_first(items: list[Item], needed: _Needed) -> list[Item]:
-    """Items with those in front that bring in input, after what they need: where it has ended, the run should stop before it changes anything."""
+    """Items with those in front that bring in input, after what they need: where it has ended, the run should stop
+    before it changes anything.
+    """
     left: list[Item] = [item for item in items if isinstance(item, Node) and item.facts.first]
     if not left:
         return items

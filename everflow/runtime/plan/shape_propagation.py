@@ -1,7 +1,8 @@
-"""Shape propagation: what follows from the shapes of the feeds, by the ops' own shape rules, and the values of shape arithmetic on the way.
+"""Shape propagation: what follows from the shapes of the feeds, by the ops' own shape rules, and the values of shape
+arithmetic on the way.
 
-Loops are gone through as induction goes: a loop variable is assumed to keep the shape it enters with, and the assumption is dropped where
-the body says otherwise. What TensorArrays and stacks give back is what was put in.
+Loops are gone through as induction goes: a loop variable is assumed to keep the shape it enters with, and the
+assumption is dropped where the body says otherwise. What TensorArrays and stacks give back is what was put in.
 """
 
 from __future__ import annotations
@@ -20,7 +21,19 @@ from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.binding import CONSTANTS, constant_value
 from everflow.runtime.plan.containers import LOADS, PUTS, container_of
-from everflow.runtime.plan.program import FEED, IF, LOOP, VARIABLE, Block, Edge, Node, Program, is_known, is_ref, loop_variables
+from everflow.runtime.plan.program import (
+    FEED,
+    IF,
+    LOOP,
+    VARIABLE,
+    Block,
+    Edge,
+    Node,
+    Program,
+    is_known,
+    is_ref,
+    loop_variables,
+)
 from everflow.runtime.plan.simplify import SHAPE_OPS, computed, shape_value
 
 if TYPE_CHECKING:
@@ -36,7 +49,8 @@ _SHAPE_OPS = frozenset(SHAPE_OPS.split())
 
 
 def propagate_shapes(program: Program, state: SessionState) -> int:
-    """Write into a program what can be known of its shapes, and constants where what was pushed onto a stack is known. Gives how many
+    """Write into a program what can be known of its shapes, and constants where what was pushed onto a stack is known.
+    Gives how many
     shapes were found."""
     found = _Propagation(program, state)
     count = 0
@@ -132,7 +146,9 @@ class _Propagation:
                 self._put(node)
             for i, shape in enumerate(shapes):
                 value = values[i] if values is not None else None
-                self.shapes[node, i] = shape if value is None or not hasattr(value, "shape") else TensorShape(list(value.shape))
+                self.shapes[node, i] = (
+                    shape if value is None or not hasattr(value, "shape") else TensorShape(list(value.shape))
+                )
                 if value is not None:
                     self._values[node, i] = value
 
@@ -169,7 +185,9 @@ class _Propagation:
         if rule is None or node.op is None or node.type != node.op.type or all(is_known(s) for s in static):
             return static
         inputs = [self._tensor(e) for e in node.inputs]
-        shadow = Operation(self._graph, node.type, node.name, inputs, [], node.output_dtypes, node.op.attrs, node.definition, [])
+        shadow = Operation(
+            self._graph, node.type, node.name, inputs, [], node.output_dtypes, node.op.attrs, node.definition, []
+        )
         try:
             infer_shapes(shadow)
             return [t.shape.merge_with(s) for t, s in zip(shadow.outputs, static, strict=True)]
@@ -225,7 +243,13 @@ class _Propagation:
         else:
             held, old = self._filled[key]
             agrees = is_known(shape) and held == shape.as_list()
-            same = value is not None and old is not None and hasattr(value, "equal") and value.shape == old.shape and bool(value.equal(old))
+            same = (
+                value is not None
+                and old is not None
+                and hasattr(value, "equal")
+                and value.shape == old.shape
+                and bool(value.equal(old))
+            )
             self._filled[key] = (held if agrees else _MIXED, old if same else None)
 
     def _load(self, node: Node, static: list[TensorShape]) -> tuple[list[TensorShape], list[Value] | None]:

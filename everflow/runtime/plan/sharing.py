@@ -1,4 +1,6 @@
-"""Common subexpressions: what is computed from the same inputs by the same op, in the same block or one around it, is computed once."""
+"""Common subexpressions: what is computed from the same inputs by the same op, in the same block or one around it, is
+computed once.
+"""
 
 from __future__ import annotations
 

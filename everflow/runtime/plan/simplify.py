@@ -1,6 +1,8 @@
-"""Rules that leave out what need not be computed: constants, known shapes, neutral arithmetic, copies, branches whose side is known.
+"""Rules that leave out what need not be computed: constants, known shapes, neutral arithmetic, copies, branches whose
+side is known.
 
-What a ref variable's memory shows is left alone where a rule would hand it on: `x * 1` is a copy, which later writes don't change.
+What a ref variable's memory shows is left alone where a rule would hand it on: `x * 1` is a copy, which later writes
+don't change.
 """
 
 from __future__ import annotations
@@ -18,7 +20,19 @@ from everflow.kernels.tensors import torch_dtype
 from everflow.runtime.denormals import flushed
 from everflow.runtime.plan.binding import CONSTANTS, bind, call_arguments, constant_value
 from everflow.runtime.plan.patterns import ANY, Bits, Match, Rule, const, op, value
-from everflow.runtime.plan.program import FEED, IF, Block, Edge, Node, Program, facts_of, flat_results, is_known, is_ref, same_shape
+from everflow.runtime.plan.program import (
+    FEED,
+    IF,
+    Block,
+    Edge,
+    Node,
+    Program,
+    facts_of,
+    flat_results,
+    is_known,
+    is_ref,
+    same_shape,
+)
 
 if TYPE_CHECKING:
     from everflow.framework.shapes import TensorShape
@@ -51,7 +65,9 @@ def _is_large(node: Node) -> bool:
 
 
 def computed(node: Node, values: list[Value], state: SessionState) -> list[Value] | None:
-    """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are large."""
+    """The node's results, or None where it fails (it will fail again, with a better message, when it runs) or they are
+    large.
+    """
     if node.facts.renames:
         return [values[0]]
     try:
@@ -62,7 +78,11 @@ def computed(node: Node, values: list[Value], state: SessionState) -> list[Value
             results = flat_results(node, binding.function(*call_arguments(node, values), **binding.keywords))
     except Exception:  # whatever a kernel raises is told when the node runs
         return None
-    return None if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results) else results
+    return (
+        None
+        if any(isinstance(r, (torch.Tensor, np.ndarray)) and _numel(r) > LARGEST_FOLDED for r in results)
+        else results
+    )
 
 
 def _numel(value: torch.Tensor | np.ndarray) -> int:
@@ -70,7 +90,8 @@ def _numel(value: torch.Tensor | np.ndarray) -> int:
 
 
 def _known_side(m: Match) -> list[Edge] | None:
-    """A branch on a predicate that is known: its nodes stand in its place. So do those of all branches on it, since one may take what an
+    """A branch on a predicate that is known: its nodes stand in its place. So do those of all branches on it, since one
+    may take what an
     earlier one made."""
     branch = m.root
     predicate, output = branch.inputs[0]
@@ -99,8 +120,11 @@ def _known_side(m: Match) -> list[Edge] | None:
 
 
 def _let_random_streams_go_on(side: Block) -> None:
-    """Have random ops outside a side that never runs draw their numbers all the same, where what it would take is made of them: TensorFlow
-    does not know of the branch that it could be left out, and the numbers of later runs follow from those of earlier ones."""
+    """Have random ops outside a side that never runs draw their numbers all the same, where what it would take is made
+    of them: TensorFlow
+    does not know of the branch that it could be left out, and the numbers of later runs follow from those of earlier
+    ones.
+    """
     left: list[Node] = [side.end, *side]
     seen: set[Node] = set()
     while left:
@@ -126,7 +150,9 @@ def _given(program: Program, branch: Node, side: bool) -> list[Edge]:
 
 
 def _let_go_of_dead_fetches(program: Program, predicate: Edge, value: bool) -> None:
-    """Note which fetches never have a value, now that a predicate is known; the end of the program no longer takes them."""
+    """Note which fetches never have a value, now that a predicate is known; the end of the program no longer takes
+    them.
+    """
     end = program.top.end
     inputs, fetches, conditions = list(end.inputs), list(program.fetches), list(program.conditions)
     for number, condition in enumerate(conditions):
@@ -170,13 +196,19 @@ def shape_value(node: Node, shape: TensorShape | None, output: int) -> torch.Ten
 
 
 def _is_neutral(neutral: int) -> Callable[[Match], bool]:
-    """`x op c` is x where c is neutral, of one element, and the shape of x is the result's. (x + 0.0 and x - -0.0 are not x for -0.0.)"""
+    """`x op c` is x where c is neutral, of one element, and the shape of x is the result's. (x + 0.0 and x - -0.0 are
+    not x for -0.0.)
+    """
 
     def holds(m: Match) -> bool:
         constant = m.value("c")
         if not isinstance(constant, torch.Tensor) or constant.numel() != 1 or constant.item() != neutral:
             return False
-        if neutral == 0 and m.root.output_dtypes[0].is_floating and (m.root.type != "Sub" or torch.signbit(constant).any()):
+        if (
+            neutral == 0
+            and m.root.output_dtypes[0].is_floating
+            and (m.root.type != "Sub" or torch.signbit(constant).any())
+        ):
             return False
         return (constant.dim() == 0 or same_shape(m.x, (m.root, 0))) and not m.context.aliases.is_buffer(m.x)
 
@@ -189,7 +221,11 @@ _NEUTRAL = [("Mul", 1, True), ("Add AddV2", 0, True), ("Sub", 0, False), ("RealD
 def _negated(m: Match) -> Node | None:
     """-(c * x) and c * -x are -c * x, to the bit."""
     constant = m.value("c")
-    if not isinstance(constant, torch.Tensor) or not m.root.output_dtypes[0].is_floating or constant.numel() > LARGEST_FOLDED:
+    if (
+        not isinstance(constant, torch.Tensor)
+        or not m.root.output_dtypes[0].is_floating
+        or constant.numel() > LARGEST_FOLDED
+    ):
         return None
     return m.node("Mul", [m.x, m.constant(-constant)], T=m.root.output_dtypes[0])
 
@@ -257,11 +293,19 @@ _MUL = op("Mul", x, c, alone=True, commutes=True)
 
 SIMPLIFICATIONS = [
     Rule("known shapes", "shape_optimization", op(SHAPE_OPS), _known_shape),
-    Rule("copies", "dependency_optimization", op(" ".join(t for t in registry.names() if facts_of(t).renames)), _renamed),
+    Rule(
+        "copies", "dependency_optimization", op(" ".join(t for t in registry.names() if facts_of(t).renames)), _renamed
+    ),
     Rule("known branches", "constant_folding", op(IF), _known_side),
     Rule("constant folding", "constant_folding", ANY, _folded),
     *(
-        Rule("neutral arithmetic", "arithmetic_optimization", op(types, x, c, commutes=commutes), lambda m: m.x, _is_neutral(neutral))
+        Rule(
+            "neutral arithmetic",
+            "arithmetic_optimization",
+            op(types, x, c, commutes=commutes),
+            lambda m: m.x,
+            _is_neutral(neutral),
+        )
         for types, neutral, commutes in _NEUTRAL
     ),
     Rule("unchanged shapes", "shape_optimization", op(" ".join(_RESHAPING + _REPEATING)), _unchanged),
@@ -269,7 +313,9 @@ SIMPLIFICATIONS = [
 
 FACTORS = [
     Rule("negated products", "arithmetic_optimization", op("Neg", _MUL), _negated),
-    Rule("negated products", "arithmetic_optimization", op("Mul", op("Neg", x, alone=True), c, commutes=True), _negated),
+    Rule(
+        "negated products", "arithmetic_optimization", op("Mul", op("Neg", x, alone=True), c, commutes=True), _negated
+    ),
     Rule(
         "joined factors",
         "arithmetic_optimization",

@@ -1,7 +1,7 @@
 """Plans made again for the shapes that feeds really have, so that shape arithmetic is done once and not at each run.
 
-That pays only if it is done often enough: a plan for some shapes is made once running them by the general plan has taken a good part of the
-time that making one took (whoever rents for long should have bought).
+That pays only if it is done often enough: a plan for some shapes is made once running them by the general plan has
+taken a good part of the time that making one took (whoever rents for long should have bought).
 """
 
 from __future__ import annotations
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
 # More different shapes than this, and the general plan serves the rest.
 MOST_SPECIALIZED = 16
-# How long the general plan may run for some shapes before they get one of their own, as a part of the time that making it took.
+# How long the general plan may run for some shapes before they get one of their own, as a part of the time that making
+# it took.
 WORTH = 0.3
 _SHAPE_OPS = frozenset(SHAPE_OPS.split())
 
@@ -80,7 +81,8 @@ class ShapedPlans:
             return self._plan_for(key)(feeds, step)
         start = time.perf_counter()
         results = self.general(feeds, step)
-        # The first run of some shapes also warms caches up, so it tells little; but it counts as one that a plan would have saved.
+        # The first run of some shapes also warms caches up, so it tells little; but it counts as one that a plan would
+        # have saved.
         self._spent[key] = (spent or 0.0) + time.perf_counter() - start
         return results
 

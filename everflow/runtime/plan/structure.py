@@ -1,6 +1,8 @@
-"""From a pruned graph to a program: the order is fixed, loops and branches become nodes with blocks, and the ops that held them go.
+"""From a pruned graph to a program: the order is fixed, loops and branches become nodes with blocks, and the ops that
+held them go.
 
-Control dependencies end here. A node that was waited for, and is not pure, is marked as wanted; where it runs, its place in the blocks says.
+Control dependencies end here. A node that was waited for, and is not pure, is marked as wanted; where it runs, its
+place in the blocks says.
 """
 
 from __future__ import annotations
@@ -22,7 +24,9 @@ if TYPE_CHECKING:
 
 
 def structure(pruned: Pruned, flow: ControlFlow, *, whole: bool = False) -> Program:
-    """The program of a graph whose order is known; of a `whole` one also nodes that are only waited for run, whatever they are."""
+    """The program of a graph whose order is known; of a `whole` one also nodes that are only waited for run, whatever
+    they are.
+    """
     return _Builder(pruned, flow, whole).program
 
 
@@ -48,7 +52,9 @@ class _Builder:
         waited = {c for node in pruned.nodes for c in node.controls}
         for node in waited:
             does_nothing = node.effect is Effect.PURE and not self.whole
-            node.wanted = not does_nothing and not _is_constant(node) and node.type not in CONTROL_FLOW and node.type != FEED
+            node.wanted = (
+                not does_nothing and not _is_constant(node) and node.type not in CONTROL_FLOW and node.type != FEED
+            )
         for fetch in pruned.fetches:
             if isinstance(fetch, Node):
                 fetch.wanted = True
@@ -63,7 +69,9 @@ class _Builder:
     # --- blocks -------------------------------------------------------------------------------
 
     def _block(self, items: list[Item], block: Block, base: tuple[Literal, ...]) -> None:
-        """Append items to a block that runs where the literals `base` hold, in branches of its own where they need more."""
+        """Append items to a block that runs where the literals `base` hold, in branches of its own where they need
+        more.
+        """
         opened: list[tuple[tuple, Node]] = []  # the branches we are in: (literal, its node)
         for item in items:
             guard = self.flow.guard(item)
@@ -85,7 +93,9 @@ class _Builder:
                 target.append(item)
 
     def _open(self, literals: list[Literal], block: Block, opened: list[Any]) -> Block:
-        """The block inside the branches of some literals: those we are in already stay open, also where we go to their other side."""
+        """The block inside the branches of some literals: those we are in already stay open, also where we go to their
+        other side.
+        """
         common = 0
         while common < min(len(opened), len(literals)) and opened[common][0] == literals[common]:
             common += 1
@@ -112,7 +122,9 @@ class _Builder:
         return branch
 
     def _merge(self, merge: Node, block: Block, base: tuple[Literal, ...], opened: list[Any]) -> None:
-        """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the input that can."""
+        """A Merge is a result of the branch whose two sides it joins; of one whose other side can never run it is the
+        input that can.
+        """
         inputs = [(i, e, self.flow.edge_guard(e)) for i, e in enumerate(merge.inputs)]
         sides = [(i, e, guard) for i, e, guard in inputs if guard is not None]
         if len(sides) == 1:
@@ -162,7 +174,12 @@ class _Builder:
         for node in frame.nodes:
             for edge in node.inputs:
                 switch, output = edge
-                if output == 0 and is_loop_switch(switch) and self.flow.frame_of[switch] == frame.path and edge not in self.known:
+                if (
+                    output == 0
+                    and is_loop_switch(switch)
+                    and self.flow.frame_of[switch] == frame.path
+                    and edge not in self.known
+                ):
                     self.known[edge] = (loop, len(loop.output_dtypes))
                     loop.output_dtypes.append(switch.output_dtypes[0])
                     loop.output_shapes.append(switch.output_shapes[0])
@@ -235,7 +252,9 @@ class _Builder:
 
 
 def _is_constant(node: Node) -> bool:
-    """Whether a node's value is there before a run: constants, and what is computed when the plan is made (variables, handles)."""
+    """Whether a node's value is there before a run: constants, and what is computed when the plan is made (variables,
+    handles).
+    """
     if node.type == "Const":
         return True
     entry = registry.lookup(node.type)

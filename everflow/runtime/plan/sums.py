@@ -1,4 +1,6 @@
-"""Rules for sums, which gradients are full of: of products, of slices, of a few large tensors, of things times a number."""
+"""Rules for sums, which gradients are full of: of products, of slices, of a few large tensors, of things times a
+number.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def _parts(m: Match, op_type: str) -> list[Node] | None:
     if len(node.inputs) < FEWEST_SUMMED or len(set(node.inputs)) != len(node.inputs):
         return None
     parts = [part for part, _ in node.inputs]
-    if any(part.type != op_type or not is_alone((part, 0), node) or any(is_ref(*e) for e in part.inputs) for part in parts):
+    if any(
+        part.type != op_type or not is_alone((part, 0), node) or any(is_ref(*e) for e in part.inputs) for part in parts
+    ):
         return None
     return None if any(m.context.aliases.changes_between(part.inputs, part, node) for part in parts) else parts
 
@@ -41,7 +45,11 @@ def _parts(m: Match, op_type: str) -> list[Node] | None:
 def _of_products(m: Match) -> Node | None:
     """AddN of matrix products, as gradients of unrolled networks have: one product of the joined matrices."""
     parts = _parts(m, "MatMul")
-    if parts is None or not all(is_float_matmul((n, 0)) for n in parts) or len({tuple(transposes(n).items()) for n in parts}) != 1:
+    if (
+        parts is None
+        or not all(is_float_matmul((n, 0)) for n in parts)
+        or len({tuple(transposes(n).items()) for n in parts}) != 1
+    ):
         return None
     inputs = [n.inputs[0] for n in parts] + [n.inputs[1] for n in parts]
     return m.node(SUM_OF_MATMULS, inputs, N=len(parts), **transposes(parts[0]))
@@ -56,7 +64,9 @@ def _of_rows(m: Match) -> Node | None:
 
 
 def _of_slices(m: Match) -> Node | None:
-    """AddN of what came back from slices of one tensor, such as the time steps of an input: all added into one tensor of zeros."""
+    """AddN of what came back from slices of one tensor, such as the time steps of an input: all added into one tensor
+    of zeros.
+    """
     parts = _parts(m, "StridedSliceGrad")
     if parts is None or any(n.inputs[0] != parts[0].inputs[0] for n in parts):
         return None
@@ -69,7 +79,11 @@ def _of_slices(m: Match) -> Node | None:
 def _by_pairs(m: Match) -> Node | None:
     """AddN of a few large tensors: additions that can be done in place."""
     node = m.root
-    if not 2 <= len(node.inputs) <= MOST_PAIRED or not node.output_dtypes[0].is_floating or any(is_ref(*e) for e in node.inputs):
+    if (
+        not 2 <= len(node.inputs) <= MOST_PAIRED
+        or not node.output_dtypes[0].is_floating
+        or any(is_ref(*e) for e in node.inputs)
+    ):
         return None
     shapes = [source.shape(output) for source, output in node.inputs]
     if shapes[0] is None or any(s != shapes[0] for s in shapes):
@@ -121,5 +135,7 @@ PAIRS = [Rule("sums by pairs", "arithmetic_optimization", op("AddN"), _by_pairs)
 PRODUCTS_IN_SUMS = [
     Rule("scaled sums", "remapping", op("Add AddV2", x, _SCALED, commutes=True), _scaled, _is_float),
     Rule("scaled sums", "remapping", op("Sub", x, _SCALED), _scaled, _is_float),
-    Rule("contraction", "remapping", op("Add AddV2", x, _PRODUCT, commutes=True), _with_product, _is_float, Bits.ROUNDED),
+    Rule(
+        "contraction", "remapping", op("Add AddV2", x, _PRODUCT, commutes=True), _with_product, _is_float, Bits.ROUNDED
+    ),
 ]

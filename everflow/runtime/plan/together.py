@@ -1,4 +1,6 @@
-"""Calls of one run at the same time, for nodes that wait for each other: what puts into a full queue, and what takes from it."""
+"""Calls of one run at the same time, for nodes that wait for each other: what puts into a full queue, and what takes
+from it.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,9 @@ class _End:
 
 
 def together(step: Step, *calls: Callable[[], Value]) -> list[_End]:
-    """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first has an error."""
+    """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first
+    has an error.
+    """
     ends = [_End(call, step) for call in calls]
     threads = [threading.Thread(target=end.run, daemon=True) for end in ends[1:]]
     for thread in threads:

@@ -1,6 +1,8 @@
-"""A graph run token by token: what each Switch, Merge, Enter, Exit and NextIteration does as TensorFlow's executor defines it.
+"""A graph run token by token: what each Switch, Merge, Enter, Exit and NextIteration does as TensorFlow's executor
+defines it.
 
-Nothing is assumed of how these ops are put together, so it runs any graph; compiled plans are for those that hold while loops and branches.
+Nothing is assumed of how these ops are put together, so it runs any graph; compiled plans are for those that hold while
+loops and branches.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ if TYPE_CHECKING:
     from everflow.runtime.plan.control_flow import Path
 
 DEAD = object()  # the token of a value that is not there: its branch was not taken
-KINDS = {prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration") for prefix in ("", "Ref")}
+KINDS = {
+    prefix + kind: kind for kind in ("Switch", "Merge", "Enter", "Exit", "NextIteration") for prefix in ("", "Ref")
+}
 
 
 class Layout:
@@ -28,7 +32,9 @@ class Layout:
 
     def __init__(self, program: Pruned) -> None:
         self.program = program
-        self.path: dict[Node, tuple[str, ...]] = {}  # names of the frames around a node; an Enter runs outside its frame, an Exit inside
+        self.path: dict[
+            Node, tuple[str, ...]
+        ] = {}  # names of the frames around a node; an Enter runs outside its frame, an Exit inside
         self.nodes: list[Node] = []
         for node in program.nodes:
             self._place(node)
@@ -47,7 +53,9 @@ class Layout:
         paths = [self.leads_to(s) for s in [n for n, _ in node.inputs] + node.controls if s in self.path]
         path = max(paths, key=len, default=())
         if KINDS.get(node.type) == "Exit" and not path:
-            raise errors.InvalidArgumentError(node.op.node_def, node.op, f"{node.name!r} leaves a frame that nothing entered")
+            raise errors.InvalidArgumentError(
+                node.op.node_def, node.op, f"{node.name!r} leaves a frame that nothing entered"
+            )
         node.inputs = [self._entered(*edge, path, node) if edge[0] in self.path else edge for edge in node.inputs]
         node.controls = [self._entered(control, None, path, node)[0] for control in node.controls]
         self.path[node] = path
@@ -60,7 +68,9 @@ class Layout:
         return (*path, node.attribute("frame_name")) if kind == "Enter" else path[:-1] if kind == "Exit" else path
 
     def _entered(self, source: Node, output: int | None, path: Path, user: Node) -> tuple:
-        """The edge that brings a value of an outer frame to where it is used: by Enters that the graph left out, as where a value in a loop is fed."""
+        """The edge that brings a value of an outer frame to where it is used: by Enters that the graph left out, as
+        where a value in a loop is fed.
+        """
         here = self.leads_to(source)
         if path[: len(here)] != here:
             text = f"{user.name!r} has inputs of different frames: {'/'.join(here)!r} and {'/'.join(path)!r}"
@@ -70,7 +80,11 @@ class Layout:
             enter.set_attributes({"frame_name": name, "is_constant": True})
             enter.controls = [source] if output is None else []
             if output is not None:
-                enter.inputs, enter.output_dtypes, enter.output_shapes = [(source, output)], [source.output_dtypes[output]], [None]
+                enter.inputs, enter.output_dtypes, enter.output_shapes = (
+                    [(source, output)],
+                    [source.output_dtypes[output]],
+                    [None],
+                )
                 output = 0
             self.path[enter] = here
             self.nodes.append(enter)
@@ -200,7 +214,9 @@ class Flow:
         return made
 
     def _settle(self, frame: Frame) -> None:
-        """Forget rounds in which nothing more can happen; a frame without any has come to its end, and its dead Exits are dead for good."""
+        """Forget rounds in which nothing more can happen; a frame without any has come to its end, and its dead Exits
+        are dead for good.
+        """
         while frame.around is not None and not frame.entering and frame.iterations:
             first = min(frame.iterations)
             if frame.iterations[first].busy:

@@ -1,6 +1,7 @@
 """Whose turn it is when a graph runs token by token, where its edges leave that open.
 
-Creation order; uses of a variable come before writes of it, elements of datasets before everything, and what waits for a queue last.
+Creation order; uses of a variable come before writes of it, elements of datasets before everything, and what waits for
+a queue last.
 """
 
 from __future__ import annotations
@@ -40,7 +41,9 @@ class Turns:
         self._variables = _variables(layout)
         self.exposed: set[Node] = set()  # nodes that are given memory of variables that the program writes
         self._uses: dict[Node, list[Node]] = {}  # writer → the uses that come before it
-        self.together: dict[Node, frozenset[Node]] = {}  # nodes that run at the same time as others, because one may wait for another
+        self.together: dict[
+            Node, frozenset[Node]
+        ] = {}  # nodes that run at the same time as others, because one may wait for another
         first: set[Node] = set()
         takes_last = False
         if not as_created:
@@ -49,7 +52,8 @@ class Turns:
             self._find_meetings()
         self._find_uses(as_created)
         self._places: dict = {
-            node: (0 if node in first else 2 if takes_last and node.facts.waits is Waits.TAKES else 1, node.index) for node in layout.nodes
+            node: (0 if node in first else 2 if takes_last and node.facts.waits is Waits.TAKES else 1, node.index)
+            for node in layout.nodes
         }
         for node in layout.nodes:
             rank, index = self._places[node]
@@ -109,7 +113,9 @@ class Turns:
         self._find_sections()
 
     def _find_sections(self) -> None:
-        """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for itself."""
+        """Let the critical sections of one lock follow each other: a run that took the lock twice would wait for
+        itself.
+        """
         ends: dict[tuple, list[Node]] = {}
         for node in self._layout.nodes:
             if node.type == "MutexLock":
@@ -118,7 +124,9 @@ class Turns:
                 earlier += [u for u, _, _ in self._layout.users[node] if u.type == "ConsumeMutexLock"]
 
     def _find_meetings(self) -> None:
-        """Nodes that put into and take from the same store, in no order: a full queue lets nothing in before something is taken."""
+        """Nodes that put into and take from the same store, in no order: a full queue lets nothing in before something
+        is taken.
+        """
         stores: dict = {}
         for node in self._layout.nodes:
             if not self._layout.path[node] and node.facts.waits in (Waits.PUTS, Waits.TAKES):

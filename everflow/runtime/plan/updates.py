@@ -54,11 +54,16 @@ def _is_still_good(m: Match, edges: list[Edge], since: Node) -> bool:
 
 
 def _brought_forward(m: Match, change: Node, rate: Edge) -> bool:
-    """Where what `change` took is written before the root runs, let the root run right after it, if nobody looks at its variable in between."""
+    """Where what `change` took is written before the root runs, let the root run right after it, if nobody looks at its
+    variable in between.
+    """
     root, aliases = m.root, m.context.aliases
     if rate[0].order > change.order:
         return False
-    if any(aliases.is_accessed(variable, change.order, root.order - 1) for variable in aliases.variables_behind(root.inputs[0])):
+    if any(
+        aliases.is_accessed(variable, change.order, root.order - 1)
+        for variable in aliases.variables_behind(root.inputs[0])
+    ):
         return False
     block, following = root.block, change.next
     if following is None:  # the root comes after, so something follows
@@ -77,7 +82,12 @@ def _moving_average(m: Match) -> Node | None:
     step = node.inputs[1][0]
     for difference, rate in _pairs(step):
         change = difference[0]
-        if change.type != "Sub" or not is_alone(difference, step) or not _reads(change.inputs[0], m) or not _is_scalar(rate):
+        if (
+            change.type != "Sub"
+            or not is_alone(difference, step)
+            or not _reads(change.inputs[0], m)
+            or not _is_scalar(rate)
+        ):
             continue
         if not change.output_dtypes[0].is_floating or is_ref(*change.inputs[1]) or change.block is not node.block:
             continue
@@ -92,7 +102,11 @@ def _scaled_variable(m: Match) -> Node | None:
     """v = v * rate, as the moments of rows without a gradient fade: in place."""
     node = m.root
     product = node.inputs[1][0]
-    if node.input_dtypes[1] not in (dtypes.float32, dtypes.float64) or product.type != "Mul" or not is_alone(node.inputs[1], node):
+    if (
+        node.input_dtypes[1] not in (dtypes.float32, dtypes.float64)
+        or product.type != "Mul"
+        or not is_alone(node.inputs[1], node)
+    ):
         return None
     for old, rate in _pairs(product):
         if _reads(old, m) and _is_scalar(rate) and not m.context.aliases.changes_between([rate], product, node):
@@ -105,7 +119,11 @@ def _subtracted_quotient(m: Match) -> Node | None:
     node = m.root
     changed = node.inputs[1]
     quotient = changed[0]
-    if node.input_dtypes[1] not in (dtypes.float32, dtypes.float64) or quotient.type != "RealDiv" or not is_alone(changed, node):
+    if (
+        node.input_dtypes[1] not in (dtypes.float32, dtypes.float64)
+        or quotient.type != "RealDiv"
+        or not is_alone(changed, node)
+    ):
         return None
     numerator, denominator = quotient.inputs
     product = numerator[0]
@@ -130,7 +148,9 @@ UPDATES = [
 
 @dataclass(frozen=True, slots=True)
 class _Joint:
-    """An optimizer's step for many variables: how many inputs are variables, how many the same for all, and from how many on it pays."""
+    """An optimizer's step for many variables: how many inputs are variables, how many the same for all, and from how
+    many on it pays.
+    """
 
     name: str
     variables: int
@@ -182,7 +202,9 @@ def joint_updates(context: Context) -> int:
 
 
 def _may_wait(node: Node, last: Node, kind: _Joint, rates: Sequence[Edge], context: Context) -> bool:
-    """Whether nobody looks at what a step changes, the last step included, or changes what it looks at, before the last step."""
+    """Whether nobody looks at what a step changes, the last step included, or changes what it looks at, before the last
+    step.
+    """
     if node is last:
         return True
     aliases = context.aliases

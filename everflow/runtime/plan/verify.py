@@ -84,7 +84,12 @@ class _Verifier:
         source, output = edge
         if not 0 <= output < len(source.output_dtypes):
             self.fail(node, f"{source!r} has no output {output}")
-        if source in self.guarded and node.type == END and node.block.owner is not None and node.block.owner.type == LOOP:
+        if (
+            source in self.guarded
+            and node.type == END
+            and node.block.owner is not None
+            and node.block.owner.type == LOOP
+        ):
             return  # a predicate that entered the loop may be known to hold by the branch around it, under another name
         if source not in self.made and not (source in self.guarded and self.guarded[source] <= literals):
             self.fail(node, f"it takes {source!r}, which is not there yet")

@@ -13,7 +13,9 @@ LENGTHS = np.array([3, 2], "i")
 
 
 def _score(example, tags):
-    return sum(SCORES[example, t, tag] for t, tag in enumerate(tags)) + sum(TRANSITIONS[a, b] for a, b in zip(tags, tags[1:]))
+    return sum(SCORES[example, t, tag] for t, tag in enumerate(tags)) + sum(
+        TRANSITIONS[a, b] for a, b in zip(tags, tags[1:])
+    )
 
 
 def _all(example):
@@ -48,7 +50,9 @@ def test_one_step():
     with tf.Graph().as_default(), tf.Session() as session:
         x = tf.placeholder(tf.float32, [None, None, 4])
         tags, _ = crf.crf_decode(x, tf.constant(TRANSITIONS), tf.constant([1, 1]))
-        likelihood, _ = crf.crf_log_likelihood(x, tf.constant([[0], [1]]), tf.constant([1, 0]), tf.constant(TRANSITIONS))
+        likelihood, _ = crf.crf_log_likelihood(
+            x, tf.constant([[0], [1]]), tf.constant([1, 0]), tf.constant(TRANSITIONS)
+        )
         tags, likelihood = session.run([tags, likelihood], {x: SCORES[:, :1]})
     assert tags.tolist() == SCORES[:, :1].argmax(-1).tolist()
     assert likelihood[1] == 0

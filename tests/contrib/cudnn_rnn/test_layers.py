@@ -93,7 +93,9 @@ def test_training_with_dropout():
 
 def test_lengths_of_rows():
     layer = cudnn_rnn.CudnnLSTM(1, 4)
-    outputs, (h, _) = layer(np.swapaxes(X, 0, 1), sequence_lengths=tf.constant([1, 4, 2]), time_major=False, training=False)
+    outputs, (h, _) = layer(
+        np.swapaxes(X, 0, 1), sequence_lengths=tf.constant([1, 4, 2]), time_major=False, training=False
+    )
     alone, (last, _) = layer(X[:2, 2:3], training=False)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())

@@ -121,7 +121,11 @@ def test_bijector(expression, mapped, stretched):
         ndims = max(1, bijector.inverse_min_event_ndims - bijector.forward_min_event_ndims + 1)
         fresh = tf.constant(mapped)
         back, there, again = sess.run(
-            [bijector.inverse(fresh), bijector.forward_log_det_jacobian(x, 1), bijector.inverse_log_det_jacobian(fresh, ndims)]
+            [
+                bijector.inverse(fresh),
+                bijector.forward_log_det_jacobian(x, 1),
+                bijector.inverse_log_det_jacobian(fresh, ndims),
+            ]
         )
         np.testing.assert_allclose(sess.run(y), mapped, rtol=2e-5, atol=1e-6)
     np.testing.assert_allclose(back, [0.1, 0.3, 0.6], rtol=1e-3, atol=1e-4)
@@ -202,15 +206,22 @@ def test_networks_of_flows():
         b = ds.bijectors
         maf = b.MaskedAutoregressiveFlow(b.masked_autoregressive_default_template([4]))
         nvp = b.RealNVP(1, b.real_nvp_default_template([4]))
-        flowing = ds.TransformedDistribution(ds.Normal(0.0, 1.0), b.Chain([maf, b.Permute([1, 0]), nvp]), event_shape=[2])
+        flowing = ds.TransformedDistribution(
+            ds.Normal(0.0, 1.0), b.Chain([maf, b.Permute([1, 0]), nvp]), event_shape=[2]
+        )
         y = flowing.sample(5, seed=1)
         names = {v.op.name for v in tf.trainable_variables()}
         assert names == {
-            *(f"masked_autoregressive_default_template/dense{i}/{kind}" for i in ("", "_1") for kind in ("kernel", "bias")),
+            *(
+                f"masked_autoregressive_default_template/dense{i}/{kind}"
+                for i in ("", "_1")
+                for kind in ("kernel", "bias")
+            ),
             *(f"real_nvp_default_template/dense{i}/{kind}" for i in ("", "_1") for kind in ("kernel", "bias")),
         }
         assert all(
-            gradient is not None for gradient in tf.gradients(flowing.log_prob(np.ones([3, 2], np.float32)), tf.trainable_variables())
+            gradient is not None
+            for gradient in tf.gradients(flowing.log_prob(np.ones([3, 2], np.float32)), tf.trainable_variables())
         )
         sess.run(tf.global_variables_initializer())
         known, again = sess.run([flowing.log_prob(y), flowing.log_prob(tf.identity(y))])
@@ -226,7 +237,9 @@ def test_transformed_kinds():
         plain = ds.SinhArcsinh(1.0, 3.0)
         np.testing.assert_allclose(*sess.run([plain.log_prob(x), ds.Normal(1.0, 3.0).log_prob(x)]), rtol=1e-4)
         whole = ds.QuantizedDistribution(ds.Normal(0.0, 2.0), low=-3.0, high=3.0)
-        np.testing.assert_allclose(sess.run(tf.reduce_sum(whole.prob(np.arange(-3, 4, dtype=np.float32)))), 1.0, rtol=1e-5)
+        np.testing.assert_allclose(
+            sess.run(tf.reduce_sum(whole.prob(np.arange(-3, 4, dtype=np.float32)))), 1.0, rtol=1e-5
+        )
         assert set(np.unique(sess.run(whole.sample(200, seed=1)))) <= set(range(-3, 4))
 
 

@@ -10,7 +10,11 @@ tfd = tf.contrib.distributions
 
 @pytest.mark.parametrize("loc, scale", [([None, 2], [None, 2]), ([2], [None, 2]), ([None, 2], [2]), (None, [None, 2])])
 def test_moments_of_multivariate_normals(loc, scale):
-    loc = None if loc is None else tf.placeholder_with_default(np.full([3 if n is None else n for n in loc], 2.0, np.float32), loc)
+    loc = (
+        None
+        if loc is None
+        else tf.placeholder_with_default(np.full([3 if n is None else n for n in loc], 2.0, np.float32), loc)
+    )
     scale = tf.placeholder_with_default(np.full([3 if n is None else n for n in scale], 0.5, np.float32), scale)
     normal = tfd.MultivariateNormalDiag(loc, scale)
     prior = tfd.MultivariateNormalDiag(tf.zeros(2), tf.ones(2))
@@ -58,7 +62,9 @@ def test_constants_of_bijectors():
 
 def test_means_of_a_mixtures_components_come_before_its_own():
     with tf.Graph().as_default() as graph:
-        mixture = tfd.MixtureSameFamily(tfd.Categorical(probs=[0.3, 0.7]), tfd.Normal(loc=[-1.0, 1.0], scale=[0.1, 0.5]))
+        mixture = tfd.MixtureSameFamily(
+            tfd.Categorical(probs=[0.3, 0.7]), tfd.Normal(loc=[-1.0, 1.0], scale=[0.1, 0.5])
+        )
         mixture.variance()
         difference = graph.get_operation_by_name("MixtureSameFamily/variance/SquaredDifference")
         assert difference.inputs[0].name == "Normal/mean/mul:0"

@@ -41,7 +41,8 @@ def test_arg_scope_ends_with_an_exception():
 
 
 @pytest.mark.parametrize(
-    ("given", "kwargs", "error"), [([len], {"a": 1}, ValueError), (described, {"a": 1}, TypeError), ({}, {"a": 1}, ValueError)]
+    ("given", "kwargs", "error"),
+    [([len], {"a": 1}, ValueError), (described, {"a": 1}, TypeError), ({}, {"a": 1}, ValueError)],
 )
 def test_arg_scope_refuses(given, kwargs, error):
     with pytest.raises(error), F.arg_scope(given, **kwargs):

@@ -28,10 +28,20 @@ def names(things):
 def test_fully_connected():
     x = np.random.RandomState(0).randn(2, 4).astype(np.float32)
     y = L.fully_connected(
-        tf.constant(x), 3, weights_regularizer=L.l2_regularizer(0.5), variables_collections=["v"], outputs_collections="o"
+        tf.constant(x),
+        3,
+        weights_regularizer=L.l2_regularizer(0.5),
+        variables_collections=["v"],
+        outputs_collections="o",
     )
-    assert names(tf.trainable_variables()) == names(tf.get_collection("v")) == ["fully_connected/weights", "fully_connected/biases"]
-    assert names(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)) == ["fully_connected/kernel/Regularizer/l2_regularizer"]
+    assert (
+        names(tf.trainable_variables())
+        == names(tf.get_collection("v"))
+        == ["fully_connected/weights", "fully_connected/biases"]
+    )
+    assert names(tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)) == [
+        "fully_connected/kernel/Regularizer/l2_regularizer"
+    ]
     assert tf.get_collection("o") == [y]
     assert y.aliases == ["fully_connected"]
     w, loss, out = run(tf.trainable_variables()[0], tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)[0], y)
@@ -182,12 +192,16 @@ def test_side_inputs_of_reversible_layers():
         targets = [x, side, *tf.trainable_variables()]
         gradients = tf.gradients(reversible, targets)  # also inside the scope
     with tf.variable_scope("block", reuse=True):
-        plain = L.rev_block(x, x * 2.0, f, g, num_layers=2, f_side_input=[side], g_side_input=[side * 3.0, side], is_training=False)
+        plain = L.rev_block(
+            x, x * 2.0, f, g, num_layers=2, f_side_input=[side], g_side_input=[side * 3.0, side], is_training=False
+        )
     for a, b in zip(*run(gradients, tf.gradients(plain, targets)), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4)
 
 
-@pytest.mark.parametrize("options", [{}, {"use_data_dep": True}, {"tupleize_grads": True}, {"use_data_dep": True, "tupleize_grads": True}])
+@pytest.mark.parametrize(
+    "options", [{}, {"use_data_dep": True}, {"tupleize_grads": True}, {"use_data_dep": True, "tupleize_grads": True}]
+)
 def test_recomputing_with_options(options):
     @L.recompute_grad(**options)
     def scaled(x):

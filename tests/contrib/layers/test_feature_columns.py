@@ -11,7 +11,9 @@ WORDS = layers.sparse_column_with_hash_bucket("h", 6)
 
 def sparse(rows, dtype=tf.string):
     indices = [[i, j] for i, row in enumerate(rows) for j in range(len(row))]
-    return tf.SparseTensor(np.array(indices, "int64").reshape(-1, 2), tf.constant(sum(rows, []), dtype), [len(rows), max(map(len, rows))])
+    return tf.SparseTensor(
+        np.array(indices, "int64").reshape(-1, 2), tf.constant(sum(rows, []), dtype), [len(rows), max(map(len, rows))]
+    )
 
 
 def features():
@@ -59,7 +61,8 @@ def test_scattered_embeddings():
 
 
 @pytest.mark.parametrize(
-    "hash_key, expected", [(None, [[0, 0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 1] + [0] * 4]), (3, [[0, 0, 0, 0, 0, 2, 0, 0], [0] * 6 + [1, 0]])]
+    "hash_key, expected",
+    [(None, [[0, 0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 1] + [0] * 4]), (3, [[0, 0, 0, 0, 0, 2, 0, 0], [0] * 6 + [1, 0]])],
 )
 def test_crosses(hash_key, expected):
     crossed = layers.crossed_column([WORDS, layers.sparse_column_with_hash_bucket("k", 3)], 8, hash_key=hash_key)
@@ -118,7 +121,9 @@ def test_the_newer_functions_take_them_too():
 def test_sequences():
     columns = [layers.embedding_column(WORDS, 3), layers.real_valued_column("y", 4)]
     with tf.Graph().as_default():
-        output = layers.sequence_input_from_feature_columns({"h": sparse([["a", "b"], ["c"]]), "y": tf.zeros([2, 2, 4])}, columns)
+        output = layers.sequence_input_from_feature_columns(
+            {"h": sparse([["a", "b"], ["c"]]), "y": tf.zeros([2, 2, 4])}, columns
+        )
         assert output.shape.as_list() == [2, 2, 7]
 
 
@@ -147,20 +152,40 @@ REAL = layers.real_valued_column("x")
 @pytest.mark.parametrize(
     ("make", "error", "words"),
     [
-        (lambda: layers.real_valued_column("x", dimension=1.5), TypeError, "'x': dimension must be an integer, not 1.5"),
-        (lambda: layers.real_valued_column("x", dimension=0), ValueError, "'x': dimension must be greater than 0, not 0"),
-        (lambda: layers.real_valued_column("x", dtype=tf.string), ValueError, "'x': dtype must be convertible to float"),
+        (
+            lambda: layers.real_valued_column("x", dimension=1.5),
+            TypeError,
+            "'x': dimension must be an integer, not 1.5",
+        ),
+        (
+            lambda: layers.real_valued_column("x", dimension=0),
+            ValueError,
+            "'x': dimension must be greater than 0, not 0",
+        ),
+        (
+            lambda: layers.real_valued_column("x", dtype=tf.string),
+            ValueError,
+            "'x': dtype must be convertible to float",
+        ),
         (lambda: layers.real_valued_column("x", 2, default_value=[1.0]), ValueError, "2 numbers, not"),
         (lambda: layers.real_valued_column("x", default_value="a"), TypeError, "compatible with"),
         (lambda: layers.bucketized_column(REAL, []), ValueError, "'x': boundaries must be a list or tuple"),
         (lambda: layers.bucketized_column(REAL, [2.0, 1.0]), ValueError, "sorted list, not"),
         (lambda: layers.bucketized_column(WORDS, [1.0]), TypeError, "source_column must be one"),
-        (lambda: layers.sparse_column_with_hash_bucket("h", 0), ValueError, "'h': bucket_size must be at least 1, not 0"),
+        (
+            lambda: layers.sparse_column_with_hash_bucket("h", 0),
+            ValueError,
+            "'h': bucket_size must be at least 1, not 0",
+        ),
         (lambda: layers.sparse_column_with_hash_bucket("h", 5, hash_keys=[3]), ValueError, "lists of two ints"),
         (lambda: layers.sparse_column_with_vocabulary_file("h", "words"), ValueError, "vocab_size must be given"),
         (lambda: layers.crossed_column([WORDS, REAL], 9), TypeError, "is a RealValuedColumn"),
         (lambda: layers.crossed_column([WORDS, WORDS], 1), ValueError, "'h_X_h': hash_bucket_size must be at least 2"),
-        (lambda: layers.crossed_column([WORDS, WORDS], 9, ckpt_to_load_from="c"), ValueError, "both be given, or neither"),
+        (
+            lambda: layers.crossed_column([WORDS, WORDS], 9, ckpt_to_load_from="c"),
+            ValueError,
+            "both be given, or neither",
+        ),
         (lambda: layers.embedding_column(WORDS, 2, initializer=3), ValueError, "'h': initializer must be a function"),
         (lambda: layers.scattered_embedding_column("h", 0, 2, 1), ValueError, "'h': dimension and size"),
         (lambda: layers.shared_embedding_columns([], 2), ValueError, "sparse_id_columns is empty"),

@@ -22,7 +22,13 @@ def normalized(x, axes, epsilon):
 @pytest.mark.parametrize("x", [X, X[:, 0, 0]], ids=["images", "vectors"])
 @pytest.mark.parametrize(
     "options",
-    [{}, {"fused": False}, {"updates_collections": None}, {"zero_debias_moving_mean": True}, {"batch_weights": np.ones(6, np.float32)}],
+    [
+        {},
+        {"fused": False},
+        {"updates_collections": None},
+        {"zero_debias_moving_mean": True},
+        {"batch_weights": np.ones(6, np.float32)},
+    ],
 )
 def test_batch_norm_in_training(x, options):
     y = L.batch_norm(tf.constant(x), decay=0.5, scope="bn", **options)
@@ -41,7 +47,9 @@ def test_batch_norm_in_training(x, options):
 def test_batch_norm_uses_averages_when_told():
     training = tf.placeholder_with_default(False, [])
     x = tf.constant(X)
-    ys = [L.batch_norm(x, is_training=flag) for flag in (False, training)] + [L.batch_norm(x[:, 0, 0], is_training=training)]
+    ys = [L.batch_norm(x, is_training=flag) for flag in (False, training)] + [
+        L.batch_norm(x[:, 0, 0], is_training=training)
+    ]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         a, b, c = sess.run(ys)
@@ -54,7 +62,11 @@ def test_batch_norm_puts_variables_where_asked():
     collections = {"beta": ["b"], "moving_mean": ["m"]}
     L.batch_norm(tf.constant(X), variables_collections=collections, scope="bn")
     assert [v.op.name for v in tf.get_collection("b") + tf.get_collection("m")] == ["bn/beta", "bn/moving_mean"]
-    assert [v.op.name for v in tf.get_collection(tf.GraphKeys.MODEL_VARIABLES)] == ["bn/beta", "bn/moving_mean", "bn/moving_variance"]
+    assert [v.op.name for v in tf.get_collection(tf.GraphKeys.MODEL_VARIABLES)] == [
+        "bn/beta",
+        "bn/moving_mean",
+        "bn/moving_variance",
+    ]
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,9 @@ def test_summaries():
     assert [t.op.type for t in tf.get_collection(tf.GraphKeys.SUMMARIES)] == ["ScalarSummary", "HistogramSummary"]
 
 
-@pytest.mark.parametrize("options", [{"optimizer": "Nothing"}, {"summaries": ["nothing"]}, {"optimizer": 3.0}, {"clip_gradients": "much"}])
+@pytest.mark.parametrize(
+    "options", [{"optimizer": "Nothing"}, {"summaries": ["nothing"]}, {"optimizer": 3.0}, {"clip_gradients": "much"}]
+)
 def test_refusals(options):
     with pytest.raises(ValueError):
         stepped(**options)

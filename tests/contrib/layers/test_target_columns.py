@@ -19,8 +19,12 @@ def run(make):
 def test_numbers():
     target = layers.regression_target(weight_column_name="w")
     logits, labels = tf.constant, np.array([1.0, 4.0], "float32")
-    assert run(lambda: target.loss(logits([[0.0], [2.0]]), tf.constant(labels), WEIGHTS)) == pytest.approx((1 + 3 * 4) / 4)
-    assert run(lambda: target.training_loss(logits([[0.0], [2.0]]), tf.constant(labels), WEIGHTS)) == pytest.approx((1 + 3 * 4) / 2)
+    assert run(lambda: target.loss(logits([[0.0], [2.0]]), tf.constant(labels), WEIGHTS)) == pytest.approx(
+        (1 + 3 * 4) / 4
+    )
+    assert run(lambda: target.training_loss(logits([[0.0], [2.0]]), tf.constant(labels), WEIGHTS)) == pytest.approx(
+        (1 + 3 * 4) / 2
+    )
     assert run(lambda: target.logits_to_predictions(logits([[0.0], [2.0]]))).tolist() == [0, 2]
 
 
@@ -28,8 +32,12 @@ def test_classes():
     two, three = layers.multi_class_target(2), layers.multi_class_target(3, "label")
     logits = [[0.0], [4.0]]
     assert run(lambda: two.logits_to_predictions(tf.constant(logits))).tolist() == [0, 1]
-    assert run(lambda: two.logits_to_predictions(tf.constant(logits), proba=True)).sum(1).tolist() == pytest.approx([1, 1])
-    updates = run(lambda: [update for _, update in two.get_eval_ops({}, tf.constant(logits), tf.constant([0, 1])).values()])
+    assert run(lambda: two.logits_to_predictions(tf.constant(logits), proba=True)).sum(1).tolist() == pytest.approx(
+        [1, 1]
+    )
+    updates = run(
+        lambda: [update for _, update in two.get_eval_ops({}, tf.constant(logits), tf.constant([0, 1])).values()]
+    )
     assert len(updates) == 8
     loss = run(lambda: three.loss(tf.zeros([2, 3]), {"label": tf.constant([[0], [2]])}, {}))
     assert loss == pytest.approx(np.log(3))
@@ -52,7 +60,10 @@ def test_metrics_of_classes_and_probabilities():
     with tf.Graph().as_default():
         features = {"w": tf.constant([1.0, 3.0])}
         made = two.get_eval_ops(
-            features, tf.constant([[0.0], [4.0]]), tf.constant([0, 1]), {"c": metric("c"), ("p", "probabilities"): metric("p")}
+            features,
+            tf.constant([[0.0], [4.0]]),
+            tf.constant([0, 1]),
+            {"c": metric("c"), ("p", "probabilities"): metric("p")},
         )
         assert len(made) == 10 and {"c", "p"} < set(made)
         assert seen == {"c": (tf.int64, tf.int64, False), "p": (tf.float32, tf.float32, False)}

@@ -94,7 +94,12 @@ def test_a_model_function_of_ones_own(given):
         "new": learn.MetricSpec(tf.metrics.accuracy, prediction_key="classes"),
         "old": learn.MetricSpec(tf.contrib.metrics.streaming_accuracy, "classes"),
     }
-    assert rounded(estimator.evaluate(X, THREE, metrics=metrics)) == {"new": 0.7, "old": 0.7, "global_step": 5, "loss": 0.7569}
+    assert rounded(estimator.evaluate(X, THREE, metrics=metrics)) == {
+        "new": 0.7,
+        "old": 0.7,
+        "global_step": 5,
+        "loss": 0.7569,
+    }
     assert sorted(next(estimator.predict(X[:1]))) == ["classes", "probabilities"]
 
 
@@ -136,7 +141,11 @@ def test_mistakes(given):
     regressor = learn.LinearRegressor(feature_columns=COLUMNS, **given)
     with pytest.raises(learn.NotFittedError):
         regressor.predict(X)
-    for arguments in ({"steps": 1}, {"x": X, "input_fn": lambda: None}, {"x": X, "y": NUMBER, "steps": 1, "max_steps": 1}):
+    for arguments in (
+        {"steps": 1},
+        {"x": X, "input_fn": lambda: None},
+        {"x": X, "y": NUMBER, "steps": 1, "max_steps": 1},
+    ):
         with pytest.raises(ValueError):
             regressor.fit(**arguments)
 
@@ -155,4 +164,6 @@ def test_saved_models(given, tmp_path):
         fetched = {key: info.name for key, info in signature.outputs.items()}
         served = session.run(fetched, {signature.inputs["inputs"].name: [example]})
     assert served["classes"].tolist() == [[b"0", b"1"]]
-    np.testing.assert_allclose(served["scores"][0], next(classifier.predict_proba(input_fn=lambda: {"a": tf.constant(X[:1])})), rtol=1e-5)
+    np.testing.assert_allclose(
+        served["scores"][0], next(classifier.predict_proba(input_fn=lambda: {"a": tf.constant(X[:1])})), rtol=1e-5
+    )

@@ -22,7 +22,13 @@ def classifier(folder, **options):
 
 def experiment(folder, **options):
     return learn.Experiment(
-        classifier(folder, save_checkpoints_steps=2), data, data, train_steps=5, eval_steps=1, eval_delay_secs=0, **options
+        classifier(folder, save_checkpoints_steps=2),
+        data,
+        data,
+        train_steps=5,
+        eval_steps=1,
+        eval_delay_secs=0,
+        **options,
     )
 
 
@@ -59,15 +65,27 @@ def test_learn_runner(tmp_path):
     config = learn.RunConfig(model_dir=str(tmp_path / "a"))
     results, _ = run(lambda run_config, hparams: experiment(run_config.model_dir), run_config=config)
     assert results["global_step"] == 5
-    assert run(lambda output_dir: experiment(output_dir), output_dir=str(tmp_path / "b"), schedule="test")["global_step"] == 1
-    for arguments in ({}, {"output_dir": "x", "run_config": config}, {"output_dir": str(tmp_path / "c"), "schedule": "nothing"}):
+    assert (
+        run(lambda output_dir: experiment(output_dir), output_dir=str(tmp_path / "b"), schedule="test")["global_step"]
+        == 1
+    )
+    for arguments in (
+        {},
+        {"output_dir": "x", "run_config": config},
+        {"output_dir": str(tmp_path / "c"), "schedule": "nothing"},
+    ):
         with pytest.raises(ValueError):
             run(lambda output_dir: experiment(output_dir), **arguments)
 
 
 def test_validation_stops_early(tmp_path):
     monitor = learn.monitors.ValidationMonitor(
-        X, Y, every_n_steps=2, early_stopping_rounds=4, early_stopping_metric="accuracy", early_stopping_metric_minimize=False
+        X,
+        Y,
+        every_n_steps=2,
+        early_stopping_rounds=4,
+        early_stopping_metric="accuracy",
+        early_stopping_metric_minimize=False,
     )
     model = classifier(tmp_path, save_checkpoints_steps=1).fit(X, Y, steps=60, monitors=[monitor])
     assert monitor.early_stopped and monitor.best_step == 2 and model.get_variable_value("global_step") == 6

@@ -52,7 +52,9 @@ def test_columns_of_categories():
     rows_of = [["a", "b"], ["b", "c"]]
     assert rows(preprocessing.CategoricalProcessor().fit_transform(rows_of)) == [[1, 1], [2, 2]]
     assert rows(preprocessing.CategoricalProcessor(share=True).fit_transform(rows_of)) == [[1, 2], [2, 3]]
-    assert rows(preprocessing.CategoricalProcessor(min_frequency=1).fit_transform([["a", float("nan")], ["a", "c"]])) == [[1, 0], [1, 0]]
+    assert rows(
+        preprocessing.CategoricalProcessor(min_frequency=1).fit_transform([["a", float("nan")], ["a", "c"]])
+    ) == [[1, 0], [1, 0]]
 
 
 def test_trimming_keeps_the_most_frequent_first():

@@ -83,7 +83,9 @@ def test_scipy(use_resource):
 def test_stale_gradients_are_counted_and_left_out():
     v = tf.Variable(1.0)
     step = tf.train.get_or_create_global_step()
-    op = O.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(0.1), staleness=2).minimize(v * v, global_step=step)
+    op = O.DropStaleGradientOptimizer(tf.train.GradientDescentOptimizer(0.1), staleness=2).minimize(
+        v * v, global_step=step
+    )
     began = tf.get_default_graph().get_tensor_by_name("add:0")
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())

@@ -25,7 +25,11 @@ def _after(steps, gradient=GRADIENT, use_resource=False, **arguments):
         session.run(tf.global_variables_initializer())
         for _ in range(steps):
             session.run(train)
-        return optimizer, session.run(v), {name: session.run(optimizer.get_slot(v, name)) for name in optimizer.get_slot_names()}
+        return (
+            optimizer,
+            session.run(v),
+            {name: session.run(optimizer.get_slot(v, name)) for name in optimizer.get_slot_names()},
+        )
 
 
 @pytest.mark.parametrize("use_resource", [False, True])
@@ -52,7 +56,13 @@ def test_long_axes_keep_a_diagonal():
 def test_roots_wait_for_their_interval_and_gradients_are_averaged():
     vector = np.array([1.0, 2.0], np.float32)
     optimizer, moved, slots = _after(
-        3, vector, svd_interval=2, precond_update_interval=2, gbar_decay=0.5, gbar_weight=0.5, learning_rate=lambda t: 0.1 * t
+        3,
+        vector,
+        svd_interval=2,
+        precond_update_interval=2,
+        gbar_decay=0.5,
+        gbar_weight=0.5,
+        learning_rate=lambda t: 0.1 * t,
     )
     assert optimizer.get_slot_names() == ["Gbar_0", "H_0", "gbar"]
     outer = 2 * np.outer(vector, vector)  # one update stands for two

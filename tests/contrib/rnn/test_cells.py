@@ -119,7 +119,9 @@ def test_stacked_bidirectional_layers_read_both_directions():
     x = tf.ones
     with tf.Graph().as_default():
         cells = lambda: [rnn.GRUCell(2), rnn.GRUCell(3)]  # noqa: E731
-        outputs, forwards, backwards = rnn.stack_bidirectional_dynamic_rnn(cells(), cells(), x([2, 4, 5]), dtype=tf.float32)
+        outputs, forwards, backwards = rnn.stack_bidirectional_dynamic_rnn(
+            cells(), cells(), x([2, 4, 5]), dtype=tf.float32
+        )
         assert outputs.shape.as_list() == [2, 4, 6]
         assert [s.shape.as_list() for s in forwards] == [[2, 2], [2, 3]]
         kernels = {v.op.name: v.shape.as_list() for v in tf.global_variables() if v.op.name.endswith("gates/kernel")}
@@ -204,7 +206,11 @@ def test_linear_of_old_programs_multiplies_before_it_makes_the_bias():
 
 def test_highway_gates_start_as_the_variable_scope_says():
     cell = tf.contrib.rnn.HighwayWrapper(tf.nn.rnn_cell.GRUCell(5), couple_carry_transform_gates=False)
-    with tf.Graph().as_default(), tf.variable_scope("s", initializer=tf.constant_initializer(0.3)), tf.Session() as sess:
+    with (
+        tf.Graph().as_default(),
+        tf.variable_scope("s", initializer=tf.constant_initializer(0.3)),
+        tf.Session() as sess,
+    ):
         cell(tf.ones([2, 5]), tf.zeros([2, 5]))
         sess.run(tf.global_variables_initializer())
         weights = [v for v in tf.global_variables() if v.op.name.endswith("_w")]

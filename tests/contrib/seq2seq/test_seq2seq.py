@@ -75,7 +75,9 @@ def test_alignment_history_is_reordered_along_beams_where_its_steps_are_unknown(
         values = np.sin(np.arange(24.0, dtype="f")).reshape(2, 3, 4)
         memory = s2s.tile_batch(tf.placeholder_with_default(values, [2, steps, 4]), 2)
         cell = s2s.AttentionWrapper(rnn.GRUCell(4), s2s.LuongAttention(4, memory), alignment_history=True)
-        decoder = s2s.BeamSearchDecoder(cell, tf.eye(5), [1, 1], 2, cell.zero_state(4, tf.float32), 2, tf.layers.Dense(5))
+        decoder = s2s.BeamSearchDecoder(
+            cell, tf.eye(5), [1, 1], 2, cell.zero_state(4, tf.float32), 2, tf.layers.Dense(5)
+        )
         _, state, _ = s2s.dynamic_decode(decoder, maximum_iterations=4)
         _fill(session)
         history = state.cell_state.alignment_history
@@ -90,14 +92,19 @@ def test_scheduled_outputs_carry_their_auxiliary_inputs():
         inputs, auxiliary = tf.ones([2, 3, 4]), tf.fill([2, 3, 1], 5.0)
         helper = s2s.ScheduledOutputTrainingHelper(inputs, [3, 2], 1.0, auxiliary_inputs=auxiliary)
         cell = rnn.GRUCell(4)
-        _, following, _ = helper.next_inputs(tf.constant(0), tf.fill([2, 4], 0.5), cell.zero_state(2, tf.float32), tf.constant([1, 0]))
+        _, following, _ = helper.next_inputs(
+            tf.constant(0), tf.fill([2, 4], 0.5), cell.zero_state(2, tf.float32), tf.constant([1, 0])
+        )
         assert session.run(following).tolist() == [[0.5] * 4 + [5.0], [1.0] * 4 + [5.0]]
 
 
 def test_attention_ignores_what_is_past_the_end():
     with tf.Graph().as_default(), tf.Session() as session:
         memory = tf.constant(np.sin(np.arange(24.0, dtype="f")).reshape(2, 3, 4))
-        mechanisms = [s2s.LuongAttention(4, memory, [3, 2], scale=True), s2s.BahdanauAttention(4, memory, [3, 2], normalize=True)]
+        mechanisms = [
+            s2s.LuongAttention(4, memory, [3, 2], scale=True),
+            s2s.BahdanauAttention(4, memory, [3, 2], normalize=True),
+        ]
         cell = s2s.AttentionWrapper(rnn.BasicLSTMCell(4), mechanisms, attention_layer_size=[3, 2])
         state = cell.zero_state(2, tf.float32)
         output, state = cell(tf.ones([2, 2]), state)

@@ -62,7 +62,9 @@ def test_a_small_resnet_runs():
     block = slim.nets.resnet_v1.resnet_v1_block
     with slim.arg_scope(slim.nets.resnet_v1.resnet_arg_scope()):
         x = tf.constant(np.random.RandomState(0).rand(1, 32, 32, 3).astype(np.float32))
-        net, ends = slim.nets.resnet_v1.resnet_v1(x, [block("block1", 4, 2, 2), block("block2", 8, 1, 1)], num_classes=3, is_training=False)
+        net, ends = slim.nets.resnet_v1.resnet_v1(
+            x, [block("block1", 4, 2, 2), block("block2", 8, 1, 1)], num_classes=3, is_training=False
+        )
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         assert sess.run(net).shape == (1, 1, 1, 3)

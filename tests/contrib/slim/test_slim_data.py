@@ -16,7 +16,11 @@ def graph():
 
 
 def example(**features):
-    kinds = {float: ("float_list", tf.train.FloatList), int: ("int64_list", tf.train.Int64List), bytes: ("bytes_list", tf.train.BytesList)}
+    kinds = {
+        float: ("float_list", tf.train.FloatList),
+        int: ("int64_list", tf.train.Int64List),
+        bytes: ("bytes_list", tf.train.BytesList),
+    }
     made = {}
     for name, values in features.items():
         field, message = kinds[type(values[0])]
@@ -39,7 +43,9 @@ def test_tensors_with_their_shapes():
 
 def test_boxes_and_sparse_tensors():
     sides = {side: tf.VarLenFeature(tf.float32) for side in ("ymin", "xmin", "ymax", "xmax")}
-    boxes = decoded(example(ymin=[0.0, 0.5], xmin=[0.25, 0.5], ymax=[1.0, 1.0], xmax=[0.75, 1.0]), sides, decoder.BoundingBox())
+    boxes = decoded(
+        example(ymin=[0.0, 0.5], xmin=[0.25, 0.5], ymax=[1.0, 1.0], xmax=[0.75, 1.0]), sides, decoder.BoundingBox()
+    )
     assert boxes.tolist() == [[0, 0.25, 1, 0.75], [0.5, 0.5, 1, 1]]
     features = {"indices": tf.VarLenFeature(tf.int64), "values": tf.VarLenFeature(tf.float32)}
     dense = decoded(example(indices=[1, 3], values=[5.0, 6.0]), features, decoder.SparseTensor(shape=[4], densify=True))
@@ -51,7 +57,10 @@ def test_images_encoded_and_raw():
     with tf.Session() as sess:
         encoded = sess.run(tf.image.encode_png(pixels))
     for content, kind, shape in ((encoded, b"png", None), (pixels.tobytes(), b"raw", [2, 2, 3])):
-        features = {"image/encoded": tf.FixedLenFeature((), tf.string), "image/format": tf.FixedLenFeature((), tf.string)}
+        features = {
+            "image/encoded": tf.FixedLenFeature((), tf.string),
+            "image/format": tf.FixedLenFeature((), tf.string),
+        }
         serialized = example(**{"image/encoded": [content], "image/format": [kind]})
         handler = decoder.Image() if shape is None else decoder.Image(shape=shape, channels=None)
         np.testing.assert_array_equal(decoded(serialized, features, handler), pixels)

@@ -22,9 +22,19 @@ def test_features_cross_as_strings_or_as_ids():
     letters = tf.SparseTensor([[0, 0], [0, 1], [1, 0]], ["x", "y", "z"], [2, 2])
     numbers = tf.constant([[1, 2], [3, 4]])
     assert _values(slim.sparse_feature_cross([letters, tf.constant([["p"], ["q"]])])) == [b"x_X_p", b"y_X_p", b"z_X_q"]
-    assert _values(slim.sparse_feature_cross([letters, numbers], hashed_output=True, num_buckets=100)) == [43, 42, 29, 26, 75, 72]
+    assert _values(slim.sparse_feature_cross([letters, numbers], hashed_output=True, num_buckets=100)) == [
+        43,
+        42,
+        29,
+        26,
+        75,
+        72,
+    ]
     assert _values(slim.sparse_feature_cross([letters, numbers], True, 100, hash_key=12345)) == [6, 10, 58, 46, 52, 84]
-    assert _values(slim.sparse_feature_cross([numbers, numbers], True))[:2] == [2148546192418819502, 2148546192418819503]
+    assert _values(slim.sparse_feature_cross([numbers, numbers], True))[:2] == [
+        2148546192418819502,
+        2148546192418819503,
+    ]
     with pytest.raises(TypeError):
         slim.sparse_feature_cross(letters)
     with pytest.raises(TypeError):
@@ -80,7 +90,9 @@ def test_sums_beside_the_parts_are_those_of_embedding_lookup_sparse(strategy, co
 def test_sums_beside_the_parts_have_gradients_and_checks():
     lookup = slim.embedding_lookup_sparse_with_distributed_aggregation
     ids = tf.SparseTensor(*IDS)
-    parts = tf.get_variable("parts", [6, 2], partitioner=tf.fixed_size_partitioner(2), initializer=tf.ones_initializer())
+    parts = tf.get_variable(
+        "parts", [6, 2], partitioner=tf.fixed_size_partitioner(2), initializer=tf.ones_initializer()
+    )
     slopes = tf.gradients(lookup(parts, ids, None, combiner="sum"), list(parts))
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
@@ -100,7 +112,11 @@ def test_sums_beside_the_parts_have_gradients_and_checks():
 def test_metrics_of_two_classes():
     metrics = slim.get_default_binary_metrics_for_eval([0.3, 0.7])
     assert len(metrics) == 10
-    predictions, labels, weights = tf.constant([0.1, 0.8, 0.5, 0.9]), tf.constant([0.0, 1.0, 1.0, 0.0]), tf.constant([1.0, 2.0, 1.0, 1.0])
+    predictions, labels, weights = (
+        tf.constant([0.1, 0.8, 0.5, 0.9]),
+        tf.constant([0.0, 1.0, 1.0, 0.0]),
+        tf.constant([1.0, 2.0, 1.0, 1.0]),
+    )
     updates = {name: metric(predictions, labels, weights)[1] for name, metric in metrics.items()}
     with tf.Session() as sess:
         sess.run(tf.local_variables_initializer())

@@ -25,7 +25,18 @@ def test_text_overrides():
 
 
 @pytest.mark.parametrize(
-    "text", ["other=1", "steps=x", "steps=1.5", "steps=[1]", "layers=3", "deep=maybe", "steps=1,steps=2", "steps", "layers[0]=[1]"]
+    "text",
+    [
+        "other=1",
+        "steps=x",
+        "steps=1.5",
+        "steps=[1]",
+        "layers=3",
+        "deep=maybe",
+        "steps=1,steps=2",
+        "steps",
+        "layers[0]=[1]",
+    ],
 )
 def test_text_that_does_not_fit(text):
     with pytest.raises(ValueError):
@@ -44,7 +55,10 @@ def test_types_are_kept(name, value):
 
 def test_json_and_messages_go_there_and_back():
     hparams = made()
-    assert HParams(rate=0.0, layers=[0], name="", deep=False, steps=0).parse_json(hparams.to_json()).values() == hparams.values()
+    assert (
+        HParams(rate=0.0, layers=[0], name="", deep=False, steps=0).parse_json(hparams.to_json()).values()
+        == hparams.values()
+    )
     hparams.rate = 0.5
     assert HParams.from_proto(hparams.to_proto()).values() == hparams.values()
 

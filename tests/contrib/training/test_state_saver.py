@@ -40,11 +40,27 @@ class _Sum(tf.nn.rnn_cell.RNNCell):
 def test_states_go_from_segment_to_segment():
     (key, sequence, length), put = _source()
     batch = tf.contrib.training.batch_sequences_with_states(
-        key, {"x": sequence}, {"length": length}, length, {"total": tf.zeros([2])}, num_unroll=3, batch_size=2, num_threads=1, capacity=10
+        key,
+        {"x": sequence},
+        {"length": length},
+        length,
+        {"total": tf.zeros([2])},
+        num_unroll=3,
+        batch_size=2,
+        num_threads=1,
+        capacity=10,
     )
     inputs = tf.unstack(batch.sequences["x"], num=3, axis=1)
     _, state = tf.nn.static_state_saving_rnn(_Sum(), inputs, batch, "total", batch.length)
-    fetches = [batch.key, batch.next_key, batch.length, batch.sequence, batch.sequence_count, batch.context["length"], state]
+    fetches = [
+        batch.key,
+        batch.next_key,
+        batch.length,
+        batch.sequence,
+        batch.sequence_count,
+        batch.context["length"],
+        state,
+    ]
     seen = {}
     with tf.Session() as sess:
         put(sess)
@@ -60,7 +76,9 @@ def test_states_go_from_segment_to_segment():
     for name, (next_name, steps, index, count, whole, total) in seen.items():
         number = int(name[-1:])
         assert name == b"%05d_of_%05d:k%d" % (index, count, number)
-        assert next_name == (b"STOP:k%d" % number if index + 1 == count else b"%05d_of_%05d:k%d" % (index + 1, count, number))
+        assert next_name == (
+            b"STOP:k%d" % number if index + 1 == count else b"%05d_of_%05d:k%d" % (index + 1, count, number)
+        )
         assert whole == LENGTHS[number]
         assert steps == min(3, whole - 3 * index)
         np.testing.assert_allclose(total, (number + 1.0) * (3 * index + steps))
@@ -74,7 +92,9 @@ def test_names_and_components():
     assert batch.key.name == "InputQueueingStateSaver/BarrierTakeMany:1"
     assert batch.sequences["x"].shape.as_list() == [2, 3, 5]
     assert batch.state("h").shape.as_list() == [2, 4]
-    assert batch.save_state("h", batch.state("h") + 1.0).name == "InputQueueingStateSaver_SaveState/BarrierInsertState_h"
+    assert (
+        batch.save_state("h", batch.state("h") + 1.0).name == "InputQueueingStateSaver_SaveState/BarrierInsertState_h"
+    )
     assert saver.close().name == "SQSSClose"
     assert saver.next_batch is batch
 
@@ -125,7 +145,9 @@ def test_sequences_that_are_no_whole_segments_are_refused_without_padding():
     batch = tf.contrib.training.batch_sequences_with_states(
         "key", {"x": tf.placeholder_with_default([1.0, 2.0], [None])}, {}, 2, {"h": tf.zeros([1])}, 3, 1, pad=False
     )
-    prefetch = tf.get_default_graph().get_operation_by_name("batch_sequences_with_states/InputQueueingStateSaver/StateSaverPrefetchGroup")
+    prefetch = tf.get_default_graph().get_operation_by_name(
+        "batch_sequences_with_states/InputQueueingStateSaver/StateSaverPrefetchGroup"
+    )
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="multiple of: 3"):
         sess.run(prefetch)
     assert batch.batch_size is not None

@@ -17,7 +17,9 @@ def test_a_train_op_updates_counts_and_gives_the_loss():
     counter = tf.get_variable("counter", initializer=0, trainable=False)
     tf.add_to_collection(tf.GraphKeys.UPDATE_OPS, tf.assign_add(counter, 1))
     train_op = tf.contrib.training.create_train_op(
-        tf.reduce_sum(w * w) / 2, tf.train.GradientDescentOptimizer(1.0), transform_grads_fn=tf.contrib.training.clip_gradient_norms_fn(1.0)
+        tf.reduce_sum(w * w) / 2,
+        tf.train.GradientDescentOptimizer(1.0),
+        transform_grads_fn=tf.contrib.training.clip_gradient_norms_fn(1.0),
     )
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())

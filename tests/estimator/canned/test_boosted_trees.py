@@ -37,7 +37,9 @@ def regression(batch=40, repeat=None):
 
 
 def test_regressor_over_bucketized_columns(tmp_path):
-    estimator = tf.estimator.BoostedTreesRegressor(columns("x", "by"), 1, n_trees=2, max_depth=2, model_dir=str(tmp_path))
+    estimator = tf.estimator.BoostedTreesRegressor(
+        columns("x", "by"), 1, n_trees=2, max_depth=2, model_dir=str(tmp_path)
+    )
     estimator.train(regression())
     assert estimator.get_variable_value("global_step") == 4
     assert estimator.evaluate(regression(20, 1))["average_loss"] == pytest.approx(1.0959445, rel=1e-6)
@@ -69,7 +71,14 @@ def test_numbers_get_their_buckets_from_the_data(tmp_path):
 
 def test_explanations_add_up_to_the_prediction(tmp_path):
     estimator = tf.estimator.BoostedTreesRegressor(
-        columns("x", "by"), 2, n_trees=2, max_depth=2, center_bias=True, pruning_mode="pre", tree_complexity=0.01, model_dir=str(tmp_path)
+        columns("x", "by"),
+        2,
+        n_trees=2,
+        max_depth=2,
+        center_bias=True,
+        pruning_mode="pre",
+        tree_complexity=0.01,
+        model_dir=str(tmp_path),
     )
     estimator.train(regression(20))
     explained = next(estimator.experimental_predict_with_explanations(regression(40, 1)))
@@ -117,20 +126,28 @@ def test_classifier_trains_on_from_its_checkpoint_and_is_exported(tmp_path):
     estimator = make().train(input_fn)
     assert estimator.evaluate(input_fn, steps=1)["accuracy"] == 1.0
     receiver = tf.estimator.export.build_parsing_serving_input_receiver_fn(
-        {"x": tf.FixedLenFeature([], tf.float32), "y": tf.FixedLenFeature([], tf.float32), "c": tf.FixedLenFeature([], tf.string)}
+        {
+            "x": tf.FixedLenFeature([], tf.float32),
+            "y": tf.FixedLenFeature([], tf.float32),
+            "c": tf.FixedLenFeature([], tf.string),
+        }
     )
     path = estimator.export_saved_model(str(tmp_path / "export"), receiver)
     example = tf.train.Example()
     example.features.feature["x"].float_list.value.append(features["x"][0])
     example.features.feature["y"].float_list.value.append(features["y"][0])
     example.features.feature["c"].bytes_list.value.append(features["c"][0].encode())
-    served = tf.contrib.predictor.from_saved_model(path, signature_def_key="predict")({"examples": [example.SerializeToString()]})
+    served = tf.contrib.predictor.from_saved_model(path, signature_def_key="predict")(
+        {"examples": [example.SerializeToString()]}
+    )
     expected = next(estimator.predict(input_fn))
     np.testing.assert_allclose(served["probabilities"][0], expected["probabilities"])
 
 
 def test_training_ends_when_no_split_helps(tmp_path):
-    estimator = tf.estimator.BoostedTreesRegressor(columns("x"), 1, n_trees=2, max_depth=3, min_node_weight=1000.0, model_dir=str(tmp_path))
+    estimator = tf.estimator.BoostedTreesRegressor(
+        columns("x"), 1, n_trees=2, max_depth=3, min_node_weight=1000.0, model_dir=str(tmp_path)
+    )
     estimator.train(regression(), steps=200)
     assert estimator.get_variable_value("global_step") == 13
     with pytest.raises(AssertionError, match="only a root node"):

@@ -15,7 +15,9 @@ def once():
 
 @pytest.mark.parametrize("cls", [tf.estimator.experimental.KMeans, tf.contrib.factorization.KMeansClustering])
 def test_each_training_is_an_iteration(cls, tmp_path):
-    kmeans = cls(3, str(tmp_path), "random", "squared_euclidean", 1, False, config=tf.estimator.RunConfig(tf_random_seed=1))
+    kmeans = cls(
+        3, str(tmp_path), "random", "squared_euclidean", 1, False, config=tf.estimator.RunConfig(tf_random_seed=1)
+    )
     scores = []
     for _ in range(3):
         kmeans.train(once)

@@ -59,7 +59,9 @@ def test_networks_classify(tmp_path):
 
 
 def test_networks_predict_numbers(tmp_path):
-    regressor = tf.estimator.DNNRegressor([4], [NUMERIC], config=config(tmp_path), optimizer="Adam", activation_fn=tf.nn.tanh)
+    regressor = tf.estimator.DNNRegressor(
+        [4], [NUMERIC], config=config(tmp_path), optimizer="Adam", activation_fn=tf.nn.tanh
+    )
     learns(regressor, NUMBER)
     assert "dnn/hiddenlayer_0/kernel/t_0/Adam" in regressor.get_variable_names()
 
@@ -68,13 +70,18 @@ def test_linear_models(tmp_path):
     classifier = tf.estimator.LinearClassifier([NUMERIC, CATEGORICAL], config=config(tmp_path / "c"), n_classes=3)
     learns(classifier, LABEL + 1)
     assert classifier.get_variable_value("linear/linear_model/kind/weights").shape == (2, 3)
-    regressor = tf.estimator.LinearRegressor([NUMERIC], config=config(tmp_path / "r"), optimizer=lambda: tf.train.AdamOptimizer(0.3))
+    regressor = tf.estimator.LinearRegressor(
+        [NUMERIC], config=config(tmp_path / "r"), optimizer=lambda: tf.train.AdamOptimizer(0.3)
+    )
     assert learns(regressor, NUMBER, steps=60)["average_loss"] < 0.1
 
 
 def test_wide_and_deep(tmp_path):
     classifier = tf.estimator.DNNLinearCombinedClassifier(
-        linear_feature_columns=[CATEGORICAL], dnn_feature_columns=[NUMERIC], dnn_hidden_units=[4], config=config(tmp_path)
+        linear_feature_columns=[CATEGORICAL],
+        dnn_feature_columns=[NUMERIC],
+        dnn_hidden_units=[4],
+        config=config(tmp_path),
     )
     learns(classifier, LABEL)
     slots = [name for name in classifier.get_variable_names() if "Ftrl" in name or "Adagrad" in name]
@@ -104,7 +111,10 @@ def test_other_heads(tmp_path):
         (lambda: tf.estimator.DNNLinearCombinedClassifier(), "must be defined"),
         (lambda: tf.estimator.DNNClassifier([2], [NUMERIC], n_classes=1), "n_classes"),
         (lambda: tf.estimator.DNNRegressor([2], [NUMERIC], label_dimension=0), "label_dimension"),
-        (lambda: tf.estimator.LinearRegressor([NUMERIC], optimizer="Newton").train(data(NUMBER), steps=1), "Unsupported optimizer name"),
+        (
+            lambda: tf.estimator.LinearRegressor([NUMERIC], optimizer="Newton").train(data(NUMBER), steps=1),
+            "Unsupported optimizer name",
+        ),
         (
             lambda: tf.estimator.DNNLinearCombinedRegressor(dnn_feature_columns=[NUMERIC]).train(data(NUMBER), steps=1),
             "dnn_hidden_units must be defined",

@@ -40,13 +40,20 @@ def test_comparisons(name, dtype):
     fed_x, fed_y = (tf.placeholder(dtype, [None, SHAPE[1]]) for _ in range(2))
     compare, expected = getattr(tf, name), getattr(np, name)
     one = dtype(1)
-    got = run([compare(fed_x, fed_y), compare(fed_x, one), compare(one, fed_y), compare(fed_x, fed_y[:1])], {fed_x: x, fed_y: y})
-    for result, wanted in zip(got, [expected(x, y), expected(x, one), expected(one, y), expected(x, y[:1])], strict=True):
+    got = run(
+        [compare(fed_x, fed_y), compare(fed_x, one), compare(one, fed_y), compare(fed_x, fed_y[:1])],
+        {fed_x: x, fed_y: y},
+    )
+    for result, wanted in zip(
+        got, [expected(x, y), expected(x, one), expected(one, y), expected(x, y[:1])], strict=True
+    ):
         assert result.dtype == bool
         np.testing.assert_array_equal(result, wanted)
 
 
-@pytest.mark.parametrize("dtype", "float16 float32 float64 int8 int16 int32 int64 uint16 uint32 uint64 complex64 complex128 bool".split())
+@pytest.mark.parametrize(
+    "dtype", "float16 float32 float64 int8 int16 int32 int64 uint16 uint32 uint64 complex64 complex128 bool".split()
+)
 def test_choices_keep_every_bit(dtype):
     random = np.random.RandomState(1)
     size = np.dtype(dtype).itemsize
@@ -57,7 +64,13 @@ def test_choices_keep_every_bit(dtype):
     mask = random.rand(*SHAPE) > 0.5
     m, t, e = tf.placeholder(tf.bool, SHAPE), tf.placeholder(dtype, SHAPE), tf.placeholder(dtype, SHAPE)
     got = run(
-        [tf.where(m, t, e), tf.where(m[:, 0], t, e), tf.where_v2(m, t, e[:1]), tf.where_v2(m, t[0, 0], e), tf.where_v2(m[:, :1], t, e)],
+        [
+            tf.where(m, t, e),
+            tf.where(m[:, 0], t, e),
+            tf.where_v2(m, t, e[:1]),
+            tf.where_v2(m, t[0, 0], e),
+            tf.where_v2(m[:, :1], t, e),
+        ],
         {m: mask, t: x, e: y},
     )
     column = mask[:, :1]
@@ -77,7 +90,12 @@ def test_masks_as_numbers(dtype):
 def test_the_larger_and_the_smaller_take_the_first_where_nothing_can_be_compared():
     x, y = odd_values()
     a, b = tf.placeholder(tf.float32, SHAPE), tf.placeholder(tf.float32, SHAPE)
-    pairs = [(a, x, b, y), (a, x, tf.constant(0.5), np.float32(0.5)), (tf.constant(0.5), np.float32(0.5), b, y), (a, x, a, x)]
+    pairs = [
+        (a, x, b, y),
+        (a, x, tf.constant(0.5), np.float32(0.5)),
+        (tf.constant(0.5), np.float32(0.5), b, y),
+        (a, x, a, x),
+    ]
     for first, left, second, right in pairs:
         larger, smaller = run([tf.maximum(first, second), tf.minimum(first, second)], {a: x, b: y})
         np.testing.assert_array_equal(larger, np.where(left < right, right, left))
@@ -94,7 +112,9 @@ def test_one_hot_of_one_place_leaves_its_inputs_alone():
 
 @pytest.mark.parametrize("axis", [-1, 0, 1])
 @pytest.mark.parametrize("depth", [0, 6, 260])
-@pytest.mark.parametrize("indices", [np.array([1, -1, 7, 3]), np.array([[0, 5], [255, 2]], np.uint8), np.zeros([0], np.int32)])
+@pytest.mark.parametrize(
+    "indices", [np.array([1, -1, 7, 3]), np.array([[0, 5], [255, 2]], np.uint8), np.zeros([0], np.int32)]
+)
 def test_one_hot_leaves_out_what_is_not_there(indices, depth, axis):
     place = axis if axis >= 0 else indices.ndim
     lines = np.arange(depth).reshape([-1] + [1] * (indices.ndim - place))

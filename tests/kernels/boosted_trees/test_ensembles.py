@@ -79,7 +79,9 @@ def test_layers_grow_and_a_full_tree_is_followed_by_another(sess):
     assert e.states() == [4, 1, 0, 1, [1, 3]]
     assert e.proto().trees[0].nodes[0].bucketized_split.feature_id == 0  # of equal gains the lower feature
     np.testing.assert_allclose(e.predict(), [0.04, 0.04, 0.04, -0.06], rtol=1e-6)
-    e.update([0, 1], [[1, 2], [1]], [[-0.5, 0.7], [-0.4]], [[1, 0], [2]], [[0.31, 0.41], [0.2]], [[-0.51, -0.61], [0.3]])
+    e.update(
+        [0, 1], [[1, 2], [1]], [[-0.5, 0.7], [-0.4]], [[1, 0], [2]], [[0.31, 0.41], [0.2]], [[-0.51, -0.61], [0.3]]
+    )
     assert e.states() == [5, 2, 1, 2, [0, 1]]
     np.testing.assert_allclose(e.predict(), [0.07, 0.06, 0.06, -0.121], rtol=1e-6)
     logits, trees, nodes = e.training_predict(nodes=(1, 1, 2, 2))
@@ -98,7 +100,15 @@ def test_pruned_before_only_gains_are_kept(sess):
 def test_pruned_after_says_where_examples_went(sess):
     e = Ensemble(sess)
     e.update([0], [[0]], [[0.5]], [[2]], [[0.4]], [[-0.6]], pruning_mode=2)
-    e.update([0, 1], [[1, 2], [1]], [[-0.5, 0.7], [-0.4]], [[1, 0], [2]], [[0.31, 0.41], [0.2]], [[-0.51, -0.61], [0.3]], pruning_mode=2)
+    e.update(
+        [0, 1],
+        [[1, 2], [1]],
+        [[-0.5, 0.7], [-0.4]],
+        [[1, 0], [2]],
+        [[0.31, 0.41], [0.2]],
+        [[-0.51, -0.61], [0.3]],
+        pruning_mode=2,
+    )
     notes = e.proto().tree_metadata[0].post_pruned_nodes_meta
     assert [note.new_node_id for note in notes] == [0, 1, 2, 1, 1, 3, 4]
     np.testing.assert_allclose([note.logit_change[0] for note in notes], [0, 0, 0, -0.02, -0.03, 0, 0], atol=1e-7)
@@ -115,7 +125,9 @@ def test_best_gains_look_at_every_bucket(sess):
     )
     assert found.node_ids_list[0].tolist() == [0] and found.thresholds_list[0].tolist() == [1]
     assert found.gains_list[0].tolist() == [4.0]
-    assert found.left_node_contribs_list[0].tolist() == [[-1.0]] and found.right_node_contribs_list[0].tolist() == [[2.0]]
+    assert found.left_node_contribs_list[0].tolist() == [[-1.0]] and found.right_node_contribs_list[0].tolist() == [
+        [2.0]
+    ]
 
 
 def test_quantiles_of_a_stream(sess):

@@ -48,7 +48,9 @@ def test_tridiagonal_solve_pivots_past_a_zero_on_the_diagonal():
     diagonals = torch.tensor([[2.0, 1.0, 0.0], [0.0, 3.0, 1.0], [0.0, 1.0, 4.0]], dtype=torch.float64)
     rhs = torch.ones(3, 1, dtype=torch.float64)
     dense = torch.tensor([[0.0, 2.0, 0.0], [1.0, 3.0, 1.0], [0.0, 4.0, 1.0]], dtype=torch.float64)
-    torch.testing.assert_close(linalg.tridiagonal_solve(diagonals, rhs, partial_pivoting=True), torch.linalg.solve(dense, rhs))
+    torch.testing.assert_close(
+        linalg.tridiagonal_solve(diagonals, rhs, partial_pivoting=True), torch.linalg.solve(dense, rhs)
+    )
 
 
 def test_half_precision_goes_through_float32():

@@ -1,4 +1,6 @@
-"""Convolutions over few positions go another way than those over many: one image and the same image many times must agree."""
+"""Convolutions over few positions go another way than those over many: one image and the same image many times must
+agree.
+"""
 
 import numpy as np
 import pytest

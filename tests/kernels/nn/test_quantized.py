@@ -21,9 +21,13 @@ def test_convolution():
     filters = torch.from_numpy(RANDOM.randint(0, 256, (2, 3, 2, 3)).astype(np.uint8))
     low, high = torch.tensor(-0.5), torch.tensor(0.7)
     attrs = {"strides": [1, 1, 2, 1], "padding": "SAME", "dilations": [1, 1, 1, 1]}
-    found, least, most = nn_quantized.quantized_conv2d(IMAGE, filters, LOW, HIGH, low, high, out_type=dtypes.qint32, **attrs)
+    found, least, most = nn_quantized.quantized_conv2d(
+        IMAGE, filters, LOW, HIGH, low, high, out_type=dtypes.qint32, **attrs
+    )
     step = (most.double() - least.double()) / 2**32
-    expected = conv2d(floats(IMAGE, LOW, HIGH), floats(filters, low, high), explicit_paddings=[], data_format="NHWC", **attrs)
+    expected = conv2d(
+        floats(IMAGE, LOW, HIGH), floats(filters, low, high), explicit_paddings=[], data_format="NHWC", **attrs
+    )
     torch.testing.assert_close(found * step, expected, atol=0.05, rtol=0.02)
 
 
@@ -43,7 +47,14 @@ def test_bias_and_instance_norm():
     step = (most.double() - least.double()) / 2**32
     torch.testing.assert_close(total * step, floats(IMAGE, LOW, HIGH) + floats(bias, low, high), atol=1e-3, rtol=0)
     y, least, most = nn_quantized.quantized_instance_norm(
-        IMAGE, LOW, HIGH, output_range_given=False, given_y_min=0.0, given_y_max=0.0, variance_epsilon=1e-5, min_separation=1e-3
+        IMAGE,
+        LOW,
+        HIGH,
+        output_range_given=False,
+        given_y_min=0.0,
+        given_y_max=0.0,
+        variance_epsilon=1e-5,
+        min_separation=1e-3,
     )
     normal = floats(y, least, most)
     torch.testing.assert_close(normal.mean((1, 2)), torch.zeros(1, 2).double(), atol=0.01, rtol=0)

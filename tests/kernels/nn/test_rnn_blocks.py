@@ -29,7 +29,9 @@ def test_lstm_cell_gradient(peephole):
     cs_grad, h_grad = (torch.sin(torch.arange(8.0, dtype=torch.float64) + i).reshape(2, 4) for i in range(2))
     wanted = torch.autograd.grad([outputs[1], outputs[6]], inputs, [cs_grad, h_grad], allow_unused=True)
     with torch.no_grad():
-        cs_prev_grad, gates, *peepholes = lstm_block_cell_grad(*inputs, *outputs[:6], cs_grad, h_grad, use_peephole=peephole)
+        cs_prev_grad, gates, *peepholes = lstm_block_cell_grad(
+            *inputs, *outputs[:6], cs_grad, h_grad, use_peephole=peephole
+        )
         x_grad = (gates @ inputs[3].mT)[:, :3]
     torch.testing.assert_close(cs_prev_grad, wanted[1])
     torch.testing.assert_close(x_grad, wanted[0])
@@ -61,7 +63,9 @@ def test_gru_cell_gradient():
     wanted = torch.autograd.grad(h, inputs, h_grad)
     with torch.no_grad():
         d_x, d_h_prev, d_c_bar, d_gates = gru_block_cell_grad(*inputs, r, u, c, h_grad)
-    for found, want in zip((d_x, d_h_prev, d_gates.sum(0), d_c_bar.sum(0)), (wanted[0], wanted[1], wanted[4], wanted[5])):
+    for found, want in zip(
+        (d_x, d_h_prev, d_gates.sum(0), d_c_bar.sum(0)), (wanted[0], wanted[1], wanted[4], wanted[5])
+    ):
         torch.testing.assert_close(found, want)
 
 

@@ -23,12 +23,16 @@ def test_fingerprint(text, bucket):
     assert fingerprint64(text) % BUCKETS == bucket
 
 
-@pytest.mark.parametrize(("text", "bucket"), [(b"", 142163811899), (b"a", 825286642172), (b"hello world", 923794420719)])
+@pytest.mark.parametrize(
+    ("text", "bucket"), [(b"", 142163811899), (b"a", 825286642172), (b"hello world", 923794420719)]
+)
 def test_murmur(text, bucket):
     assert murmur64(text) % BUCKETS == bucket
 
 
-@pytest.mark.parametrize(("text", "bucket"), [(b"", 231421486971), (b"a", 201166748918), (b"hello world", 1023323399814)])
+@pytest.mark.parametrize(
+    ("text", "bucket"), [(b"", 231421486971), (b"a", 201166748918), (b"hello world", 1023323399814)]
+)
 def test_siphash(text, bucket):
     assert siphash(text, (1, 2)) % BUCKETS == bucket
 

@@ -39,7 +39,9 @@ def test_two_lists_from_one():
             tf.raw_ops.TensorListResize(input_handle=first, size=5),
             first,
         ]
-        stacked = [tf.raw_ops.TensorListStack(input_handle=one, element_shape=-1, element_dtype=tf.float32) for one in lists]
+        stacked = [
+            tf.raw_ops.TensorListStack(input_handle=one, element_shape=-1, element_dtype=tf.float32) for one in lists
+        ]
         found = [values.tolist() for values in session.run(stacked)]
     assert found == [[7, 2, 3], [1, 8, 3], [1, 2, 3, 9], [1, 2], [1, 2, 3, 0, 0], [1, 2, 3]]
 
@@ -52,7 +54,9 @@ def test_errors():
             tf.raw_ops.TensorListPopBack(input_handle=empty, element_shape=-1, element_dtype=tf.float32).tensor,
             tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListPushBack(input_handle=full, tensor=2.0)),
             tf.raw_ops.TensorListGetItem(input_handle=full, index=1, element_shape=-1, element_dtype=tf.float32),
-            tf.raw_ops.TensorListLength(input_handle=tf.raw_ops.TensorListSetItem(input_handle=full, index=1, item=2.0)),
+            tf.raw_ops.TensorListLength(
+                input_handle=tf.raw_ops.TensorListSetItem(input_handle=full, index=1, item=2.0)
+            ),
         ):
             with pytest.raises(tf.errors.InvalidArgumentError):
                 session.run(wrong)

@@ -43,12 +43,21 @@ SAME_AS_NUMPY = {
     "getitem": (lambda x: x[1, ::-2, None, ..., 1:], lambda a: a[1, ::-2, None, ..., 1:]),
     "gather": (lambda x: tf.gather(x, [[2, 0], [1, 1]], axis=1), lambda a: np.take(a, [[2, 0], [1, 1]], 1)),
     "gather_nd": (lambda x: tf.gather_nd(x, [[1, 2], [0, 0]]), lambda a: a[[1, 0], [2, 0]]),
-    "batch_gather": (lambda x: tf.gather(x, [[2, 0], [1, 1]], batch_dims=1), lambda a: np.stack([a[0][[2, 0]], a[1][[1, 1]]])),
+    "batch_gather": (
+        lambda x: tf.gather(x, [[2, 0], [1, 1]], batch_dims=1),
+        lambda a: np.stack([a[0][[2, 0]], a[1][[1, 1]]]),
+    ),
     "tile": (lambda x: tf.tile(x, [1, 2, 1]), lambda a: np.tile(a, [1, 2, 1])),
     "reverse": (lambda x: tf.reverse(x, [0, -1]), lambda a: a[::-1, :, ::-1]),
     "roll": (lambda x: tf.roll(x, [1, -1], [1, 2]), lambda a: np.roll(a, [1, -1], [1, 2])),
-    "reflect": (lambda x: tf.pad(x, [[0, 1], [2, 0], [1, 3]], "REFLECT"), lambda a: np.pad(a, [[0, 1], [2, 0], [1, 3]], "reflect")),
-    "symmetric": (lambda x: tf.pad(x, [[0, 2], [3, 0], [1, 4]], "SYMMETRIC"), lambda a: np.pad(a, [[0, 2], [3, 0], [1, 4]], "symmetric")),
+    "reflect": (
+        lambda x: tf.pad(x, [[0, 1], [2, 0], [1, 3]], "REFLECT"),
+        lambda a: np.pad(a, [[0, 1], [2, 0], [1, 3]], "reflect"),
+    ),
+    "symmetric": (
+        lambda x: tf.pad(x, [[0, 2], [3, 0], [1, 4]], "SYMMETRIC"),
+        lambda a: np.pad(a, [[0, 2], [3, 0], [1, 4]], "symmetric"),
+    ),
     "pad value": (
         lambda x: tf.pad(x, [[1, 0], [0, 0], [0, 2]], constant_values=x[0, 0, 1]),
         lambda a: np.concatenate(
@@ -58,17 +67,38 @@ SAME_AS_NUMPY = {
     "broadcast_to": (lambda x: tf.broadcast_to(x[:, :1], [2, 3, 4]), lambda a: np.broadcast_to(a[:, :1], a.shape)),
     "boolean_mask": (lambda x: tf.boolean_mask(x, [True, False, True], axis=1), lambda a: a[:, [0, 2]]),
     "where": (lambda x: tf.where([False, True], x, x[::-1]), lambda a: np.stack([a[1], a[1]])),
-    "where_v2": (lambda x: tf.where_v2([[[True]], [[False]]], x, x[0, 0, 0]), lambda a: np.stack([a[0], np.full_like(a[1], a[0, 0, 0])])),
+    "where_v2": (
+        lambda x: tf.where_v2([[[True]], [[False]]], x, x[0, 0, 0]),
+        lambda a: np.stack([a[0], np.full_like(a[1], a[0, 0, 0])]),
+    ),
     "fill": (lambda x: tf.fill([2, 2], x[0, 0, 1]), lambda a: np.full((2, 2), a[0, 0, 1], a.dtype)),
     "dynamic_stitch": (lambda x: tf.dynamic_stitch([[1, 0], [2, 1]], [x, x]), lambda a: np.stack([a[1], a[1], a[0]])),
     "dynamic_partition": (lambda x: tf.dynamic_partition(x, [1, 0], 2)[0], lambda a: a[1:]),
     "scatter_update": (lambda x: tf.tensor_scatter_update(x, [[0], [0]], [x[1], x[0]]), lambda a: a),
-    "one_hot": (lambda x: tf.one_hot([1, -1], 2, x[0, 0, 1], x[0, 0, 0]), lambda a: np.stack([a[0, 0, :2], a[0, 0, [0, 0]]])),
+    "one_hot": (
+        lambda x: tf.one_hot([1, -1], 2, x[0, 0, 1], x[0, 0, 0]),
+        lambda a: np.stack([a[0, 0, :2], a[0, 0, [0, 0]]]),
+    ),
     "unique": (lambda x: tf.unique(tf.concat([x[0, 0], x[0, 0]], 0))[0], lambda a: a[0, 0]),
     "repeat": (lambda x: tf.repeat(x, [0, 2, 1], axis=1), lambda a: np.repeat(a, [0, 2, 1], 1)),
-    "space and batch": (lambda x: tf.batch_to_space_nd(tf.space_to_batch_nd(x, [3], [[0, 0]]), [3], [[0, 0]]), lambda a: a),
+    "space and batch": (
+        lambda x: tf.batch_to_space_nd(tf.space_to_batch_nd(x, [3], [[0, 0]]), [3], [[0, 0]]),
+        lambda a: a,
+    ),
 }
-DTYPES = ["float16", "float32", "int8", "int64", "uint8", "uint16", "uint32", "uint64", "complex64", "object", "bfloat16"]
+DTYPES = [
+    "float16",
+    "float32",
+    "int8",
+    "int64",
+    "uint8",
+    "uint16",
+    "uint32",
+    "uint64",
+    "complex64",
+    "object",
+    "bfloat16",
+]
 
 
 def _typed(name):
@@ -146,7 +176,9 @@ RUN_TIME_ERRORS = {
     "is not compatible with expected shape": lambda: tf.ensure_shape(fed(B), [None, 4]),
     "is duplicated in the input": lambda: tf.invert_permutation(fed([0, 0])),
     "do not match": lambda: tf.diag_part(fed(B)),
-    "num_lower must be negative or less or equal": lambda: tf.matrix_band_part(fed(B), fed(np.int64(5)), fed(np.int64(0))),
+    "num_lower must be negative or less or equal": lambda: tf.matrix_band_part(
+        fed(B), fed(np.int64(5)), fed(np.int64(0))
+    ),
 }
 
 
@@ -196,9 +228,17 @@ def test_sizes_that_are_known_become_constants():
     x = tf.placeholder(tf.float32, [2, 3])
     open_ = tf.placeholder(tf.float32, [None, 3])
     assert [t.op.type for t in (tf.shape(x), tf.size(x), tf.rank(x), tf.rank(open_))] == ["Const"] * 4
-    assert [t.op.type for t in (tf.shape(open_), tf.size(open_), tf.rank(tf.placeholder(tf.float32)))] == ["Shape", "Size", "Rank"]
+    assert [t.op.type for t in (tf.shape(open_), tf.size(open_), tf.rank(tf.placeholder(tf.float32)))] == [
+        "Shape",
+        "Size",
+        "Rank",
+    ]
     assert tf.stack([1, 2]).op.type == "Const" and tf.concat([x], 0).op.type == "Identity"
-    assert tf.zeros([2, 3]).op.type == "Const" and tf.zeros([2000]).op.type == "Fill" and tf.zeros_like(open_).op.type == "ZerosLike"
+    assert (
+        tf.zeros([2, 3]).op.type == "Const"
+        and tf.zeros([2000]).op.type == "Fill"
+        and tf.zeros_like(open_).op.type == "ZerosLike"
+    )
 
 
 def test_slices_of_variables_can_be_assigned():
@@ -277,6 +317,14 @@ def test_shapes_of_what_constants_make_are_measured_where_they_are_reckoned_with
     def reshaped(to):
         return tf.reshape(anything, to).shape.as_list()
 
-    assert reshaped(shape + 1) == [3] and reshaped(tf.stack([shape[0], 2])) == [2, 2] and reshaped([tf.size(different) + 1]) == [3]
+    assert (
+        reshaped(shape + 1) == [3]
+        and reshaped(tf.stack([shape[0], 2])) == [2, 2]
+        and reshaped([tf.size(different) + 1]) == [3]
+    )
     # Shapes that are only put together are read from the static ones, piece by piece.
-    assert reshaped(shape) == [None] and reshaped(tf.concat([shape, [2]], 0)) == [None, 2] and reshaped(shape[:1]) == [None]
+    assert (
+        reshaped(shape) == [None]
+        and reshaped(tf.concat([shape, [2]], 0)) == [None, 2]
+        and reshaped(shape[:1]) == [None]
+    )

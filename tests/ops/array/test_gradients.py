@@ -108,7 +108,10 @@ def test_gradient_is_the_slope(name):
 def test_rows_come_back_as_indexed_slices():
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [None, 4])
-        kinds = [type(tf.gradients(y, x)[0]).__name__ for y in (tf.gather(x, [0]), tf.gather_nd(x, [[0]]), tf.gather(x, [0], axis=1))]
+        kinds = [
+            type(tf.gradients(y, x)[0]).__name__
+            for y in (tf.gather(x, [0]), tf.gather_nd(x, [[0]]), tf.gather(x, [0], axis=1))
+        ]
         assert kinds == ["IndexedSlices", "IndexedSlices", "Tensor"]
         joined = tf.gradients(tf.gather(tf.concat([x, x * 2], 0), [0]), x)[0]
         assert isinstance(joined, tf.Tensor)
@@ -132,7 +135,11 @@ def test_nodes_of_a_concat_gradient_are_tensorflows():
     with tf.Graph().as_default() as graph:
         x, y = tf.placeholder(tf.float32, [2, 1], "x"), tf.placeholder(tf.float32, [2, 2], "y")
         tf.gradients(tf.concat([x, y], 1), [x, y])
-        made = [(op.name.rpartition("/")[2], op.type) for op in graph.get_operations() if op.name.startswith("gradients/concat_grad")]
+        made = [
+            (op.name.rpartition("/")[2], op.type)
+            for op in graph.get_operations()
+            if op.name.startswith("gradients/concat_grad")
+        ]
     assert made == [
         ("Rank", "Const"),
         ("mod", "FloorMod"),

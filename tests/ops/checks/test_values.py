@@ -122,7 +122,12 @@ def test_shapes_that_go_together(sess):
 
 
 def test_monotony(sess):
-    for values, rising, strictly in (([1, 2, 2], True, False), ([1, 2, 3], True, True), ([2, 1], False, False), ([5], True, True)):
+    for values, rising, strictly in (
+        ([1, 2, 2], True, False),
+        ([1, 2, 3], True, True),
+        ([2, 1], False, False),
+        ([5], True, True),
+    ):
         found = sess.run([tf.is_non_decreasing(tf.constant(values)), tf.is_strictly_increasing(tf.constant(values))])
         assert found == [rising, strictly]
 

@@ -26,7 +26,9 @@ def test_loops_in_a_function_run_and_have_gradients():
     @Defun(tf.float32, func_name="Grow")
     def grow(a):
         shapes = [tf.TensorShape([]), tf.TensorShape(None)]
-        return tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, tf.concat([v, v * 3.0], 0)), [0, a], shape_invariants=shapes)[1]
+        return tf.while_loop(
+            lambda i, v: i < 2, lambda i, v: (i + 1, tf.concat([v, v * 3.0], 0)), [0, a], shape_invariants=shapes
+        )[1]
 
     x = tf.placeholder(tf.float32, [1])
     y = grow(x)
@@ -46,7 +48,9 @@ def test_loops_in_a_function_run_and_have_gradients():
 def test_a_python_function_in_a_loop_is_differentiated_call_by_call(times):
     x = tf.placeholder(tf.float32, [])
     y = tf.while_loop(
-        lambda i, v: i < times, lambda i, v: (i + 1, tf.reshape(tf.py_function(lambda q: q * q, [v], tf.float32), [])), [0, x]
+        lambda i, v: i < times,
+        lambda i, v: (i + 1, tf.reshape(tf.py_function(lambda q: q * q, [v], tf.float32), [])),
+        [0, x],
     )[1]
     (dx,) = tf.gradients(y, x)
     power = 2**times
@@ -59,7 +63,12 @@ def test_options_of_functions_and_calls_are_their_attributes():
     f = Defun(tf.float32, func_name="F", noinline=True, compiled=True, experimental_level=3)(lambda a: a + 1.0)
     plain, marked = f(tf.constant(1.0)), f(tf.constant(1.0), noinline=False)
     attrs = f.definition.attr
-    assert attrs["_noinline"].b and attrs["_XlaCompile"].b and attrs["_XlaScope"].s == b"function_F" and attrs["experimental_level"].i == 3
+    assert (
+        attrs["_noinline"].b
+        and attrs["_XlaCompile"].b
+        and attrs["_XlaScope"].s == b"function_F"
+        and attrs["experimental_level"].i == 3
+    )
     assert "_noinline" not in plain.op.node_def.attr and "_noinline" in marked.op.node_def.attr
     with pytest.raises(ValueError, match="Unknown keyword arguments: inline"):
         f(tf.constant(1.0), inline=True)

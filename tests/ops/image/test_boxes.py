@@ -42,9 +42,14 @@ def test_suppression(count, threshold, least):
     assert found.tolist() == wanted
     # Corners may come in either order.
     turned = boxes[:, [2, 3, 0, 1]]
-    assert evaluate(lambda b, s: tf.image.non_max_suppression(b, s, 8, threshold, least), turned, scores).tolist() == wanted
+    assert (
+        evaluate(lambda b, s: tf.image.non_max_suppression(b, s, 8, threshold, least), turned, scores).tolist()
+        == wanted
+    )
     indices, valid = evaluate(
-        lambda b, s: tf.image.non_max_suppression_padded(b, s, 8, threshold, least, pad_to_max_output_size=True), boxes, scores
+        lambda b, s: tf.image.non_max_suppression_padded(b, s, 8, threshold, least, pad_to_max_output_size=True),
+        boxes,
+        scores,
     )
     assert valid == len(wanted)
     assert indices.tolist() == wanted + [0] * (8 - len(wanted))
@@ -56,7 +61,9 @@ def test_suppression(count, threshold, least):
 def test_soft_suppression_lowers_scores():
     boxes = np.array([[0, 0, 1, 1], [0, 0, 1, 0.9], [0, 2, 1, 3]], np.float32)
     scores = np.array([0.9, 0.8, 0.7], np.float32)
-    indices, left = evaluate(lambda b, s: tf.image.non_max_suppression_with_scores(b, s, 3, 1.0, soft_nms_sigma=0.5), boxes, scores)
+    indices, left = evaluate(
+        lambda b, s: tf.image.non_max_suppression_with_scores(b, s, 3, 1.0, soft_nms_sigma=0.5), boxes, scores
+    )
     assert indices.tolist() == [0, 2, 1]
     np.testing.assert_allclose(left, [0.9, 0.7, 0.8 * np.exp(-(0.9**2) / 0.5 / 2)], rtol=1e-4)
 
@@ -65,9 +72,13 @@ def test_combined_suppression_is_per_class():
     boxes = random_boxes(6)
     scores = RANDOM.uniform(size=(6, 2)).astype(np.float32)
     kept, values, classes, valid = evaluate(
-        lambda b, s: tf.image.combined_non_max_suppression(b[None, :, None], s[None], 3, 4, iou_threshold=0.3), boxes, scores
+        lambda b, s: tf.image.combined_non_max_suppression(b[None, :, None], s[None], 3, 4, iou_threshold=0.3),
+        boxes,
+        scores,
     )
-    wanted = sorted(((scores[i, c], c, i) for c in (0, 1) for i in greedy(boxes, scores[:, c], 3, 0.3)), reverse=True)[:4]
+    wanted = sorted(((scores[i, c], c, i) for c in (0, 1) for i in greedy(boxes, scores[:, c], 3, 0.3)), reverse=True)[
+        :4
+    ]
     assert valid.tolist() == [len(wanted)]
     np.testing.assert_allclose(values[0, : len(wanted)], [row[0] for row in wanted])
     np.testing.assert_allclose(classes[0, : len(wanted)], [row[1] for row in wanted])
@@ -95,7 +106,9 @@ def test_crop_and_resize(crop):
     images = RANDOM.normal(size=(2, 5, 6, 2)).astype(np.float32)
     boxes = np.array([[0.1, 0.2, 0.8, 0.9], [0.9, 1.0, 0.1, 0.0], [-0.3, 0.1, 1.2, 0.7]], np.float32)
     which = np.array([0, 1, 1], np.int32)
-    found = evaluate(lambda i, b, w: tf.image.crop_and_resize(i, b, w, crop, extrapolation_value=9.0), images, boxes, which)
+    found = evaluate(
+        lambda i, b, w: tf.image.crop_and_resize(i, b, w, crop, extrapolation_value=9.0), images, boxes, which
+    )
     for n, (y1, x1, y2, x2) in enumerate(boxes.astype(np.float64)):
         for r in range(crop[0]):
             for c in range(crop[1]):
@@ -124,7 +137,9 @@ def test_boxes_of_images_that_are_not_there():
 
 def test_drawn_frames():
     image = np.zeros((1, 6, 8, 3), np.float32)
-    found = evaluate(lambda i: tf.image.draw_bounding_boxes(i, [[[0.2, 0.2, 0.8, 0.7]]], colors=[[1.0, 0.5, 0.25]]), image)[0]
+    found = evaluate(
+        lambda i: tf.image.draw_bounding_boxes(i, [[[0.2, 0.2, 0.8, 0.7]]], colors=[[1.0, 0.5, 0.25]]), image
+    )[0]
     painted = found[..., 0] > 0
     assert painted.sum() == 12
     np.testing.assert_allclose(found[painted], np.broadcast_to([1, 0.5, 0.25], (12, 3)))
@@ -154,7 +169,9 @@ def test_glimpses():
     found = evaluate(lambda i: tf.image.extract_glimpse(i, [2, 2], [[0.0, 0.0]]), image)
     np.testing.assert_array_equal(found[0, ..., 0], [[8, 9], [14, 15]])
     # Without centering the offset is the middle of the glimpse, counted from the corner.
-    found = evaluate(lambda i: tf.image.extract_glimpse(i, [2, 2], [[1.0, 2.0]], centered=False, normalized=False), image)
+    found = evaluate(
+        lambda i: tf.image.extract_glimpse(i, [2, 2], [[1.0, 2.0]], centered=False, normalized=False), image
+    )
     np.testing.assert_array_equal(found[0, ..., 0], [[1, 2], [7, 8]])
 
 
@@ -163,7 +180,12 @@ def test_forms_of_version_two():
     v2 = tf.compat.v2.image
     drawn = evaluate(lambda i, b: v2.draw_bounding_boxes(i, b, [[0.5, 0.5, 0.5]]), image, box)
     assert (drawn == 0.5).any()
-    assert evaluate(lambda i, b: v2.crop_and_resize(i, b[0], box_indices=[0], crop_size=[2, 3]), image, box).shape == (1, 2, 3, 3)
+    assert evaluate(lambda i, b: v2.crop_and_resize(i, b[0], box_indices=[0], crop_size=[2, 3]), image, box).shape == (
+        1,
+        2,
+        3,
+        3,
+    )
     outside = evaluate(lambda i: v2.extract_glimpse(i, [2, 2], [[5.0, 5.0]], noise="zero"), image)
     assert not outside.any()
     begin, size, _ = evaluate(lambda b: list(v2.sample_distorted_bounding_box([6, 8, 3], b, seed=3)), box)

@@ -20,17 +20,25 @@ def by_pixel(function, image):
     return np.apply_along_axis(lambda pixel: function(*pixel), -1, image.astype(np.float64))
 
 
-@pytest.mark.parametrize(("there", "back"), [("rgb_to_hsv", "hsv_to_rgb"), ("rgb_to_yiq", "yiq_to_rgb"), ("rgb_to_yuv", "yuv_to_rgb")])
+@pytest.mark.parametrize(
+    ("there", "back"), [("rgb_to_hsv", "hsv_to_rgb"), ("rgb_to_yiq", "yiq_to_rgb"), ("rgb_to_yuv", "yuv_to_rgb")]
+)
 def test_there_and_back(there, back):
     found = evaluate(lambda x: getattr(tf.image, back)(getattr(tf.image, there)(x)), PICTURE)
     np.testing.assert_allclose(found, PICTURE, atol=2e-4)
 
 
 def test_hue_saturation_value():
-    np.testing.assert_allclose(evaluate(tf.image.rgb_to_hsv, PICTURE), by_pixel(colorsys.rgb_to_hsv, PICTURE), atol=1e-6)
-    np.testing.assert_allclose(evaluate(tf.image.hsv_to_rgb, PICTURE), by_pixel(colorsys.hsv_to_rgb, PICTURE), atol=1e-6)
+    np.testing.assert_allclose(
+        evaluate(tf.image.rgb_to_hsv, PICTURE), by_pixel(colorsys.rgb_to_hsv, PICTURE), atol=1e-6
+    )
+    np.testing.assert_allclose(
+        evaluate(tf.image.hsv_to_rgb, PICTURE), by_pixel(colorsys.hsv_to_rgb, PICTURE), atol=1e-6
+    )
     grey = np.full((2, 3), 0.25, np.float32)
-    np.testing.assert_array_equal(evaluate(tf.image.rgb_to_hsv, grey), np.broadcast_to(np.float32([0, 0, 0.25]), (2, 3)))
+    np.testing.assert_array_equal(
+        evaluate(tf.image.rgb_to_hsv, grey), np.broadcast_to(np.float32([0, 0, 0.25]), (2, 3))
+    )
 
 
 def test_gradient_of_hue_saturation_value():
@@ -47,7 +55,9 @@ def test_hue(delta):
         h, s, v = colorsys.rgb_to_hsv(r, g, b)
         return colorsys.hsv_to_rgb((h + delta) % 1, s, v)
 
-    np.testing.assert_allclose(evaluate(lambda x: tf.image.adjust_hue(x, delta), PICTURE), by_pixel(turned, PICTURE), atol=1e-5)
+    np.testing.assert_allclose(
+        evaluate(lambda x: tf.image.adjust_hue(x, delta), PICTURE), by_pixel(turned, PICTURE), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("factor", [0.0, 0.5, 1.0, 3.0])
@@ -56,7 +66,9 @@ def test_saturation_and_contrast(factor):
         h, s, v = colorsys.rgb_to_hsv(r, g, b)
         return colorsys.hsv_to_rgb(h, min(1, s * factor), v)
 
-    np.testing.assert_allclose(evaluate(lambda x: tf.image.adjust_saturation(x, factor), PICTURE), by_pixel(scaled, PICTURE), atol=1e-5)
+    np.testing.assert_allclose(
+        evaluate(lambda x: tf.image.adjust_saturation(x, factor), PICTURE), by_pixel(scaled, PICTURE), atol=1e-5
+    )
     mean = PICTURE.mean((0, 1))
     np.testing.assert_allclose(
         evaluate(lambda x: tf.image.adjust_contrast(x, factor), PICTURE), (PICTURE - mean) * factor + mean, atol=1e-5
@@ -64,10 +76,14 @@ def test_saturation_and_contrast(factor):
 
 
 def test_brightness_and_gamma():
-    np.testing.assert_allclose(evaluate(lambda x: tf.image.adjust_brightness(x, 0.2), PICTURE), PICTURE + 0.2, rtol=1e-6)
+    np.testing.assert_allclose(
+        evaluate(lambda x: tf.image.adjust_brightness(x, 0.2), PICTURE), PICTURE + 0.2, rtol=1e-6
+    )
     bright = evaluate(lambda x: tf.image.adjust_brightness(x, 0.2), np.array([[[250, 10, 0]]], np.uint8))
     assert bright.tolist() == [[[255, 61, 51]]]
-    np.testing.assert_allclose(evaluate(lambda x: tf.image.adjust_gamma(x, 2.0, 1.5), PICTURE), 1.5 * PICTURE**2, rtol=1e-5)
+    np.testing.assert_allclose(
+        evaluate(lambda x: tf.image.adjust_gamma(x, 2.0, 1.5), PICTURE), 1.5 * PICTURE**2, rtol=1e-5
+    )
     with pytest.raises(ValueError, match="Gamma should be a non-negative real number"):
         evaluate(lambda x: tf.image.adjust_gamma(x, -1.0), PICTURE)
 
@@ -86,7 +102,11 @@ CANNOT_SATURATE = {("int16", "uint8"), ("uint16", "uint8"), ("int16", "uint16"),
 @pytest.mark.parametrize("target", ["uint8", "int16", "uint16", "float32"])
 @pytest.mark.parametrize("saturate", [True, False])
 def test_changes_of_type(source, target, saturate):
-    x = np.array([0, 0.25, 0.999], source) if source.startswith("float") else np.array([0, 1, np.iinfo(source).max], source)
+    x = (
+        np.array([0, 0.25, 0.999], source)
+        if source.startswith("float")
+        else np.array([0, 1, np.iinfo(source).max], source)
+    )
     if saturate and (source, target) in CANNOT_SATURATE:
         with pytest.raises(TypeError):
             evaluate(lambda t: tf.image.convert_image_dtype(t, target, saturate=True), x)

@@ -53,7 +53,9 @@ def test_similarity_at_many_scales():
     wide = RANDOM.uniform(size=(1, 64, 64, 1)).astype(np.float32)
     near = np.clip(wide + 0.05, 0, 1).astype(np.float32)
     same, other = (
-        evaluate(lambda a, b: tf.image.ssim_multiscale(a, b, 1.0, power_factors=(0.5, 0.5), filter_size=5), wide, second)
+        evaluate(
+            lambda a, b: tf.image.ssim_multiscale(a, b, 1.0, power_factors=(0.5, 0.5), filter_size=5), wide, second
+        )
         for second in (wide, near)
     )
     np.testing.assert_allclose(same, [1], rtol=1e-5)

@@ -15,7 +15,11 @@ KNOWN = [
     (METHOD.BILINEAR, True, [[1, 3.66667, 4, 2], [4, 4, 4.5, 5.5], [7, 4.33333, 5, 9]]),
     (METHOD.NEAREST_NEIGHBOR, False, [[1, 1, 5, 2], [1, 1, 5, 2], [7, 7, 3, 9]]),
     (METHOD.NEAREST_NEIGHBOR, True, [[1, 5, 5, 2], [7, 3, 3, 9], [7, 3, 3, 9]]),
-    (METHOD.BICUBIC, False, [[1, 4.41016, 3.875, 1.68359], [5.11323, 3.63089, 5.07469, 7.13308], [7.66667, 3.14714, 5.81944, 10.51606]]),
+    (
+        METHOD.BICUBIC,
+        False,
+        [[1, 4.41016, 3.875, 1.68359], [5.11323, 3.63089, 5.07469, 7.13308], [7.66667, 3.14714, 5.81944, 10.51606]],
+    ),
     (METHOD.BICUBIC, True, [[1, 4.07548, 4.50106, 2], [4, 3.83333, 4.47169, 5.5], [7, 3.59118, 4.44233, 9]]),
     (METHOD.AREA, False, [[1, 3.66667, 4, 2], [4, 4, 4.5, 5.5], [7, 4.33333, 5, 9]]),
     (METHOD.AREA, True, [[1, 3, 5, 2], [1, 3, 5, 2], [7, 5, 3, 9]]),
@@ -23,14 +27,46 @@ KNOWN = [
 
 # method, antialias, PICTURE at 3 x 4, where pixels have their centers at halves
 KNOWN_AT_CENTERS = [
-    ("lanczos3", True, [[-0.1925, 3.75112, 4.2369, 0.72587], [4.03379, 3.79054, 4.62249, 5.6066], [8.26008, 3.82995, 5.00808, 10.48734]]),
-    ("lanczos5", False, [[-0.42804, 3.8052, 4.32998, 0.43652], [4.06838, 3.73037, 4.65675, 5.59457], [8.5648, 3.65554, 4.98352, 10.75262]]),
-    ("gaussian", False, [[1.65382, 3.53581, 3.91081, 2.638], [4, 4.02768, 4.55586, 5.38621], [6.34618, 4.51954, 5.20092, 8.13442]]),
-    ("mitchellcubic", True, [[0.97861, 3.56774, 3.98126, 1.96478], [4, 3.94846, 4.57358, 5.49078], [7.02139, 4.32919, 5.1659, 9.01678]]),
+    (
+        "lanczos3",
+        True,
+        [
+            [-0.1925, 3.75112, 4.2369, 0.72587],
+            [4.03379, 3.79054, 4.62249, 5.6066],
+            [8.26008, 3.82995, 5.00808, 10.48734],
+        ],
+    ),
+    (
+        "lanczos5",
+        False,
+        [
+            [-0.42804, 3.8052, 4.32998, 0.43652],
+            [4.06838, 3.73037, 4.65675, 5.59457],
+            [8.5648, 3.65554, 4.98352, 10.75262],
+        ],
+    ),
+    (
+        "gaussian",
+        False,
+        [[1.65382, 3.53581, 3.91081, 2.638], [4, 4.02768, 4.55586, 5.38621], [6.34618, 4.51954, 5.20092, 8.13442]],
+    ),
+    (
+        "mitchellcubic",
+        True,
+        [[0.97861, 3.56774, 3.98126, 1.96478], [4, 3.94846, 4.57358, 5.49078], [7.02139, 4.32919, 5.1659, 9.01678]],
+    ),
     ("bilinear", False, [[1, 3.5, 3.875, 2], [4, 4, 4.5625, 5.5], [7, 4.5, 5.25, 9]]),
     ("bilinear", True, [[1, 3.5, 3.875, 2], [4, 4, 4.5625, 5.5], [7, 4.5, 5.25, 9]]),
-    ("bicubic", False, [[0.36818, 3.69413, 4.10832, 1.35108], [4, 3.89476, 4.55987, 5.57836], [7.63182, 4.09539, 5.01142, 9.80563]]),
-    ("bicubic", True, [[0.36882, 3.69417, 4.1084, 1.35183], [4, 3.89476, 4.55987, 5.57836], [7.63119, 4.09536, 5.01134, 9.80489]]),
+    (
+        "bicubic",
+        False,
+        [[0.36818, 3.69413, 4.10832, 1.35108], [4, 3.89476, 4.55987, 5.57836], [7.63182, 4.09539, 5.01142, 9.80563]],
+    ),
+    (
+        "bicubic",
+        True,
+        [[0.36882, 3.69417, 4.1084, 1.35183], [4, 3.89476, 4.55987, 5.57836], [7.63119, 4.09536, 5.01134, 9.80489]],
+    ),
     ("nearest", False, [[1, 5, 5, 2], [7, 3, 3, 9], [7, 3, 3, 9]]),
     ("area", False, [[1, 3.66667, 4, 2], [4, 4, 4.5, 5.5], [7, 4.33333, 5, 9]]),
 ]
@@ -66,7 +102,9 @@ def test_the_same_size_changes_nothing(method, align):
 def test_constant_images_stay_constant(method):
     x = np.full((1, 5, 4, 2), 3.25, np.float32)
     for size in ([2, 3], [9, 7], [1, 1], [5, 8]):
-        np.testing.assert_allclose(evaluate(lambda t, size=size: tf.image.resize_images(t, size, method), x), 3.25, rtol=1e-6)
+        np.testing.assert_allclose(
+            evaluate(lambda t, size=size: tf.image.resize_images(t, size, method), x), 3.25, rtol=1e-6
+        )
 
 
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int16", "int32", "int64", "float16", "float64"])
@@ -84,7 +122,9 @@ def test_gradient(method, convention, size):
     with tf.Graph().as_default(), tf.Session():
         x = tf.constant(value)
         y = getattr(tf.image, f"resize_{method}")(x, size, **convention)
-        assert tf.test.compute_gradient_error(x, value.shape, y, y.shape.as_list(), x_init_value=value, delta=1e-2) < 1e-3
+        assert (
+            tf.test.compute_gradient_error(x, value.shape, y, y.shape.as_list(), x_init_value=value, delta=1e-2) < 1e-3
+        )
 
 
 @pytest.mark.parametrize("kind", ["lanczos3", "gaussian", "triangle", "box", "keyscubic"])
@@ -92,7 +132,9 @@ def test_gradient_of_scale_and_translate(kind):
     value = RANDOM.normal(size=(1, 4, 5, 1)).astype(np.float32)
     with tf.Graph().as_default(), tf.Session():
         x = tf.constant(value)
-        y = tf.raw_ops.ScaleAndTranslate(images=x, size=[3, 6], scale=[0.7, 1.3], translation=[0.2, -0.4], kernel_type=kind)
+        y = tf.raw_ops.ScaleAndTranslate(
+            images=x, size=[3, 6], scale=[0.7, 1.3], translation=[0.2, -0.4], kernel_type=kind
+        )
         assert tf.test.compute_gradient_error(x, value.shape, y, [1, 3, 6, 1], x_init_value=value, delta=1e-2) < 1e-3
 
 

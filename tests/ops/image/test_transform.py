@@ -29,7 +29,10 @@ TURNS = [
     ("flip_left_right", tf.image.flip_left_right, lambda x, r, c: np.flip(x, c)),
     ("flip_up_down", tf.image.flip_up_down, lambda x, r, c: np.flip(x, r)),
     ("transpose_image", tf.image.transpose_image, lambda x, r, c: np.swapaxes(x, r, c)),
-    *((f"rot90 {k}", lambda x, k=k: tf.image.rot90(x, k), lambda x, r, c, k=k: np.rot90(x, k, axes=(r, c))) for k in (0, 1, 2, 3, 5, -1)),
+    *(
+        (f"rot90 {k}", lambda x, k=k: tf.image.rot90(x, k), lambda x, r, c, k=k: np.rot90(x, k, axes=(r, c)))
+        for k in (0, 1, 2, 3, 5, -1)
+    ),
 ]
 
 
@@ -58,11 +61,15 @@ def test_central_crop(fraction):
     found = both_ways(lambda x: tf.image.central_crop(x, fraction), IMAGE)
     top, left = int((4 - 4 * fraction) / 2), int((5 - 5 * fraction) / 2)
     np.testing.assert_array_equal(found, IMAGE[top : 4 - top, left : 5 - left])
-    np.testing.assert_array_equal(both_ways(lambda x: tf.image.central_crop(x, fraction), BATCH), BATCH[:, top : 4 - top, left : 5 - left])
+    np.testing.assert_array_equal(
+        both_ways(lambda x: tf.image.central_crop(x, fraction), BATCH), BATCH[:, top : 4 - top, left : 5 - left]
+    )
 
 
 def test_boxes_to_crop_and_pad_to():
-    np.testing.assert_array_equal(both_ways(lambda x: tf.image.crop_to_bounding_box(x, 1, 2, 3, 2), IMAGE), IMAGE[1:4, 2:4])
+    np.testing.assert_array_equal(
+        both_ways(lambda x: tf.image.crop_to_bounding_box(x, 1, 2, 3, 2), IMAGE), IMAGE[1:4, 2:4]
+    )
     found = both_ways(lambda x: tf.image.pad_to_bounding_box(x, 1, 2, 6, 9), BATCH)
     np.testing.assert_array_equal(found, np.pad(BATCH, [(0, 0), (1, 1), (2, 2), (0, 0)]))
 
@@ -92,7 +99,9 @@ def test_boxes_outside_of_the_image(function, message):
 def test_ranks():
     with tf.Graph().as_default():
         for function in (tf.image.flip_left_right, tf.image.rot90, tf.image.transpose_image):
-            with pytest.raises(ValueError, match="must have either 3 or 4 dimensions|must be at least three-dimensional"):
+            with pytest.raises(
+                ValueError, match="must have either 3 or 4 dimensions|must be at least three-dimensional"
+            ):
                 function(tf.ones([2, 2]))
         with pytest.raises(ValueError, match="must be fully-defined|must be >= 3|at least three"):
             tf.image.per_image_standardization(tf.ones([2, 2]))

@@ -26,7 +26,9 @@ def test_collections_without_excluded_nodes():
     assert list(meta_graph.collection_def["kept"].node_list.value) == ["b:0"]
 
 
-@pytest.mark.parametrize(("version", "left"), [(tf.train.SaverDef.V2, ["m"]), (tf.train.SaverDef.V1, ["m.data-00000-of-00001", "m.index"])])
+@pytest.mark.parametrize(
+    ("version", "left"), [(tf.train.SaverDef.V2, ["m"]), (tf.train.SaverDef.V1, ["m.data-00000-of-00001", "m.index"])]
+)
 def test_a_checkpoint_is_removed_in_its_format(tmp_path, version, left):
     for name in ("m", "m.index", "m.data-00000-of-00001", "m.meta"):
         (tmp_path / name).write_text("x")
@@ -47,7 +49,9 @@ def test_a_model_without_variables_is_loaded_beside_variables(tmp_path):
         assert sess.graph.get_tensor_by_name("loaded/x:0").dtype == tf.float32
 
 
-@pytest.mark.parametrize(("folder", "error"), [("", tf.errors.NotFoundError), ("no/such", tf.errors.InvalidArgumentError)])
+@pytest.mark.parametrize(
+    ("folder", "error"), [("", tf.errors.NotFoundError), ("no/such", tf.errors.InvalidArgumentError)]
+)
 def test_a_checkpoint_that_is_not_there(tmp_path, folder, error):
     with pytest.raises(error, match="Unsuccessful TensorSliceReader constructor"):
         tf.train.load_checkpoint(str(tmp_path / folder / "m"))
@@ -56,7 +60,9 @@ def test_a_checkpoint_that_is_not_there(tmp_path, folder, error):
 def _exported():
     with tf.Graph().as_default():
         v = tf.get_variable("v", initializer=2.0)
-        _, r = tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 4.0, lambda: a + v, lambda: a * v)), [0, v * 1.0])
+        _, r = tf.while_loop(
+            lambda i, a: i < 3, lambda i, a: (i + 1, tf.cond(a > 4.0, lambda: a + v, lambda: a * v)), [0, v * 1.0]
+        )
         tf.identity(r, name="r")
         return tf.train.export_meta_graph()
 
@@ -81,7 +87,11 @@ def test_collections_of_a_scope_have_what_is_under_it():
     with tf.name_scope("q"):
         tf.Variable(1.0, name="v")
     tf.add_to_collection("numbers", 3)
-    assert sorted(tf.train.export_meta_graph(export_scope="q").collection_def) == ["numbers", "trainable_variables", "variables"]
+    assert sorted(tf.train.export_meta_graph(export_scope="q").collection_def) == [
+        "numbers",
+        "trainable_variables",
+        "variables",
+    ]
     assert sorted(tf.train.export_meta_graph(export_scope="elsewhere").collection_def) == ["numbers"]
 
 

@@ -25,11 +25,15 @@ def feature(values):
 
 
 def example(**values):
-    return example_pb2.Example(features=feature_pb2.Features(feature={k: feature(v) for k, v in values.items()})).SerializeToString()
+    return example_pb2.Example(
+        features=feature_pb2.Features(feature={k: feature(v) for k, v in values.items()})
+    ).SerializeToString()
 
 
 def sequence(context, lists):
-    made = example_pb2.SequenceExample(context=feature_pb2.Features(feature={k: feature(v) for k, v in context.items()}))
+    made = example_pb2.SequenceExample(
+        context=feature_pb2.Features(feature={k: feature(v) for k, v in context.items()})
+    )
     for key, rows in lists.items():
         made.feature_lists.feature_list[key].feature.extend(feature(row) for row in rows)
     return made.SerializeToString()
@@ -50,14 +54,19 @@ def test_decode_raw_reverses_tobytes(values):
     with tf.Graph().as_default():
         array = np.array(values)
         np.testing.assert_array_equal(run(tf.decode_raw(array.tobytes(), tf.float64)), array)
-        np.testing.assert_array_equal(run(tf.decode_raw(array.astype(">f8").tobytes(), tf.float64, little_endian=False)), array)
+        np.testing.assert_array_equal(
+            run(tf.decode_raw(array.astype(">f8").tobytes(), tf.float64, little_endian=False)), array
+        )
 
 
 def test_csv():
     columns = tf.decode_csv(['1,2.5,"a, ""b""",9', ",,,7"], [[0], [1.5], ["none"], tf.constant([], tf.int64)])
     assert [c.tolist() for c in run(columns)] == [[1, 0], [2.5, 1.5], [b'a, "b"', b"none"], [9, 7]]
     assert [c.tolist() for c in run(tf.decode_csv(["1,2,3,4"], [[0], [0.0]], select_cols=[1, 3]))] == [[2], [4.0]]
-    assert [c.tolist() for c in run(tf.decode_csv(["NA;1"], [[-1], [-2]], field_delim=";", na_value="NA"))] == [[-1], [1]]
+    assert [c.tolist() for c in run(tf.decode_csv(["NA;1"], [[-1], [-2]], field_delim=";", na_value="NA"))] == [
+        [-1],
+        [1],
+    ]
 
 
 @pytest.mark.parametrize("line", ["1,", "1,2,3", "a,2", "1.5,2", '1,"x', '1,x"y', "", "99999999999,1"])
@@ -76,7 +85,10 @@ def test_serialized_tensors_come_back():
     ):
         tensor = tf.constant(value)
         np.testing.assert_array_equal(run(tf.parse_tensor(tf.serialize_tensor(tensor), tensor.dtype)), value)
-    assert run(tf.serialize_tensor(tf.constant([1, 2]))) == b'\x08\x03\x12\x04\x12\x02\x08\x02"\x08\x01\x00\x00\x00\x02\x00\x00\x00'
+    assert (
+        run(tf.serialize_tensor(tf.constant([1, 2])))
+        == b'\x08\x03\x12\x04\x12\x02\x08\x02"\x08\x01\x00\x00\x00\x02\x00\x00\x00'
+    )
     for bad in ("junk", "", tf.serialize_tensor([1.5])):
         with pytest.raises(tf.errors.InvalidArgumentError):
             run(tf.parse_tensor(bad, tf.int32))
@@ -104,7 +116,11 @@ def test_parse_example():
 def test_parse_single_example():
     parsed = tf.parse_single_example(
         example(a=[5], t=[b"x"]),
-        {"a": tf.FixedLenFeature([1], tf.int64), "t": tf.VarLenFeature(tf.string), "q": tf.FixedLenFeature([], tf.string, "d")},
+        {
+            "a": tf.FixedLenFeature([1], tf.int64),
+            "t": tf.VarLenFeature(tf.string),
+            "q": tf.FixedLenFeature([], tf.string, "d"),
+        },
     )
     assert parsed["a"].shape.as_list() == [1]
     values = run(parsed)
@@ -130,7 +146,8 @@ def test_examples_refused(data, wanted, message):
 
 
 @pytest.mark.parametrize(
-    "bad", [None, {}, {"x": 3}, {"x": tf.FixedLenFeature([None], tf.int64)}, {"x": tf.FixedLenSequenceFeature([], tf.int64)}]
+    "bad",
+    [None, {}, {"x": 3}, {"x": tf.FixedLenFeature([None], tf.int64)}, {"x": tf.FixedLenSequenceFeature([], tf.int64)}],
 )
 def test_features_refused(bad):
     with pytest.raises(ValueError):
@@ -176,9 +193,13 @@ def test_fields_of_messages():
     sizes, (values,) = run(tf.io.decode_proto(lists, "tensorflow.Int64List", ["value"], [tf.int64]))
     assert sizes.tolist() == [[3], [0]] and values.tolist() == [[1, -2, 3], [0, 0, 0]]
     names = ["name", "size"]
-    encoded = tf.io.encode_proto([[1, 1], [0, 1]], [[["a"], [""]], np.int64([[5], [6]])], names, "tensorflow.TensorShapeProto.Dim")
+    encoded = tf.io.encode_proto(
+        [[1, 1], [0, 1]], [[["a"], [""]], np.int64([[5], [6]])], names, "tensorflow.TensorShapeProto.Dim"
+    )
     assert run(encoded).tolist() == [b"\x08\x05\x12\x01a", b"\x08\x06"]
-    sizes, (text, size) = run(tf.io.decode_proto(encoded, "tensorflow.TensorShapeProto.Dim", names, [tf.string, tf.int64]))
+    sizes, (text, size) = run(
+        tf.io.decode_proto(encoded, "tensorflow.TensorShapeProto.Dim", names, [tf.string, tf.int64])
+    )
     assert text.tolist() == [[b"a"], [b""]] and size.tolist() == [[5], [6]]
 
 
@@ -199,6 +220,15 @@ def test_messages_refused(message, field, dtype, data, error):
 def test_a_tensor_as_default_is_taken_as_it_is():
     with tf.Graph().as_default() as graph, tf.Session() as sess:
         zero = tf.zeros([], tf.int64)
-        parsed = tf.parse_single_example(b"", {"a": tf.FixedLenFeature([], tf.int64, zero), "b": tf.FixedLenFeature([], tf.int64, 3)})
-        assert [op.type for op in graph.get_operations()] == ["Const", "Const", "Const", "Const", "Reshape", "ParseSingleExample"]
+        parsed = tf.parse_single_example(
+            b"", {"a": tf.FixedLenFeature([], tf.int64, zero), "b": tf.FixedLenFeature([], tf.int64, 3)}
+        )
+        assert [op.type for op in graph.get_operations()] == [
+            "Const",
+            "Const",
+            "Const",
+            "Const",
+            "Reshape",
+            "ParseSingleExample",
+        ]
         assert sess.run(parsed) == {"a": 0, "b": 3}

@@ -19,8 +19,12 @@ def test_every_record_once_in_an_epoch(files):
     from tensorflow.python.ops import data_flow_ops
 
     with tf.Graph().as_default(), tf.Session() as sess:
-        batch = data_flow_ops.RecordInput(files, batch_size=5, buffer_size=4, seed=301, parallelism=2, name="records").get_yield_op()
-        assert batch.op.type == "RecordInput" and batch.op.name == "records" and batch.op.get_attr("file_buffer_size") == 4
+        batch = data_flow_ops.RecordInput(
+            files, batch_size=5, buffer_size=4, seed=301, parallelism=2, name="records"
+        ).get_yield_op()
+        assert (
+            batch.op.type == "RecordInput" and batch.op.name == "records" and batch.op.get_attr("file_buffer_size") == 4
+        )
         for _ in range(2):
             seen = [record for _ in range(4) for record in sess.run(batch)]
             assert sorted(seen, key=int) == [b"%d" % i for i in range(20)] and seen != sorted(seen, key=int)

@@ -35,7 +35,12 @@ UNARY = [
     ("sign", lambda x: tf.linalg.slogdet(x)[0], lambda x: np.linalg.slogdet(x)[0], square),
     ("log of absolute", lambda x: tf.linalg.slogdet(x)[1], lambda x: np.linalg.slogdet(x)[1], square),
     ("eigvalsh", tf.linalg.eigvalsh, np.linalg.eigvalsh, positive),
-    ("singular values", lambda x: tf.linalg.svd(x, compute_uv=False), lambda x: np.linalg.svd(x, compute_uv=False), square),
+    (
+        "singular values",
+        lambda x: tf.linalg.svd(x, compute_uv=False),
+        lambda x: np.linalg.svd(x, compute_uv=False),
+        square,
+    ),
     ("trace", tf.linalg.trace, lambda x: np.trace(x, axis1=-2, axis2=-1), square),
     ("adjoint", tf.linalg.adjoint, lambda x: np.swapaxes(x, -1, -2), square),
     ("pinv", tf.linalg.pinv, np.linalg.pinv, square),
@@ -69,7 +74,9 @@ def test_qr_and_svd_give_the_matrix_back(shape, full):
     q, r = evaluate(lambda t: tf.linalg.qr(t, full_matrices=full), x)
     np.testing.assert_allclose(q @ r, x, atol=1e-10)
     np.testing.assert_allclose(
-        np.swapaxes(q, -1, -2) @ q, np.broadcast_to(np.eye(q.shape[-1]), (*x.shape[:-2], q.shape[-1], q.shape[-1])), atol=1e-10
+        np.swapaxes(q, -1, -2) @ q,
+        np.broadcast_to(np.eye(q.shape[-1]), (*x.shape[:-2], q.shape[-1], q.shape[-1])),
+        atol=1e-10,
     )
     s, u, v = evaluate(lambda t: tf.linalg.svd(t, full_matrices=full), x)
     k = min(shape[-2:])
@@ -102,14 +109,18 @@ def test_lu(shape, dtype):
 def test_solvers(adjoint, batch):
     a, b = square((*batch, 3, 3)), RANDOM.normal(size=(*batch, 3, 2))
     turned = np.swapaxes(a, -1, -2) if adjoint else a
-    np.testing.assert_allclose(evaluate(lambda m, r: tf.linalg.solve(m, r, adjoint=adjoint), a, b), np.linalg.solve(turned, b), rtol=1e-8)
+    np.testing.assert_allclose(
+        evaluate(lambda m, r: tf.linalg.solve(m, r, adjoint=adjoint), a, b), np.linalg.solve(turned, b), rtol=1e-8
+    )
     for lower in (True, False):
         triangle = (np.tril if lower else np.triu)(a)
         wanted = np.linalg.solve(np.swapaxes(triangle, -1, -2) if adjoint else triangle, b)
         found = evaluate(lambda m, r, lower=lower: tf.linalg.triangular_solve(m, r, lower=lower, adjoint=adjoint), a, b)
         np.testing.assert_allclose(found, wanted, rtol=1e-8)
     p = positive((*batch, 3, 3))
-    np.testing.assert_allclose(evaluate(tf.linalg.cholesky_solve, np.linalg.cholesky(p), b), np.linalg.solve(p, b), rtol=1e-7)
+    np.testing.assert_allclose(
+        evaluate(tf.linalg.cholesky_solve, np.linalg.cholesky(p), b), np.linalg.solve(p, b), rtol=1e-7
+    )
 
 
 @pytest.mark.parametrize("fast", [True, False])
@@ -135,7 +146,9 @@ def test_tridiagonal(form, pivoting):
     def given():
         return [tf.constant(d) for d in diagonals] if form == "sequence" else tf.constant(diagonals)
 
-    solved = evaluate(lambda r: tf.linalg.tridiagonal_solve(given(), r, diagonals_format=form, partial_pivoting=pivoting), rhs)
+    solved = evaluate(
+        lambda r: tf.linalg.tridiagonal_solve(given(), r, diagonals_format=form, partial_pivoting=pivoting), rhs
+    )
     np.testing.assert_allclose(solved, np.linalg.solve(dense, rhs), rtol=1e-7)
     np.testing.assert_allclose(
         evaluate(lambda r: tf.linalg.tridiagonal_matmul(given(), r, diagonals_format=form), rhs), dense @ rhs, rtol=1e-7
@@ -161,7 +174,9 @@ def test_norms(order, axis, keep):
         values, wanted_axis = x.reshape(-1), 0
     else:
         values, wanted_axis = x, axis
-    wanted = np.linalg.norm(values, {"euclidean": None}.get(order, order), axis=wanted_axis, keepdims=keep and axis is not None)
+    wanted = np.linalg.norm(
+        values, {"euclidean": None}.get(order, order), axis=wanted_axis, keepdims=keep and axis is not None
+    )
     found = evaluate(lambda t: tf.norm(t, ord=order, axis=axis, keepdims=keep), x)
     assert found.shape == ((1, 1) if keep and axis is None else wanted.shape)
     np.testing.assert_allclose(np.squeeze(found), np.squeeze(wanted), rtol=1e-8)
@@ -176,7 +191,11 @@ GRADIENTS = [
     ("solve", tf.linalg.solve, [square((3, 3)), RANDOM.normal(size=(3, 2))]),
     ("solve adjoint", lambda a, b: tf.linalg.solve(a, b, adjoint=True), [square((3, 3)), RANDOM.normal(size=(3, 2))]),
     ("triangular solve", tf.linalg.triangular_solve, [square((3, 3)), RANDOM.normal(size=(3, 2))]),
-    ("triangular upper", lambda a, b: tf.linalg.triangular_solve(a, b, False, True), [square((3, 3)), RANDOM.normal(size=(3, 2))]),
+    (
+        "triangular upper",
+        lambda a, b: tf.linalg.triangular_solve(a, b, False, True),
+        [square((3, 3)), RANDOM.normal(size=(3, 2))],
+    ),
     ("lstsq tall", lambda a, b: tf.linalg.lstsq(a, b, 0.1), [RANDOM.normal(size=(4, 3)), RANDOM.normal(size=(4, 2))]),
     ("lstsq wide", lambda a, b: tf.linalg.lstsq(a, b, 0.1), [RANDOM.normal(size=(3, 4)), RANDOM.normal(size=(3, 2))]),
     ("qr", lambda x: tf.concat(tf.linalg.qr(x), 0), [square((3, 3))]),

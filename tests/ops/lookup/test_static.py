@@ -36,7 +36,10 @@ def test_static_table():
 
 
 @settings(max_examples=20, deadline=None)
-@given(st.dictionaries(st.integers(-(2**40), 2**40), st.text(max_size=4), min_size=1, max_size=8), st.lists(st.integers(-9, 9), max_size=4))
+@given(
+    st.dictionaries(st.integers(-(2**40), 2**40), st.text(max_size=4), min_size=1, max_size=8),
+    st.lists(st.integers(-9, 9), max_size=4),
+)
 def test_a_static_table_is_a_dictionary(entries, others):
     with tf.Graph().as_default():
         made = table(np.array(list(entries), np.int64), list(entries.values()), "?")
@@ -143,7 +146,16 @@ def test_dense_table():
         sess.run(made.remove(tf.constant([12], tf.int64)))
         assert sess.run(made.lookup(np.int64([12, 13]))).tolist() == [-1, 3]
         keys, values = sess.run(made.export())
-        assert keys.ravel().tolist() == [0, 0, 0, 11, -9, 13, 14, 15] and values.ravel().tolist() == [0, 0, 0, 1, 2, 3, 4, 5]
+        assert keys.ravel().tolist() == [0, 0, 0, 11, -9, 13, 14, 15] and values.ravel().tolist() == [
+            0,
+            0,
+            0,
+            1,
+            2,
+            3,
+            4,
+            5,
+        ]
         for key, what in ((0, "empty_key"), (-9, "deleted_key")):
             with pytest.raises(tf.errors.InvalidArgumentError, match=what):
                 sess.run(made.lookup(np.int64([key])))

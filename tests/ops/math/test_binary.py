@@ -75,7 +75,9 @@ def test_the_other_side_may_know_better():
     assert tf.constant(1.0) + Other() == "other"
 
 
-@pytest.mark.parametrize(("dtype", "result"), [("int8", "float32"), ("uint16", "float32"), ("int32", "float64"), ("int64", "float64")])
+@pytest.mark.parametrize(
+    ("dtype", "result"), [("int8", "float32"), ("uint16", "float32"), ("int32", "float64"), ("int64", "float64")]
+)
 def test_integers_divide_into_floats(sess, dtype, result):
     quotient = tf.constant([7], dtype) / tf.constant([2], dtype)
     assert quotient.dtype.name == result

@@ -21,7 +21,14 @@ def test_against_numpy(dtype, data):
     b = tf.bitwise
     with tf.Graph().as_default(), tf.Session() as sess:
         found = sess.run(
-            [b.bitwise_and(x, y), b.bitwise_or(x, y), b.bitwise_xor(x, y), b.invert(x), b.left_shift(x, counts), b.right_shift(x, counts)]
+            [
+                b.bitwise_and(x, y),
+                b.bitwise_or(x, y),
+                b.bitwise_xor(x, y),
+                b.invert(x),
+                b.left_shift(x, counts),
+                b.right_shift(x, counts),
+            ]
         )
     for got, wanted in zip(found, (x & y, x | y, x ^ y, ~x, x << counts, x >> counts), strict=True):
         np.testing.assert_array_equal(got, wanted)

@@ -39,7 +39,9 @@ def test_by_global_norm(sess):
     assert clipped[1] is None
     np.testing.assert_allclose(sess.run([clipped[0], clipped[2][0]])[0], [1.5])
     assert sess.run(norm) == 5
-    assert [t.op.name for t in clipped if t is not None] == [f"clip_by_global_norm/clip_by_global_norm/_{i}" for i in (0, 2)]
+    assert [t.op.name for t in clipped if t is not None] == [
+        f"clip_by_global_norm/clip_by_global_norm/_{i}" for i in (0, 2)
+    ]
     with pytest.raises(TypeError, match="sequence"):
         tf.global_norm(a)
 

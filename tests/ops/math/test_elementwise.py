@@ -161,7 +161,11 @@ def test_check_numerics(sess):
     x = tf.placeholder(tf.float32, [None])
     checked = tf.check_numerics(x, "odd")
     np.testing.assert_array_equal(sess.run(checked, {x: [1.0, 2.0]}), [1, 2])
-    for values, text in (([np.nan], "odd : Tensor had NaN"), ([1, np.inf], "odd : Tensor had Inf"), ([np.nan, np.inf], "Inf and NaN")):
+    for values, text in (
+        ([np.nan], "odd : Tensor had NaN"),
+        ([1, np.inf], "odd : Tensor had Inf"),
+        ([np.nan, np.inf], "Inf and NaN"),
+    ):
         with pytest.raises(tf.errors.InvalidArgumentError, match=text):
             sess.run(checked, {x: values})
 

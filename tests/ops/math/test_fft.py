@@ -26,7 +26,9 @@ def complex_values(shape):
 @pytest.mark.parametrize("dtype", [np.complex64, np.complex128])
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_complex_transforms(rank, dtype, batch):
-    x = complex_values((*batch, 4, 3, 5)[-rank - len(batch) :] if not batch else (*batch, *(4, 3, 5)[:rank])).astype(dtype)
+    x = complex_values((*batch, 4, 3, 5)[-rank - len(batch) :] if not batch else (*batch, *(4, 3, 5)[:rank])).astype(
+        dtype
+    )
     axes = tuple(range(-rank, 0))
     close = {"rtol": 1e-4, "atol": 1e-4} if dtype is np.complex64 else {"rtol": 1e-9, "atol": 1e-9}
     for family, reference in {"fft": np.fft.fftn, "ifft": np.fft.ifftn}.items():
@@ -54,8 +56,12 @@ def test_real_transforms(rank, change):
 def test_shifts(size):
     x = np.arange(size * 3.0).reshape(size, 3)
     for axes in (None, 0, 1, (0, 1), -1):
-        np.testing.assert_array_equal(evaluate(lambda t, axes=axes: tf.signal.fftshift(t, axes), x), np.fft.fftshift(x, axes))
-        np.testing.assert_array_equal(evaluate(lambda t, axes=axes: tf.signal.ifftshift(t, axes), x), np.fft.ifftshift(x, axes))
+        np.testing.assert_array_equal(
+            evaluate(lambda t, axes=axes: tf.signal.fftshift(t, axes), x), np.fft.fftshift(x, axes)
+        )
+        np.testing.assert_array_equal(
+            evaluate(lambda t, axes=axes: tf.signal.ifftshift(t, axes), x), np.fft.ifftshift(x, axes)
+        )
 
 
 @pytest.mark.parametrize("rank", RANKS)

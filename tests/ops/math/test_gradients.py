@@ -13,8 +13,14 @@ IDS = [0, 0]
 
 # what, function of tensors, its inputs
 CASES = [
-    *((name, getattr(tf.math, name), [P]) for name in "abs asinh atan cos cosh erf erfc exp expm1 log log1p negative".split()),
-    *((name, getattr(tf.math, name), [P]) for name in "reciprocal rsqrt sigmoid sin sinh sqrt square tan tanh lgamma digamma".split()),
+    *(
+        (name, getattr(tf.math, name), [P])
+        for name in "abs asinh atan cos cosh erf erfc exp expm1 log log1p negative".split()
+    ),
+    *(
+        (name, getattr(tf.math, name), [P])
+        for name in "reciprocal rsqrt sigmoid sin sinh sqrt square tan tanh lgamma digamma".split()
+    ),
     *((name, getattr(tf.math, name), [P]) for name in "bessel_i0 bessel_i0e bessel_i1 bessel_i1e log_sigmoid".split()),
     *((name, getattr(tf.math, name), [UNIT]) for name in "acos asin atanh".split()),
     ("acosh", tf.acosh, [P + 1]),
@@ -60,7 +66,11 @@ CASES = [
     ),
     ("prod with a zero", lambda x: tf.reduce_prod(x, 1), [P * [[0, 1, 1], [1, 1, 1]]]),
     *(
-        (f"{name} {axis} {exclusive} {reverse}", lambda x, f=function, a=axis, e=exclusive, r=reverse: f(x, a, exclusive=e, reverse=r), [P])
+        (
+            f"{name} {axis} {exclusive} {reverse}",
+            lambda x, f=function, a=axis, e=exclusive, r=reverse: f(x, a, exclusive=e, reverse=r),
+            [P],
+        )
         for name, function in {"cumsum": tf.cumsum, "cumprod": tf.cumprod}.items()
         for axis, exclusive, reverse in ((0, False, False), (1, True, False), (1, False, True), (-1, True, True))
     ),
@@ -87,7 +97,10 @@ CASES = [
     ("cross", tf.cross, [P, Q]),
     ("add_n", lambda a, b: tf.add_n([a, b, a]), [P, Q]),
     ("accumulate_n", lambda a, b: tf.accumulate_n([a, b]), [P, Q]),
-    *((f.__name__, lambda x, f=f: f(x, IDS), [P]) for f in (tf.segment_sum, tf.segment_mean, tf.segment_max, tf.segment_min)),
+    *(
+        (f.__name__, lambda x, f=f: f(x, IDS), [P])
+        for f in (tf.segment_sum, tf.segment_mean, tf.segment_max, tf.segment_min)
+    ),
     *(
         (f"unsorted_segment_{n}", lambda x, n=n: getattr(tf, f"unsorted_segment_{n}")(x, [0, -1], 1), [P])
         for n in "sum prod max min mean sqrt_n".split()
@@ -123,7 +136,10 @@ def test_gradient(function, inputs, known):
             # Every element takes part in the derivative along a random direction.
             direction = DIRECTIONS.uniform(0.5, 1.5, values.shape) * DIRECTIONS.choice([-1, 1], values.shape)
             step = 1e-6
-            ends = [sess.run(loss, {**dict(zip(xs, inputs, strict=True)), xs[i]: values + s * step * direction}) for s in (1, -1)]
+            ends = [
+                sess.run(loss, {**dict(zip(xs, inputs, strict=True)), xs[i]: values + s * step * direction})
+                for s in (1, -1)
+            ]
             np.testing.assert_allclose((got * direction).sum(), (ends[0] - ends[1]) / (2 * step), rtol=2e-4, atol=2e-6)
 
 
@@ -149,7 +165,14 @@ def test_ties_share_the_gradient_of_reductions():
 def test_gradients_that_do_not_exist():
     with tf.Graph().as_default():
         x = tf.constant([1.5])
-        for function in (tf.floor, tf.ceil, tf.round, tf.rint, lambda t: tf.floordiv(t, 2.0), lambda t: tf.cast(t > 1, tf.float32)):
+        for function in (
+            tf.floor,
+            tf.ceil,
+            tf.round,
+            tf.rint,
+            lambda t: tf.floordiv(t, 2.0),
+            lambda t: tf.cast(t > 1, tf.float32),
+        ):
             assert tf.gradients(function(x), x) == [None]
         with pytest.raises(LookupError, match="SegmentProd"):
             tf.gradients(tf.segment_prod(x, [0]), x)

@@ -110,7 +110,13 @@ def test_einsum_of_two_against_numpy(first, second, data):
 
 def test_einsum_forms(sess):
     m, n, v = RANDOM.randn(2, 3), RANDOM.randn(3, 4), RANDOM.randn(4)
-    for equation, args in (("ij,jk", (m, n)), ("ij->ji", (m,)), ("ij->", (m,)), ("ij,jk,k->i", (m, n, v)), ("i j, j k -> i k", (m, n))):
+    for equation, args in (
+        ("ij,jk", (m, n)),
+        ("ij->ji", (m,)),
+        ("ij->", (m,)),
+        ("ij,jk,k->i", (m, n, v)),
+        ("i j, j k -> i k", (m, n)),
+    ):
         np.testing.assert_allclose(sess.run(tf.einsum(equation, *args)), np.einsum(equation, *args))
     np.testing.assert_allclose(sess.run(tf.einsum("...i,ij->...j", m, n)), m @ n)
 

@@ -28,7 +28,9 @@ def test_reductions(sess, name, axis, keepdims):
 
 
 def test_old_argument_names(sess):
-    np.testing.assert_array_equal(sess.run(tf.reduce_sum(DATA, reduction_indices=[1], keep_dims=True)), DATA.sum(1, keepdims=True))
+    np.testing.assert_array_equal(
+        sess.run(tf.reduce_sum(DATA, reduction_indices=[1], keep_dims=True)), DATA.sum(1, keepdims=True)
+    )
     with pytest.raises(ValueError, match="Cannot specify both"):
         tf.reduce_sum(DATA, 1, reduction_indices=1)
 
@@ -132,7 +134,9 @@ def test_linspace(sess):
 
 def test_bincount(sess):
     np.testing.assert_array_equal(sess.run(tf.bincount([1, 1, 3])), [0, 2, 0, 1])
-    np.testing.assert_allclose(sess.run(tf.bincount([1, 1, 3], weights=[0.5, 1.0, 2.0], minlength=5)), [0, 1.5, 0, 2, 0])
+    np.testing.assert_allclose(
+        sess.run(tf.bincount([1, 1, 3], weights=[0.5, 1.0, 2.0], minlength=5)), [0, 1.5, 0, 2, 0]
+    )
     np.testing.assert_array_equal(sess.run(tf.bincount([1, 1, 3], maxlength=2)), [0, 2])
     with pytest.raises(tf.errors.InvalidArgumentError, match="non-negative"):
         sess.run(tf.bincount([-1, 1]))
@@ -141,7 +145,9 @@ def test_bincount(sess):
 def test_histograms(sess):
     values = [-1.0, 0.0, 1.5, 2.0, 5.0, 15.0]
     np.testing.assert_array_equal(sess.run(tf.histogram_fixed_width(values, [0.0, 5.0], nbins=5)), [2, 1, 1, 0, 2])
-    np.testing.assert_array_equal(sess.run(tf.histogram_fixed_width_bins(values, [0.0, 5.0], nbins=5)), [0, 0, 1, 2, 4, 4])
+    np.testing.assert_array_equal(
+        sess.run(tf.histogram_fixed_width_bins(values, [0.0, 5.0], nbins=5)), [0, 0, 1, 2, 4, 4]
+    )
 
 
 def test_confusion_matrix(sess):
@@ -172,9 +178,16 @@ def test_segments_against_a_loop(pairs):
 
 def test_unsorted_segments_without_rows(sess):
     x = tf.constant([1.0, 2.0, 3.0])
-    found = sess.run([getattr(tf, f"unsorted_segment_{n}")(x, [0, -1, 0], 2) for n in ("sum", "prod", "max", "min", "mean", "sqrt_n")])
+    found = sess.run(
+        [
+            getattr(tf, f"unsorted_segment_{n}")(x, [0, -1, 0], 2)
+            for n in ("sum", "prod", "max", "min", "mean", "sqrt_n")
+        ]
+    )
     lowest, highest = np.finfo(np.float32).min, np.finfo(np.float32).max
-    np.testing.assert_allclose(found, [[4, 0], [3, 1], [3, lowest], [1, highest], [2, 0], [4 / np.sqrt(2), 0]], rtol=1e-6)
+    np.testing.assert_allclose(
+        found, [[4, 0], [3, 1], [3, lowest], [1, highest], [2, 0], [4 / np.sqrt(2), 0]], rtol=1e-6
+    )
 
 
 def test_segment_ids_that_do_not_fit(sess):

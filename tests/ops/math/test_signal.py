@@ -32,7 +32,11 @@ def test_frames(size, length, step, pad_end, known):
     x = RANDOM.normal(size=(2, size)).astype(np.float32)
     count = -(-size // step) if pad_end else max(0, 1 + (size - length) // step)
     padded = np.pad(x, [(0, 0), (0, length)], constant_values=7)
-    wanted = np.stack([padded[:, i * step : i * step + length] for i in range(count)], 1) if count else np.zeros((2, 0, length))
+    wanted = (
+        np.stack([padded[:, i * step : i * step + length] for i in range(count)], 1)
+        if count
+        else np.zeros((2, 0, length))
+    )
     with tf.Graph().as_default(), tf.Session() as sess:
         signal = tf.placeholder(tf.float32, x.shape if known else [None, None])
         frames = tf.signal.frame(signal, length, step, pad_end=pad_end, pad_value=7)
@@ -71,7 +75,9 @@ def test_cosine_transforms(kind, norm, n):
     np.testing.assert_allclose(found, scipy.fft.dct(x.astype(np.float64), kind, n, norm=norm), rtol=1e-4, atol=1e-4)
     if n is None:
         np.testing.assert_allclose(
-            evaluate(lambda t: tf.signal.idct(t, type=kind, norm=norm), found) / (1 if norm else {1: 10}.get(kind, 12)), x, atol=1e-4
+            evaluate(lambda t: tf.signal.idct(t, type=kind, norm=norm), found) / (1 if norm else {1: 10}.get(kind, 12)),
+            x,
+            atol=1e-4,
         )
 
 
@@ -82,7 +88,9 @@ def test_short_time_transform_and_back(step):
     window = scipy.signal.get_window("hann", 16)
     wanted = np.stack([np.fft.rfft(x[i : i + 16] * window) for i in range(0, 64 - 15, step)])
     np.testing.assert_allclose(found, wanted, rtol=1e-3, atol=1e-4)
-    back = evaluate(lambda t: tf.signal.inverse_stft(t, 16, step, window_fn=tf.signal.inverse_stft_window_fn(step)), found)
+    back = evaluate(
+        lambda t: tf.signal.inverse_stft(t, 16, step, window_fn=tf.signal.inverse_stft_window_fn(step)), found
+    )
     np.testing.assert_allclose(back[16:-16], x[16:-16], atol=1e-4)
 
 
@@ -110,4 +118,7 @@ def test_gradient_of_a_spectrogram():
     with tf.Graph().as_default(), tf.Session():
         signal = tf.constant(x)
         power = tf.square(tf.abs(tf.signal.stft(signal, 8, 4)))
-        assert tf.test.compute_gradient_error(signal, [24], power, power.shape.as_list(), x_init_value=x, delta=1e-2) < 0.05
+        assert (
+            tf.test.compute_gradient_error(signal, [24], power, power.shape.as_list(), x_init_value=x, delta=1e-2)
+            < 0.05
+        )

@@ -37,7 +37,9 @@ VALUES = {
     "l2_normalize": (lambda x: tf.nn.l2_normalize(x, 1), lambda x: x / np.linalg.norm(x, axis=1, keepdims=True)),
     "zero_fraction": (lambda x: tf.nn.zero_fraction(tf.nn.relu(x)), lambda x: (x <= 0).mean()),
     "sigmoid cross entropy": (
-        lambda x: tf.nn.sigmoid_cross_entropy_with_logits(labels=tf.fill([4, 5], tf.constant(0.25, tf.float64)), logits=100 * x),
+        lambda x: tf.nn.sigmoid_cross_entropy_with_logits(
+            labels=tf.fill([4, 5], tf.constant(0.25, tf.float64)), logits=100 * x
+        ),
         lambda x: np.maximum(100 * x, 0) - 25 * x + np.log1p(np.exp(-np.abs(100 * x))),
     ),
     "sparse softmax cross entropy": (
@@ -46,7 +48,10 @@ VALUES = {
     ),
     "variance": (lambda x: tf.nn.moments(x, [0])[1], lambda x: x.var(0)),
     "largest": (lambda x: tf.nn.top_k(x, 3)[0], lambda x: -np.sort(-x, 1)[:, :3]),
-    "places": (lambda x: tf.nn.top_k(tf.cast(x, tf.int32), 5)[1], lambda x: np.argsort(-x.astype(int), 1, kind="stable")),
+    "places": (
+        lambda x: tf.nn.top_k(tf.cast(x, tf.int32), 5)[1],
+        lambda x: np.argsort(-x.astype(int), 1, kind="stable"),
+    ),
 }
 
 
@@ -83,7 +88,12 @@ SHAPES = [
     (lambda: tf.nn.in_top_k(x_of(None, 5), x_of(7, dtype=tf.int32), 2), [7]),
     (lambda: tf.nn.fused_batch_norm(x_of(None, 4, 4, None), x_of(3), x_of(3))[0], [None, 4, 4, 3]),
     (lambda: tf.nn.softmax_cross_entropy_with_logits_v2(x_of(None, 3), x_of(None, 3)), [None]),
-    (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x_of(2, None, dtype=tf.int32), logits=x_of(2, None, 3)), [2, None]),
+    (
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=x_of(2, None, dtype=tf.int32), logits=x_of(2, None, 3)
+        ),
+        [2, None],
+    ),
     (lambda: tf.nn.ctc_greedy_decoder(x_of(None, 2, 3), [4, 4])[1], [2, 1]),
     (lambda: tf.nn.dilation2d(x_of(None, 5, 6, 2), x_of(2, 2, 2), [1, 1, 2, 1], [1, 1, 1, 1], "SAME"), [None, 5, 3, 2]),
     (lambda: tf.nn.moments(x_of(None, 4, 2), [0, 1])[0], [2]),
@@ -111,7 +121,10 @@ REFUSED = [
     (lambda: tf.nn.softmax(x_of()), ValueError),
     (lambda: tf.nn.softmax(x_of(2, 3), axis=2), tf.errors.InvalidArgumentError),
     (lambda: tf.nn.softmax_cross_entropy_with_logits(x_of(2, 3), x_of(2, 3)), ValueError),
-    (lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x_of(2, 3, dtype=tf.int32), logits=x_of(2, 3)), ValueError),
+    (
+        lambda: tf.nn.sparse_softmax_cross_entropy_with_logits(labels=x_of(2, 3, dtype=tf.int32), logits=x_of(2, 3)),
+        ValueError,
+    ),
     (lambda: tf.nn.dropout(x_of(2, 3), rate=1.0), ValueError),
     (lambda: tf.nn.top_k(x_of(2, 3), 4), ValueError),
     (lambda: tf.nn.fused_batch_norm(x_of(2, 3, 3, 2), x_of(2), x_of(2), mean=x_of(2), variance=x_of(2)), ValueError),
@@ -169,7 +182,9 @@ def test_dropout_keeps_the_expectation():
 def test_names_of_nodes():
     with tf.Graph().as_default() as graph:
         x = tf.placeholder(tf.float32, [1, 8, 8, 3], name="x")
-        y = tf.nn.relu(tf.nn.bias_add(tf.nn.conv2d(x, tf.ones([3, 3, 3, 2], name="w"), 2, "SAME", name="conv"), tf.zeros([2])))
+        y = tf.nn.relu(
+            tf.nn.bias_add(tf.nn.conv2d(x, tf.ones([3, 3, 3, 2], name="w"), 2, "SAME", name="conv"), tf.zeros([2]))
+        )
         tf.gradients(tf.nn.max_pool(y, 2, 2, "VALID"), x)
         names = [op.name for op in graph.get_operations()]
     assert names[2:] == [
@@ -193,7 +208,10 @@ def test_names_of_nodes():
 def test_old_and_new_argument_names():
     with tf.Graph().as_default():
         x, w = x_of(1, 4, 4, 2), x_of(2, 2, 2, 3)
-        assert tf.nn.conv2d(x, filters=w, strides=1, padding="SAME").shape == tf.nn.conv2d(x, filter=w, strides=1, padding="SAME").shape
+        assert (
+            tf.nn.conv2d(x, filters=w, strides=1, padding="SAME").shape
+            == tf.nn.conv2d(x, filter=w, strides=1, padding="SAME").shape
+        )
         with pytest.raises(ValueError, match="Cannot specify both"):
             tf.nn.conv2d(x, filter=w, filters=w, strides=1, padding="SAME")
         with pytest.raises(ValueError, match="Cannot specify both"):

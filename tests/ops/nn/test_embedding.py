@@ -38,7 +38,9 @@ def test_parts_hold_the_rows_of_one_table(strategy):
 def test_partitioned_and_resource_variables():
     parted = tf.get_variable("parted", initializer=tf.constant(TABLE), partitioner=tf.fixed_size_partitioner(3))
     resource = tf.get_variable("resource", initializer=TABLE, use_resource=True)
-    values = run(tf.nn.embedding_lookup(parted, [8, 1], partition_strategy="div"), tf.nn.embedding_lookup(resource, [8, 1]))
+    values = run(
+        tf.nn.embedding_lookup(parted, [8, 1], partition_strategy="div"), tf.nn.embedding_lookup(resource, [8, 1])
+    )
     assert (values[0] == TABLE[[8, 1]]).all() and (values[1] == TABLE[[8, 1]]).all()
 
 
@@ -68,7 +70,9 @@ def test_combinations_of_rows(combiner, weighted):
 
 def test_the_safe_form_drops_bad_ids_and_fills_empty_rows():
     ids = tf.SparseTensor([[0, 0], [0, 1], [1, 0], [3, 0]], tf.constant([2, -1, -1, 5], tf.int64), [4, 2])
-    plain, default = run(tf.nn.safe_embedding_lookup_sparse([TABLE], ids), tf.nn.safe_embedding_lookup_sparse([TABLE], ids, default_id=9))
+    plain, default = run(
+        tf.nn.safe_embedding_lookup_sparse([TABLE], ids), tf.nn.safe_embedding_lookup_sparse([TABLE], ids, default_id=9)
+    )
     assert plain.tolist() == [TABLE[2].tolist(), [0, 0], [0, 0], TABLE[5].tolist()]
     assert default.tolist() == [TABLE[2].tolist(), TABLE[9].tolist(), TABLE[9].tolist(), TABLE[5].tolist()]
 

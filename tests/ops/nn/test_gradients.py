@@ -79,8 +79,14 @@ CASES = {
         lambda x: tf.nn.max_pool_with_argmax(x, [1, 2, 2, 1], [1, 2, 2, 1], SAME)[0],
         [distinct(2, 4, 5, 2)],
     ),
-    "dilation2d": (lambda x, w: tf.nn.dilation2d(x, w, [1] * 4, [1] * 4, SAME), [distinct(1, 4, 4, 2), data(2, 3, 2) * 0.1]),
-    "erosion2d": (lambda x, w: tf.nn.erosion2d(x, w, [1] * 4, [1] * 4, VALID), [distinct(1, 4, 4, 2), data(2, 3, 2) * 0.1]),
+    "dilation2d": (
+        lambda x, w: tf.nn.dilation2d(x, w, [1] * 4, [1] * 4, SAME),
+        [distinct(1, 4, 4, 2), data(2, 3, 2) * 0.1],
+    ),
+    "erosion2d": (
+        lambda x, w: tf.nn.erosion2d(x, w, [1] * 4, [1] * 4, VALID),
+        [distinct(1, 4, 4, 2), data(2, 3, 2) * 0.1],
+    ),
     "softmax cross entropy": (
         lambda x, z: tf.nn.softmax_cross_entropy_with_logits_v2(labels=z, logits=x),
         [data(3, 4), shares(3, 4)],
@@ -109,7 +115,9 @@ CASES = {
         [data(5, 2, 3)],
     ),
     "fractional_avg_pool": (
-        lambda x: tf.nn.fractional_avg_pool(x, [1.0, 1.4, 1.7, 1.0], deterministic=True, seed=1, seed2=2, overlapping=True)[0],
+        lambda x: tf.nn.fractional_avg_pool(
+            x, [1.0, 1.4, 1.7, 1.0], deterministic=True, seed=1, seed2=2, overlapping=True
+        )[0],
         [data(1, 7, 8, 2)],
     ),
     "fractional_max_pool": (
@@ -149,7 +157,18 @@ def test_first_gradient(name):
         assert by_differences(lambda moved: run(*moved), values, found) < 1e-5
 
 
-SECOND = ["elu", "selu", "softplus", "softmax", "log_softmax", "conv2d", "conv3d", "depthwise", "conv2d uneven", "avg_pool"]
+SECOND = [
+    "elu",
+    "selu",
+    "softplus",
+    "softmax",
+    "log_softmax",
+    "conv2d",
+    "conv3d",
+    "depthwise",
+    "conv2d uneven",
+    "avg_pool",
+]
 
 
 @pytest.mark.parametrize("name", [*SECOND, "bias_add", "softmax cross entropy", "max_pool", "leaky_relu"])
@@ -176,7 +195,9 @@ def test_fused_batch_norm_gradients(training):
     mean, variance = ([], []) if training else (data(3), data(3, low=0.5))
     with tf.Graph().as_default(), tf.Session() as session:
         inputs = [tf.placeholder(tf.float32, v.shape) for v in (x, scale, offset)]
-        given = {} if training else {"mean": tf.constant(mean, tf.float32), "variance": tf.constant(variance, tf.float32)}
+        given = (
+            {} if training else {"mean": tf.constant(mean, tf.float32), "variance": tf.constant(variance, tf.float32)}
+        )
         y, _, _ = tf.nn.fused_batch_norm(*inputs, is_training=training, **given)
         weights = np.random.RandomState(3).uniform(-1, 1, x.shape)
         fused = tf.gradients(tf.reduce_sum(y * weights), inputs)
@@ -210,7 +231,9 @@ def test_max_pool_sends_a_tie_to_the_first():
 
 @pytest.mark.parametrize("training", [True, False])
 def test_second_gradient_of_batch_normalization_takes_each_way_once(training):
-    """The incoming gradient of a cube's normalization comes from the scale itself: with a scale s this is s**6 times a constant."""
+    """The incoming gradient of a cube's normalization comes from the scale itself: with a scale s this is s**6 times a
+    constant.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.constant(np.random.RandomState(0).rand(2, 3, 3, 2), tf.float32)
         scale = tf.constant([1.0, 2.0])

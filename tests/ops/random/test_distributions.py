@@ -32,7 +32,10 @@ RECORDED = [
             [0.39796330219281506, 0.5694968150158146, 0.5469195367343935],
         ],
     ),
-    (lambda: tf.random_uniform([5], dtype=tf.float16, seed=5), [[0.8994140625, 0.7568359375, 0.150390625, 0.5908203125, 0.599609375]]),
+    (
+        lambda: tf.random_uniform([5], dtype=tf.float16, seed=5),
+        [[0.8994140625, 0.7568359375, 0.150390625, 0.5908203125, 0.599609375]],
+    ),
     (lambda: tf.random_uniform([6], -5, 1000, tf.int32, seed=5), [[768, 466, 620, 101, 13, 933]]),
     (lambda: tf.random_uniform([3], 0, 1 << 40, tf.int64, seed=5), [[30961235865, 401293553818, 1033273652838]]),
     (
@@ -42,15 +45,35 @@ RECORDED = [
             [1.9680880308151245, -0.011473327875137329, 1.8661763668060303, -0.35850730538368225, -0.02129816636443138],
         ],
     ),
-    (lambda: tf.random_normal([3], dtype=tf.float64, seed=5), [[0.28778786151244395, -0.225020862598186, 1.0718162326550136]]),
+    (
+        lambda: tf.random_normal([3], dtype=tf.float64, seed=5),
+        [[0.28778786151244395, -0.225020862598186, 1.0718162326550136]],
+    ),
     (
         lambda: tf.truncated_normal([6], seed=5),
         [
-            [0.007278046105057001, 0.5343581438064575, 0.18353332579135895, -0.3664293885231018, -0.35079196095466614, 0.01803036965429783],
-            [-0.6654976606369019, -0.19847755134105682, 1.1874845027923584, 0.1905113309621811, -0.17315885424613953, -0.7497895359992981],
+            [
+                0.007278046105057001,
+                0.5343581438064575,
+                0.18353332579135895,
+                -0.3664293885231018,
+                -0.35079196095466614,
+                0.01803036965429783,
+            ],
+            [
+                -0.6654976606369019,
+                -0.19847755134105682,
+                1.1874845027923584,
+                0.1905113309621811,
+                -0.17315885424613953,
+                -0.7497895359992981,
+            ],
         ],
     ),
-    (lambda: tf.truncated_normal([3], dtype=tf.float64, seed=5), [[0.28778786151244395, -0.225020862598186, 0.3713648927023284]]),
+    (
+        lambda: tf.truncated_normal([3], dtype=tf.float64, seed=5),
+        [[0.28778786151244395, -0.225020862598186, 0.3713648927023284]],
+    ),
     (lambda: tf.random_shuffle(np.arange(8), seed=5), [[1, 2, 6, 4, 0, 7, 3, 5], [6, 0, 3, 1, 4, 7, 5, 2]]),
     (
         lambda: tf.random_gamma([4], [0.5, 3.0], seed=5)[0],
@@ -62,7 +85,10 @@ RECORDED = [
         lambda: tf.random.stateless_uniform([4], [3, -4]),
         [[0.19548892974853516, 0.72270667552948, 0.8852598667144775, 0.6083104610443115]] * 2,
     ),
-    (lambda: tf.random.stateless_normal([3], [3, -4]), [[-1.780290961265564, -0.30832916498184204, -0.3106456696987152]]),
+    (
+        lambda: tf.random.stateless_normal([3], [3, -4]),
+        [[-1.780290961265564, -0.30832916498184204, -0.3106456696987152]],
+    ),
     (lambda: tf.random.stateless_categorical([[0.0, 1.0, 2.0]], 8, [3, 4]), [[[2, 2, 1, 2, 2, 2, 1, 0]]]),
 ]
 
@@ -124,7 +150,9 @@ def test_parameterized_truncated_normal_keeps_its_bounds():
     from everflow.ops.random.distributions import parameterized_truncated_normal
 
     low, high = np.float32([-2, 0.5, -9, 3]), np.float32([2, 5, -1, 3.1])
-    values = run(parameterized_truncated_normal([4, 500], np.zeros(4, np.float32), np.ones(4, np.float32), low, high, seed=1))
+    values = run(
+        parameterized_truncated_normal([4, 500], np.zeros(4, np.float32), np.ones(4, np.float32), low, high, seed=1)
+    )
     assert (values >= low[:, None]).all() and (values <= high[:, None]).all()
 
 
@@ -187,7 +215,11 @@ def test_gamma_samples_are_differentiable():
 
 def test_generator_gives_tensorflows_numbers_and_moves_its_state():
     generator = tf.random.experimental.Generator.from_seed(1234)
-    drawn = [generator.normal([5]), generator.uniform([3], 0, 10, dtype=tf.int64), generator.uniform_full_int([3], dtype=tf.uint32)]
+    drawn = [
+        generator.normal([5]),
+        generator.uniform([3], 0, 10, dtype=tf.int64),
+        generator.uniform_full_int([3], dtype=tf.uint32),
+    ]
     with tf.Session() as sess:
         sess.run(tf.global_variables_initializer())
         normal, small, _ = [sess.run(t) for t in drawn]

@@ -44,13 +44,19 @@ DENSE_RULES = {
     "slice": (lambda m: tf.sparse_slice(m, [1, 0], [5, 3]), lambda m: m[1:, :3]),
     "split": (lambda m: tf.sparse_split(sp_input=m, num_split=3, axis=1)[0], lambda m: m[:, :2]),
     "expand_dims": (lambda m: tf.sparse.expand_dims(m, 1), lambda m: m[:, None]),
-    "retain": (lambda m: tf.sparse_retain(m, [True, False, True, False]), lambda m: m * [[0, 1, 0, 0], [0] * 4, [1, 0, 0, 0]]),
+    "retain": (
+        lambda m: tf.sparse_retain(m, [True, False, True, False]),
+        lambda m: m * [[0, 1, 0, 0], [0] * 4, [1, 0, 0, 0]],
+    ),
     "reduce_sum": (lambda m: tf.sparse_reduce_sum(m, 1), lambda m: m.sum(1)),
     "reduce_sum kept": (lambda m: tf.sparse_reduce_sum(m, [0], keepdims=True), lambda m: m.sum(0, keepdims=True)),
     "reduce_sum all": (lambda m: tf.sparse_reduce_sum(m), lambda m: m.sum()),
     "reduce_sum_sparse": (lambda m: tf.sparse_reduce_sum_sparse(m, 0), lambda m: m.sum(0)),
     "times": (lambda m: m * tf.constant([[1], [2], [3]], tf.int64), lambda m: m * [[1], [2], [3]]),
-    "matmul": (lambda m: tf.sparse_tensor_dense_matmul(m, np.arange(8).reshape(4, 2)), lambda m: m @ np.arange(8).reshape(4, 2)),
+    "matmul": (
+        lambda m: tf.sparse_tensor_dense_matmul(m, np.arange(8).reshape(4, 2)),
+        lambda m: m @ np.arange(8).reshape(4, 2),
+    ),
     "adjoint matmul": (
         lambda m: tf.sparse_tensor_dense_matmul(m, np.arange(6).reshape(2, 3), adjoint_a=True, adjoint_b=True),
         lambda m: m.T @ np.arange(6).reshape(2, 3).T,
@@ -85,7 +91,10 @@ def test_two_at_a_time(name):
 
 
 @settings(deadline=None, max_examples=25)
-@given(st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=2, max_size=2), st.sampled_from(sorted(PAIRS)))
+@given(
+    st.lists(st.lists(st.integers(-2, 2), min_size=3, max_size=3), min_size=2, max_size=2),
+    st.sampled_from(sorted(PAIRS)),
+)
 def test_any_two_matrices(rows, name):
     m, n = np.array(rows), np.array(rows[::-1])
     function, expected = PAIRS[name]
@@ -102,7 +111,9 @@ def test_sums_below_the_threshold_are_dropped():
 def test_repeated_and_unordered_indices():
     a = tf.SparseTensor([[0], [0]], [1, 2], [2])
     assert run(tf.sparse_add(a, tf.SparseTensor([[0], [1]], [10, 20], [2]))).values.tolist() == [11, 2, 20]
-    assert run(tf.sparse_reorder(tf.SparseTensor([[1, 0], [0, 2], [0, 1]], ["a", "b", "c"], [2, 3]))).values.tolist() == [b"c", b"b", b"a"]
+    assert run(
+        tf.sparse_reorder(tf.SparseTensor([[1, 0], [0, 2], [0, 1]], ["a", "b", "c"], [2, 3]))
+    ).values.tolist() == [b"c", b"b", b"a"]
     assert run(tf.sparse_to_dense([2, 1, 1], [3], [1, 2, 4], validate_indices=False)).tolist() == [0, 4, 1]
 
 
@@ -137,13 +148,19 @@ def test_crosses():
     assert hashed.values.tolist() == [4, 54, 46, 45, 3] and hashed.dense_shape.tolist() == [2, 4]
 
 
-@pytest.mark.parametrize("values", [np.array([1.5, 2.5], np.float32), np.array([3, 4], np.int64), np.array([b"x", b""], object)])
+@pytest.mark.parametrize(
+    "values", [np.array([1.5, 2.5], np.float32), np.array([3, 4], np.int64), np.array([b"x", b""], object)]
+)
 @pytest.mark.parametrize("out_type", [tf.string, tf.variant])
 def test_serialized_and_back(values, out_type):
     s = tf.SparseTensor([[0, 2], [1, 0]], values, [3, 4])
     dtype = s.dtype
     many = run(tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(s), dtype, rank=2))
-    assert many.indices.tolist() == [[0, 2], [1, 0]] and many.values.tolist() == values.tolist() and many.dense_shape.tolist() == [3, 4]
+    assert (
+        many.indices.tolist() == [[0, 2], [1, 0]]
+        and many.values.tolist() == values.tolist()
+        and many.dense_shape.tolist() == [3, 4]
+    )
     from everflow.ops.sparse.serialize import deserialize_sparse
 
     one = run(deserialize_sparse(tf.io.serialize_sparse(s, out_type=out_type), dtype))
@@ -180,13 +197,17 @@ RUN_TIME_ERRORS = {
         tf.SparseTensor([[0, 5]], [1.0], [2, 2]), tf.ones([2, 2])
     ),
     "num_split should be between 1 and": lambda: tf.sparse_split(sp_input=sparse(M), num_split=7, axis=1)[0],
-    r"indices\(0, 0\) is invalid: 7 >= 2": lambda: tf.sparse_fill_empty_rows(tf.SparseTensor([[7, 0]], [1], [2, 2]), 0)[0],
+    r"indices\(0, 0\) is invalid: 7 >= 2": lambda: tf.sparse_fill_empty_rows(tf.SparseTensor([[7, 0]], [1], [2, 2]), 0)[
+        0
+    ],
     "no broadcasting is supported": lambda: tf.sparse_add(sparse(M), np.ones([3, 5], np.int64)),
     "broadcasts dense to sparse only": lambda: sparse(M) * np.ones([5, 4], np.int64),
     "Input shapes must match": lambda: tf.sparse_concat(0, [sparse(M), sparse(M[:, :2])]),
     "rank >= 2": lambda: tf.sparse_softmax(tf.SparseTensor([[0]], [1.0], [2])),
     "Invalid reduction dimension 2": lambda: tf.sparse_reduce_sum(sparse(M), 2),
-    "Requested SparseTensor of type int32": lambda: tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(sparse(M)), tf.int32),
+    "Requested SparseTensor of type int32": lambda: tf.io.deserialize_many_sparse(
+        tf.io.serialize_many_sparse(sparse(M)), tf.int32
+    ),
     "Could not parse": lambda: tf.io.deserialize_many_sparse([["a", "b", "c"]], tf.int32),
 }
 
@@ -199,7 +220,11 @@ def test_what_does_not_fit_raises_when_it_runs(message):
 
 def test_what_can_never_fit_raises_while_building():
     s = sparse(M)
-    for wrong in (lambda: tf.sparse_reshape(s, [5]), lambda: tf.sparse_reshape(s, [-1, -1]), lambda: tf.sparse_reset_shape(s, [2, 6])):
+    for wrong in (
+        lambda: tf.sparse_reshape(s, [5]),
+        lambda: tf.sparse_reshape(s, [-1, -1]),
+        lambda: tf.sparse_reset_shape(s, [2, 6]),
+    ):
         with pytest.raises(ValueError):
             wrong()
     for wrong in (
@@ -225,7 +250,10 @@ SETS = {
 
 
 def _rows(value):
-    return [[v for index, v in zip(value.indices, value.values.tolist()) if index[0] == row] for row in range(value.dense_shape[0])]
+    return [
+        [v for index, v in zip(value.indices, value.values.tolist()) if index[0] == row]
+        for row in range(value.dense_shape[0])
+    ]
 
 
 @pytest.mark.parametrize("operation", SETS)
@@ -239,7 +267,11 @@ def test_sets_of_rows(operation, kinds):
 
 
 def test_sizes_and_words_of_sets():
-    assert run(tf.sets.set_size(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], np.array([1, 1, 2]), [3, 2]))).tolist() == [1, 0, 1]
+    assert run(tf.sets.set_size(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], np.array([1, 1, 2]), [3, 2]))).tolist() == [
+        1,
+        0,
+        1,
+    ]
     assert _rows(run(tf.sets.set_difference([["a", "b"]], [["b"]], aminusb=False))) == [[]]
     assert _rows(run(tf.sets.union([["b", "a"]], [["c", "a"]]))) == [[b"a", b"b", b"c"]]
     with pytest.raises(TypeError):
@@ -268,7 +300,9 @@ def test_crosses_as_they_were_first_hashed():
 
 
 def test_a_dense_row_of_one_element_is_its_own():
-    """It mustn't take the default value's memory: elements of a dataset that wait to be shuffled would all become the last."""
+    """It mustn't take the default value's memory: elements of a dataset that wait to be shuffled would all become the
+    last.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
 
         def row(i):
@@ -281,5 +315,8 @@ def test_a_dense_row_of_one_element_is_its_own():
 def test_a_shape_that_can_not_be_counted_is_refused():
     sizes = [tf.placeholder_with_default(np.array(dims, np.int64), [2]) for dims in ([2**40, 2**40], [2**41, 2**39])]
     reshaped = tf.raw_ops.SparseReshape(input_indices=[[0, 1]], input_shape=sizes[0], new_shape=sizes[1])
-    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="more elements than int64 can count"):
+    with (
+        tf.Session() as sess,
+        pytest.raises(tf.errors.InvalidArgumentError, match="more elements than int64 can count"),
+    ):
         sess.run(reshaped)

@@ -30,7 +30,10 @@ CASES = {
         lambda: S.as_string(VALUES),
         [b"1.000000", b"0.100000", b"10000000000.000000", b"0.000000", b"nan", b"-inf", b"-1.500000"],
     ),
-    "as_string shortest": (lambda: S.as_string(VALUES, shortest=True), [b"1", b"0.1", b"1e+10", b"1e-10", b"nan", b"-inf", b"-1.5"]),
+    "as_string shortest": (
+        lambda: S.as_string(VALUES, shortest=True),
+        [b"1", b"0.1", b"1e+10", b"1e-10", b"nan", b"-inf", b"-1.5"],
+    ),
     "as_string precision": (lambda: S.as_string([2.5], precision=2, scientific=True), [b"2.50e+00"]),
     "as_string bool": (lambda: S.as_string([True, False]), [b"true", b"false"]),
     "as_string complex": (lambda: S.as_string(np.complex64([1 + 2j]), precision=1), [b"(1.0,2.0)"]),
@@ -45,7 +48,10 @@ CASES = {
     "reduce_join": (lambda: S.reduce_join([["a", "b"], ["c", "d"]], [0, 1], separator="."), b"a.c.b.d"),
     "reduce_join all": (lambda: S.reduce_join([["a", "b"], ["c", "d"]]), b"abcd"),
     "reduce_join keep": (lambda: S.reduce_join([["a", "b"]], 1, keepdims=True), [[b"ab"]]),
-    "unsorted_segment_join": (lambda: S.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, separator="-"), [b"b", b"a-c", b""]),
+    "unsorted_segment_join": (
+        lambda: S.unsorted_segment_join(["a", "b", "c"], [1, 0, 1], 3, separator="-"),
+        [b"b", b"a-c", b""],
+    ),
     "regex_replace": (lambda: S.regex_replace(["abc"], "(b)", r"<\1\0\\>"), [b"a<bb\\>c"]),
     "regex_replace empty": (lambda: S.regex_replace(["abc"], "x*", "-"), [b"-a-b-c-"]),
     "regex_replace first": (lambda: S.regex_replace(["aaa"], tf.constant("a"), "b", replace_global=False), [b"baa"]),
@@ -108,10 +114,14 @@ def test_transcoding_there_and_back(text):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False, allow_subnormal=False), min_size=1, max_size=5))
+@given(
+    st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False, allow_subnormal=False), min_size=1, max_size=5)
+)
 def test_numbers_there_and_back(numbers):
     with tf.Graph().as_default():
-        np.testing.assert_array_equal(run(S.to_number(S.as_string(numbers, precision=9, scientific=True))), np.float32(numbers))
+        np.testing.assert_array_equal(
+            run(S.to_number(S.as_string(numbers, precision=9, scientific=True))), np.float32(numbers)
+        )
 
 
 def test_shapes_known_when_built():

@@ -31,7 +31,12 @@ def test_unstack_scatter_split_concat():
     def body(x):
         array = tf.TensorArray(tf.float32, size=2)
         parts = tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x[:, 0], [1, 2])
-        return array.unstack(x).read(2), tf.TensorArray(tf.float32, size=4).scatter([3, 0, 1], x).stack(), parts.read(1), parts.concat()
+        return (
+            array.unstack(x).read(2),
+            tf.TensorArray(tf.float32, size=4).scatter([3, 0, 1], x).stack(),
+            parts.read(1),
+            parts.concat(),
+        )
 
     made, _ = called(body, [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     for found, expected in zip(made, [[5, 6], [[3, 4], [5, 6], [0, 0], [1, 2]], [3, 5], [1, 3, 5]], strict=True):
@@ -63,7 +68,10 @@ def test_branches():
         (lambda x: tf.TensorArray(tf.float32, size=3).unstack(x).read(1) * 3.0, [0, 3, 0]),
         (lambda x: tf.TensorArray(tf.float32, size=2).write(0, x).write(1, 2 * x).stack(), [3, 3, 3]),
         (lambda x: tf.TensorArray(tf.float32, size=3).scatter([2, 0, 1], x).gather([1, 0]), [0, 1, 1]),
-        (lambda x: tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, 2]).concat() * [1.0, 2.0, 3.0], [1, 2, 3]),
+        (
+            lambda x: tf.TensorArray(tf.float32, size=2, infer_shape=False).split(x, [1, 2]).concat() * [1.0, 2.0, 3.0],
+            [1, 2, 3],
+        ),
         (lambda x: tf.map_fn(lambda a: a * a, x), [2, 4, 6]),
         (lambda x: tf.scan(lambda a, b: a * b, x), [9, 4, 2]),
         (lambda x: tf.foldl(lambda a, b: a * b, x), [6, 3, 2]),

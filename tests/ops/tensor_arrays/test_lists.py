@@ -32,7 +32,9 @@ def test_elements_that_were_not_set_are_zeros():
 
 
 def test_zeros_of_an_unknown_shape_cannot_be_read():
-    item = R.TensorListGetItem(input_handle=reserved(shape=(-1,)), index=0, element_shape=[-1], element_dtype=tf.float32)
+    item = R.TensorListGetItem(
+        input_handle=reserved(shape=(-1,)), index=0, element_shape=[-1], element_dtype=tf.float32
+    )
     with pytest.raises(tf.errors.InvalidArgumentError, match="not fully defined"):
         run(item)
 
@@ -45,7 +47,9 @@ def test_places_outside_of_a_list(index):
 
 @pytest.mark.parametrize(("shape", "most", "words"), [([], 1, "full list"), ([3], -1, "incompatible shape")])
 def test_what_cannot_be_pushed(shape, most, words):
-    held = R.EmptyTensorList(element_shape=tf.constant(shape, tf.int32), max_num_elements=most, element_dtype=tf.float32)
+    held = R.EmptyTensorList(
+        element_shape=tf.constant(shape, tf.int32), max_num_elements=most, element_dtype=tf.float32
+    )
     for _ in range(2):
         held = R.TensorListPushBack(input_handle=held, tensor=1.0)
     with pytest.raises(tf.errors.InvalidArgumentError, match=words):

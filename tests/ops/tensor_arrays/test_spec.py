@@ -10,7 +10,9 @@ def test_specs():
     spec = tf.TensorArraySpec([2], tf.float32)
     assert spec == tf.TensorArraySpec([2]) and hash(spec) == hash(tf.TensorArraySpec([2]))
     assert spec.value_type is tf.TensorArray
-    assert spec.is_compatible_with(tf.TensorArraySpec([None])) and not spec.is_compatible_with(tf.TensorArraySpec([2], tf.int32))
+    assert spec.is_compatible_with(tf.TensorArraySpec([None])) and not spec.is_compatible_with(
+        tf.TensorArraySpec([2], tf.int32)
+    )
     with pytest.raises(ValueError, match="not compatible"):
         spec.most_specific_compatible_type(tf.TensorArraySpec([3]))
     assert spec.most_specific_compatible_type(tf.TensorArraySpec([None])) == tf.TensorArraySpec([None])

@@ -6,10 +6,14 @@ import everflow as tf
 
 
 def shapes(element_shape, identical):
-    array, flow = tf.raw_ops.TensorArrayV3(size=3, dtype=tf.float32, element_shape=element_shape, identical_element_shapes=identical)
+    array, flow = tf.raw_ops.TensorArrayV3(
+        size=3, dtype=tf.float32, element_shape=element_shape, identical_element_shapes=identical
+    )
     grads, _ = tf.raw_ops.TensorArrayGradV3(handle=array, flow_in=flow, source="a")
     read = tf.raw_ops.TensorArrayReadV3(handle=grads, index=0, flow_in=flow, dtype=tf.float32)
-    gathered = tf.raw_ops.TensorArrayGatherV3(handle=array, indices=[0, 1], flow_in=flow, dtype=tf.float32, element_shape=[2, None])
+    gathered = tf.raw_ops.TensorArrayGatherV3(
+        handle=array, indices=[0, 1], flow_in=flow, dtype=tf.float32, element_shape=[2, None]
+    )
     return str(read.shape), str(gathered.shape)
 
 

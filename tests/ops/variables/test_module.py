@@ -9,7 +9,10 @@ class Inner(tf.Module):
     def __init__(self, name=None):
         super().__init__(name)
         self.z = tf.Variable(1.0, name="z")
-        self.b = [tf.Variable(2.0, name="b", trainable=False), {"k": tf.Variable(3.0, name="k"), "a": tf.Variable(4.0, name="a")}]
+        self.b = [
+            tf.Variable(2.0, name="b", trainable=False),
+            {"k": tf.Variable(3.0, name="k"), "a": tf.Variable(4.0, name="a")},
+        ]
         self.again = self.z
 
     @tf.Module.with_name_scope

@@ -47,7 +47,9 @@ def test_reuse():
 
 
 def test_defaults_and_regularizers():
-    with tf.variable_scope("s", initializer=tf.ones_initializer(), regularizer=lambda v: tf.reduce_sum(v, name="loss"), dtype=tf.float64):
+    with tf.variable_scope(
+        "s", initializer=tf.ones_initializer(), regularizer=lambda v: tf.reduce_sum(v, name="loss"), dtype=tf.float64
+    ):
         v = tf.get_variable("v", [2])
     assert v.dtype.base_dtype == tf.float64
     (loss,) = tf.get_collection(tf.GraphKeys.REGULARIZATION_LOSSES)

@@ -196,5 +196,9 @@ def test_positions_without_an_axis_gather_all_of_a_variable(values):
         sess.run(variable.initializer)
         for shape in ([0], [2, 0], [3, 2, 0]):
             positions = np.zeros(shape, np.int32)
-            gathered = tf.raw_ops.ResourceGatherNd(resource=variable.handle, indices=positions, dtype=variable.dtype.base_dtype)
-            np.testing.assert_array_equal(sess.run(gathered), np.broadcast_to(np.array(values, object), (*shape[:-1], len(values))))
+            gathered = tf.raw_ops.ResourceGatherNd(
+                resource=variable.handle, indices=positions, dtype=variable.dtype.base_dtype
+            )
+            np.testing.assert_array_equal(
+                sess.run(gathered), np.broadcast_to(np.array(values, object), (*shape[:-1], len(values)))
+            )

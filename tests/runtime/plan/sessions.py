@@ -49,8 +49,25 @@ def assert_same_bits(one, other):
 
 
 def odd_values(dtype=np.float32):
-    """Numbers that arithmetic treats in its own way: zeros of both signs, denormals, infinities, NaN, and some that must be rounded."""
+    """Numbers that arithmetic treats in its own way: zeros of both signs, denormals, infinities, NaN, and some that
+    must be rounded.
+    """
     info = np.finfo(dtype)
-    few = [0.0, -0.0, info.tiny, -info.tiny, info.tiny / 4, -info.tiny / 4, np.inf, -np.inf, np.nan, info.max, -info.max, 1.0, -1.0, 3.0]
+    few = [
+        0.0,
+        -0.0,
+        info.tiny,
+        -info.tiny,
+        info.tiny / 4,
+        -info.tiny / 4,
+        np.inf,
+        -np.inf,
+        np.nan,
+        info.max,
+        -info.max,
+        1.0,
+        -1.0,
+        3.0,
+    ]
     with np.errstate(all="ignore"):
         return np.concatenate([np.asarray(few, dtype), np.linspace(-7.7, 7.7, 18).astype(dtype)])

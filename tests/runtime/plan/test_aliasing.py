@@ -188,7 +188,9 @@ def test_reads_and_writes_in_a_loop(use_resource):
     for _ in range(3):
         values.append(2 * values[-1] + values[-2])
     values = values[1:]
-    assert float(last[0]) == values[2] and float(end[0]) == values[3] and float(seen[0]) == sum(v * v for v in values[:3])
+    assert (
+        float(last[0]) == values[2] and float(end[0]) == values[3] and float(seen[0]) == sum(v * v for v in values[:3])
+    )
 
 
 @pytest.mark.parametrize("use_resource", [False, True])

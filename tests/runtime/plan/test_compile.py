@@ -9,7 +9,9 @@ from everflow.framework import raw_ops as raw
 
 
 def calls_to_plan(build, count) -> int:
-    """How many functions planning calls, Python's and C's, for a graph of some size; the second time, when everything is loaded."""
+    """How many functions planning calls, Python's and C's, for a graph of some size; the second time, when everything
+    is loaded.
+    """
     with tf.Graph().as_default(), tf.Session() as sess:
         fetches, feeds = build(count)
         executor = sess._executor
@@ -45,7 +47,9 @@ def layers(count):
     x = tf.placeholder(tf.float32, [4, 5])
     y = x
     for i in range(count):
-        y = tf.nn.relu(tf.matmul(y, tf.get_variable(f"w{i}", [5, 5], use_resource=bool(i % 2))) + tf.get_variable(f"b{i}", [5]))
+        y = tf.nn.relu(
+            tf.matmul(y, tf.get_variable(f"w{i}", [5, 5], use_resource=bool(i % 2))) + tf.get_variable(f"b{i}", [5])
+        )
     loss = tf.reduce_sum(y)
     return [loss, tf.train.GradientDescentOptimizer(0.1).minimize(loss)], [x]
 

@@ -101,7 +101,11 @@ def test_threads():
 
 
 def test_memory():
-    x, small, wide = tf.placeholder(tf.float32, [1000, 1000]), tf.placeholder(tf.float32, [10]), tf.placeholder(tf.float32, [None])
+    x, small, wide = (
+        tf.placeholder(tf.float32, [1000, 1000]),
+        tf.placeholder(tf.float32, [10]),
+        tf.placeholder(tf.float32, [None]),
+    )
     chain = x
     for _ in range(5):
         chain = tf.matmul(chain, chain)
@@ -109,7 +113,9 @@ def test_memory():
         assert told(sess, "memory", [tf.sin(x), tf.cos(x), tf.tanh(x)], [x]) == "12.0 MB of values at once"
         assert told(sess, "memory", chain, [x]) == "8.0 MB of values at once"  # each is let go when the next is there
         assert told(sess, "memory", tf.exp(small), [small]) == "0.0 kB of values at once"
-        assert re.fullmatch(r".* of values at once, besides \d+ of unknown shape", told(sess, "memory", tf.exp(wide) * 2.0, [wide]))
+        assert re.fullmatch(
+            r".* of values at once, besides \d+ of unknown shape", told(sess, "memory", tf.exp(wide) * 2.0, [wide])
+        )
 
 
 def test_what_runs_token_by_token():

@@ -13,7 +13,9 @@ from tests.runtime.plan.sessions import OFF, assert_same_bits, compiled, node_of
 
 def loop(body, x, rounds=3):
     """What `body(v)` makes of x in some rounds."""
-    return tf.while_loop(lambda i, v: i < rounds, lambda i, v: (i + 1, body(v)), [0, x], shape_invariants=[tf.TensorShape([]), x.shape])[1]
+    return tf.while_loop(
+        lambda i, v: i < rounds, lambda i, v: (i + 1, body(v)), [0, x], shape_invariants=[tf.TensorShape([]), x.shape]
+    )[1]
 
 
 def inside(result, feeds, **switches):

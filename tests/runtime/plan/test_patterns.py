@@ -5,7 +5,21 @@ import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
-from everflow.runtime.plan.patterns import ANY, Bits, Context, Match, Pass, Rule, Rules, chosen, const, matches, op, rewrite, value
+from everflow.runtime.plan.patterns import (
+    ANY,
+    Bits,
+    Context,
+    Match,
+    Pass,
+    Rule,
+    Rules,
+    chosen,
+    const,
+    matches,
+    op,
+    rewrite,
+    value,
+)
 from everflow.runtime.plan.verify import verify
 from tests.runtime.plan.sessions import AGGRESSIVE, OFF, config, node_of, types
 
@@ -59,7 +73,10 @@ def test_a_rule_that_changes_nothing_ends():
     a = feed()
     copies = Rule("copies", "remapping", op("Identity"), lambda m: m.root.inputs[0])
     fetches = [raw.Identity(input=a) for _ in range(4)]
-    assert applied(fetches, [a], copies) == ({}, ["Identity"] * 4)  # whoever fetches what is fed gets an array of its own
+    assert applied(fetches, [a], copies) == (
+        {},
+        ["Identity"] * 4,
+    )  # whoever fetches what is fed gets an array of its own
     assert applied([f.op for f in fetches], [a], copies) == ({}, ["Identity"] * 4)
 
 
@@ -89,7 +106,12 @@ def test_a_part_before_a_write_to_what_it_shows_does_not_move():
         written = tf.assign(v, [0.0, 0.0, 0.0])
     with tf.control_dependencies([written]):
         outer = raw.Abs(x=inner)
-    moved = Rule("moved", "remapping", op("Abs", op("Exp", x, alone=True)), lambda m: m.node("Neg", [m.x], T=m.root.output_dtypes[0]))
+    moved = Rule(
+        "moved",
+        "remapping",
+        op("Abs", op("Exp", x, alone=True)),
+        lambda m: m.node("Neg", [m.x], T=m.root.output_dtypes[0]),
+    )
     assert applied([outer], [], moved)[0] == {}
     assert applied([raw.Abs(x=raw.Exp(x=v.value()))], [], moved)[0] == {"moved": 1}
 
@@ -179,7 +201,11 @@ def test_the_journal():
 def test_passes_are_counted_and_checked():
     a = feed()
     found = context([raw.Neg(x=a)], [a])
-    table = [Pass("two", "remapping", lambda c: 2), Pass("none", "remapping", lambda c: 0), Pass("two", "remapping", lambda c: 3)]
+    table = [
+        Pass("two", "remapping", lambda c: 2),
+        Pass("none", "remapping", lambda c: 0),
+        Pass("two", "remapping", lambda c: 3),
+    ]
     assert rewrite(found, table) == {"two": 5}
 
     def damaging(c):
@@ -210,9 +236,18 @@ def test_switches_choose_rules():
     assert names(None) == names(config()) == default
     assert names(config(remapping=OFF)) == []
     assert names(config(arithmetic_optimization=OFF)) == default
-    assert names(config(remapping=AGGRESSIVE)) == ["exact", "twice negated", "rounded rule", "rounded", "reordered", "rounded rule"]
+    assert names(config(remapping=AGGRESSIVE)) == [
+        "exact",
+        "twice negated",
+        "rounded rule",
+        "rounded",
+        "reordered",
+        "rounded rule",
+    ]
     assert names(config(remapping=AGGRESSIVE, disable_meta_optimizer=True)) == []
-    l0 = tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0)))
+    l0 = tf.ConfigProto(
+        graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=tf.OptimizerOptions.L0))
+    )
     assert names(l0) == []
 
 

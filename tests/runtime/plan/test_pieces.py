@@ -159,7 +159,9 @@ def gradient_of_loop(x, n):
 
 def arrays(x, n):
     out = tf.TensorArray(tf.float32, 0, dynamic_size=True, clear_after_read=False)
-    _, out = tf.while_loop(lambda i, t: i < n, lambda i, t: (i + 1, t.write(i, row(x, 4) * tf.cast(i, tf.float32))), [0, out])
+    _, out = tf.while_loop(
+        lambda i, t: i < n, lambda i, t: (i + 1, t.write(i, row(x, 4) * tf.cast(i, tf.float32))), [0, out]
+    )
     return [out.stack(), out.size()]
 
 
@@ -205,7 +207,9 @@ def test_programs_cut_as_finely_as_can_be(build, limits, small):
 def nested_loops(depth, v):
     if depth == 0:
         return v + 1
-    return tf.while_loop(lambda i, w: i < (2 if depth in (1, 25) else 1), lambda i, w: (i + 1, nested_loops(depth - 1, w)), [0, v])[1]
+    return tf.while_loop(
+        lambda i, w: i < (2 if depth in (1, 25) else 1), lambda i, w: (i + 1, nested_loops(depth - 1, w)), [0, v]
+    )[1]
 
 
 def test_twenty_five_loops_in_each_other():

@@ -86,7 +86,9 @@ def test_outer_blocks_of_several_depths(x, p):
 
     def body(i, v):
         deep = tf.cond(
-            p, lambda: tf.while_loop(lambda j, w: j < 2, lambda j, w: (j + 1, w + raw.Exp(x=x)), [0, v])[1], lambda: raw.Exp(x=x)
+            p,
+            lambda: tf.while_loop(lambda j, w: j < 2, lambda j, w: (j + 1, w + raw.Exp(x=x)), [0, v])[1],
+            lambda: raw.Exp(x=x),
         )
         return i + 1, deep
 
@@ -114,7 +116,9 @@ def test_what_shows_a_variable_before_and_after_a_write_is_not_one():
 
 def test_attributes_devices_and_zeros_of_both_signs_tell_nodes_apart(x):
     m = tf.placeholder(tf.float32, [2, 2])
-    assert count([raw.MatMul(a=m, b=m), raw.MatMul(a=m, b=m, transpose_a=True), raw.MatMul(a=m, b=m)], [m], "MatMul") == 2
+    assert (
+        count([raw.MatMul(a=m, b=m), raw.MatMul(a=m, b=m, transpose_a=True), raw.MatMul(a=m, b=m)], [m], "MatMul") == 2
+    )
     one, two = raw.AddV2(x=x, y=tf.constant(0.0)), raw.AddV2(x=x, y=tf.constant(-0.0))
     agrees([one, two], [{x: [-0.0, 0.0]}])
     assert count([one, two], [x], "AddV2") == 2

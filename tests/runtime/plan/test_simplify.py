@@ -6,7 +6,17 @@ import pytest
 import everflow as tf
 from everflow.framework import raw_ops as raw
 from everflow.runtime.plan.program import IF, VALUE
-from tests.runtime.plan.sessions import AGGRESSIVE, OFF, assert_same_bits, compiled, config, node_of, odd_values, plain, types
+from tests.runtime.plan.sessions import (
+    AGGRESSIVE,
+    OFF,
+    assert_same_bits,
+    compiled,
+    config,
+    node_of,
+    odd_values,
+    plain,
+    types,
+)
 
 
 def checked():
@@ -27,12 +37,16 @@ def test_a_branch_whose_side_is_known_stands_in_line(taken):
     assert ("Exp" in types(plan), "Neg" in types(plan)) == (taken, not taken)
     assert "known branches" not in compiled(y, [x], constant_folding=OFF).changes
     with tf.Session() as sess:
-        np.testing.assert_allclose(sess.run(y, {x: [1.0, 2.0]}), np.exp([1.0, 2.0]) if taken else [-1.0, -2.0], rtol=1e-6)
+        np.testing.assert_allclose(
+            sess.run(y, {x: [1.0, 2.0]}), np.exp([1.0, 2.0]) if taken else [-1.0, -2.0], rtol=1e-6
+        )
 
 
 def test_a_predicate_that_is_folded_makes_its_branches_known():
     x = tf.placeholder(tf.float32, [2, 3])
-    y = tf.cond(tf.equal(tf.rank(x), 2), lambda: tf.cond(tf.shape(x)[0] > 5, lambda: x, lambda: x * 2.0), lambda: x * 3.0)
+    y = tf.cond(
+        tf.equal(tf.rank(x), 2), lambda: tf.cond(tf.shape(x)[0] > 5, lambda: x, lambda: x * 2.0), lambda: x * 3.0
+    )
     assert IF not in types(compiled(y, [x]))
     with tf.Session() as sess:
         assert sess.run(y, {x: np.ones((2, 3))}).tolist() == [[2.0] * 3] * 2
@@ -76,8 +90,12 @@ def test_a_fetch_of_the_side_that_is_never_taken(session):
 
 def test_a_vector_for_a_predicate_fails_when_it_runs():
     x = tf.placeholder(tf.float32, [])
-    merged = raw.Merge(inputs=[raw.Neg(x=side) for side in raw.Switch(data=x, pred=tf.placeholder_with_default([True, False], None))])
-    constant = raw.Merge(inputs=[raw.Neg(x=side) for side in raw.Switch(data=x, pred=tf.placeholder_with_default(True, None))])
+    merged = raw.Merge(
+        inputs=[raw.Neg(x=side) for side in raw.Switch(data=x, pred=tf.placeholder_with_default([True, False], None))]
+    )
+    constant = raw.Merge(
+        inputs=[raw.Neg(x=side) for side in raw.Switch(data=x, pred=tf.placeholder_with_default(True, None))]
+    )
     with tf.Session() as sess:
         with pytest.raises(tf.errors.InvalidArgumentError):
             sess.run(merged.output, {x: 1.0})
@@ -265,7 +283,9 @@ def test_folded_numbers_too_small_for_full_precision_are_zero_as_in_a_run():
 
 @pytest.mark.parametrize("asked", ["a branch", "a shape", "zeros"])
 def test_random_streams_go_on_where_tensorflows_do(asked):
-    """What a branch that is never taken would have got is drawn all the same; what only a static shape is asked of is not."""
+    """What a branch that is never taken would have got is drawn all the same; what only a static shape is asked of is
+    not.
+    """
     drawn = tf.random_uniform([3], seed=1)
     other = {
         "a branch": lambda: tf.cond(tf.constant(True), lambda: tf.constant([1.0, 2.0, 3.0]) * 2.0, lambda: drawn),

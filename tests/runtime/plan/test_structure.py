@@ -1,4 +1,6 @@
-"""Loops and branches found again in a graph's Switch, Merge, Enter and Exit; and what runs token by token because it has neither."""
+"""Loops and branches found again in a graph's Switch, Merge, Enter and Exit; and what runs token by token because it
+has neither.
+"""
 
 import numpy as np
 import pytest
@@ -14,7 +16,9 @@ from tests.runtime.plan.sessions import assert_same_bits, compiled, plain, refer
 
 
 def assert_agrees(fetches, feeds):
-    """By plans, without rewrites and as the reference: the same values, or the same error. Gives the values of the plan."""
+    """By plans, without rewrites and as the reference: the same values, or the same error. Gives the values of the
+    plan.
+    """
     results = []
     for session in (tf.Session, plain, reference):
         with session() as sess:
@@ -49,14 +53,25 @@ def test_branches_in_loops_in_branches():
     x, n = tf.placeholder(tf.float32, []), tf.placeholder(tf.int32, [])
 
     def body(i, v):
-        inner = lambda j, w: (j + 1, tf.cond(w > 10.0, lambda: w / 2.0, lambda: tf.cond(w < 0.0, lambda: -w, lambda: w + 1.5)))  # noqa: E731
+        def inner(j, w):
+            return (
+                j + 1,
+                tf.cond(w > 10.0, lambda: w / 2.0, lambda: tf.cond(w < 0.0, lambda: -w, lambda: w + 1.5)),
+            )
+
         odd = lambda: tf.while_loop(lambda j, w: j < i, inner, [0, v])[1]  # noqa: E731
         return i + 1, tf.cond(tf.equal(i % 2, 1), odd, lambda: v * 2.0)
 
-    y = tf.cond(n > 0, lambda: tf.while_loop(lambda i, v: i < n, body, [0, x])[1], lambda: tf.cond(x > 0.0, lambda: x, lambda: -x))
+    y = tf.cond(
+        n > 0,
+        lambda: tf.while_loop(lambda i, v: i < n, body, [0, x])[1],
+        lambda: tf.cond(x > 0.0, lambda: x, lambda: -x),
+    )
     found = structured([y], [x, n])
     assert found.count(LOOP) == 2 and found.count(IF) >= 5
-    runs = assert_agrees([y, tf.gradients(y, x)[0]], [{x: value, n: rounds} for value in (-3.0, 4.0, 12.5) for rounds in (0, 1, 2, 5)])
+    runs = assert_agrees(
+        [y, tf.gradients(y, x)[0]], [{x: value, n: rounds} for value in (-3.0, 4.0, 12.5) for rounds in (0, 1, 2, 5)]
+    )
     assert [float(run[0]) for run in runs[:4]] == [3.0, -6.0, 6.0, 18.0]
 
 
@@ -82,7 +97,9 @@ def test_gradients_of_loops():
         objective = tf.reduce_sum(v) + total
         for i in range(3):
             shift = np.eye(3, dtype=np.float32)[i] * step
-            difference = (sess.run(objective, {x: point + shift}) - sess.run(objective, {x: point - shift})) / (2 * step)
+            difference = (sess.run(objective, {x: point + shift}) - sess.run(objective, {x: point - shift})) / (
+                2 * step
+            )
             np.testing.assert_allclose(first[i], difference, rtol=2e-2, atol=2e-2)
 
 
@@ -124,7 +141,10 @@ def test_operations_inside_of_branches_and_loops_can_be_run():
     with tf.Session() as sess:
         sess.run(v.initializer)
         for side in (True, False, False):
-            assert sess.run([merged.output.op, bump.op, yes.op, no.op, no.op.inputs[0].op], {x: FEED, p: side}) == [None] * 5
+            assert (
+                sess.run([merged.output.op, bump.op, yes.op, no.op, no.op.inputs[0].op], {x: FEED, p: side})
+                == [None] * 5
+            )
         assert sess.run(v) == 2.0
         assert sess.run([merged.output.op, merged.output], {x: FEED, p: False})[1].tolist() == [-1.0, 2.0]
         loop = tf.while_loop(lambda i: i < 3, lambda i: i + 1, [0])
@@ -213,7 +233,9 @@ def test_a_merge_of_sides_of_different_predicates():
     x, p, q = tf.placeholder(tf.float32, [2]), tf.placeholder(tf.bool, []), tf.placeholder(tf.bool, [])
     merged = raw.Merge(inputs=[raw.Neg(x=raw.Switch(data=x, pred=p)[0]), raw.Abs(x=raw.Switch(data=x, pred=q)[1])])
     interpreted([*merged], [x, p, q])
-    runs = assert_agrees([*merged], [{x: FEED, p: True, q: True}, {x: FEED, p: False, q: False}, {x: FEED, p: True, q: False}])
+    runs = assert_agrees(
+        [*merged], [{x: FEED, p: True, q: True}, {x: FEED, p: False, q: False}, {x: FEED, p: True, q: False}]
+    )
     assert [int(run[1]) for run in runs[:2]] == [1, 0] and runs[2] is tf.errors.InvalidArgumentError
 
 

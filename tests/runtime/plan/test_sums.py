@@ -1,4 +1,6 @@
-"""Sums of scaled values in one pass keep every bit; what rounds once where the graph rounds twice is done only where that is asked for."""
+"""Sums of scaled values in one pass keep every bit; what rounds once where the graph rounds twice is done only where
+that is asked for.
+"""
 
 import numpy as np
 import pytest

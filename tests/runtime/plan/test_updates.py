@@ -12,7 +12,9 @@ from tests.runtime.plan.sessions import assert_same_bits, compiled, config, node
 def steps(count, use_resource):
     """Variables v0, v1, ... and a step of each; `steps[i]` is an operation."""
     x = tf.placeholder(tf.float32, [3])
-    variables = [tf.get_variable(f"v{i}", initializer=tf.fill([3], float(i)), use_resource=use_resource) for i in range(count)]
+    variables = [
+        tf.get_variable(f"v{i}", initializer=tf.fill([3], float(i)), use_resource=use_resource) for i in range(count)
+    ]
     rate = tf.constant(0.5)
     made = []
     for i, v in enumerate(variables):

@@ -66,7 +66,8 @@ class AffineLinearOperator(Bijector):
 
 
 class Affine(AffineLinearOperator):
-    """`y = scale @ x + shift` with a scale made of parts: a multiple of the identity, a diagonal, a triangle, and something of low rank.
+    """`y = scale @ x + shift` with a scale made of parts: a multiple of the identity, a diagonal, a triangle, and
+    something of low rank.
 
     >>> Affine(shift=[1.0, 2.0], scale_diag=[3.0, 4.0]).forward([1.0, 1.0])  # [4.0, 6.0]
     """
@@ -119,14 +120,24 @@ class Affine(AffineLinearOperator):
 
 
 def scale_operator(
-    identity_multiplier=None, diag=None, tril=None, perturb_diag=None, perturb_factor=None, assert_positive=False, shape_hint=None
+    identity_multiplier=None,
+    diag=None,
+    tril=None,
+    perturb_diag=None,
+    perturb_factor=None,
+    assert_positive=False,
+    shape_hint=None,
 ):
     """A LinearOperator of the parts that are given."""
 
     def positive(x, message):
         return with_dependencies([check.assert_positive(x, message=message)], x) if assert_positive else x
 
-    multiplier = None if identity_multiplier is None else convert_to_tensor(identity_multiplier, name="scale_identity_multiplier")
+    multiplier = (
+        None
+        if identity_multiplier is None
+        else convert_to_tensor(identity_multiplier, name="scale_identity_multiplier")
+    )
     diag = None if diag is None else convert_to_tensor(diag, name="diag")
     if tril is not None:
         tril = array.matrix_band_part(convert_to_tensor(tril, name="tril"), -1, 0)
@@ -143,14 +154,22 @@ def scale_operator(
         if multiplier is not None:
             diag += multiplier[..., None]
         diag = positive(diag, "diagonal part must be positive")
-        base = linear_operators.LinearOperatorDiag(diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive)
+        base = linear_operators.LinearOperatorDiag(
+            diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive
+        )
     elif shape_hint is not None or perturb_factor is not None:
-        rows = shape_hint if shape_hint is not None else convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
+        rows = (
+            shape_hint
+            if shape_hint is not None
+            else convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
+        )
         if multiplier is None:
             base = linear_operators.LinearOperatorIdentity(num_rows=rows, dtype=convert_to_tensor(perturb_factor).dtype)
         else:
             base = linear_operators.LinearOperatorScaledIdentity(
-                num_rows=rows, multiplier=positive(multiplier, "identity multiplier must be positive"), is_non_singular=True
+                num_rows=rows,
+                multiplier=positive(multiplier, "identity multiplier must be positive"),
+                is_non_singular=True,
             )
     else:
         raise ValueError("One of a diagonal, a triangle or a perturbation has to be given")

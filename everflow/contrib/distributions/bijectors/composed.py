@@ -76,7 +76,8 @@ class Chain(Bijector):
             is_constant_jacobian=all(bijector.is_constant_jacobian for bijector in bijectors),
             validate_args=validate_args,
             dtype=next((bijector.dtype for bijector in bijectors if bijector.dtype is not None), None),
-            name=name or ("identity" if not bijectors else "_of_".join(["chain", *(bijector.name for bijector in bijectors)])),
+            name=name
+            or ("identity" if not bijectors else "_of_".join(["chain", *(bijector.name for bijector in bijectors)])),
         )
 
     bijectors = property(lambda self: self._bijectors, doc="The links, the outermost first.")

@@ -87,7 +87,9 @@ class PowerTransform(Bijector):
     def _checked_inverse(self, y):
         if not self.validate_args:
             return y
-        return with_dependencies([check.assert_positive(y, message="Inverse transformation input must be greater than 0.")], y)
+        return with_dependencies(
+            [check.assert_positive(y, message="Inverse transformation input must be greater than 0.")], y
+        )
 
 
 class Exp(PowerTransform):
@@ -155,7 +157,9 @@ class Softplus(Bijector):
 
     def __init__(self, hinge_softness=None, validate_args=False, name="softplus"):
         with self._init_scope(name, [hinge_softness]):
-            self._hinge_softness = None if hinge_softness is None else convert_to_tensor(hinge_softness, name="hinge_softness")
+            self._hinge_softness = (
+                None if hinge_softness is None else convert_to_tensor(hinge_softness, name="hinge_softness")
+            )
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     hinge_softness = property(lambda self: self._hinge_softness, doc="How soft it is around 0.")
@@ -220,7 +224,9 @@ class Square(Bijector):
     def _checked(self, value):
         if not self.validate_args:
             return value
-        return with_dependencies([check.assert_non_negative(value, message="All elements must be non-negative.")], value)
+        return with_dependencies(
+            [check.assert_non_negative(value, message="All elements must be non-negative.")], value
+        )
 
 
 class AbsoluteValue(Bijector):
@@ -259,7 +265,8 @@ class SinhArcsinh(Bijector):
             assert_same_float_dtype([self._skewness, self._tailweight])
             if validate_args:
                 self._tailweight = with_dependencies(
-                    [check.assert_positive(self._tailweight, message="Argument tailweight was not positive")], self._tailweight
+                    [check.assert_positive(self._tailweight, message="Argument tailweight was not positive")],
+                    self._tailweight,
                 )
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
@@ -273,10 +280,14 @@ class SinhArcsinh(Bijector):
         return math.sinh(math.asinh(y) / self.tailweight - self.skewness)
 
     def _inverse_log_det_jacobian(self, y):
-        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / _root(y)) - math.log(self.tailweight)
+        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / _root(y)) - math.log(
+            self.tailweight
+        )
 
     def _forward_log_det_jacobian(self, x):
-        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / _root(x)) + math.log(self.tailweight)
+        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / _root(x)) + math.log(
+            self.tailweight
+        )
 
 
 def _dtype_of(value):
@@ -322,7 +333,9 @@ class Gumbel(Bijector):
 
 
 class Kumaraswamy(Bijector):
-    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: maps uniform draws to Kumaraswamy's distribution."""
+    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: maps uniform draws to Kumaraswamy's
+    distribution.
+    """
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, name="kumaraswamy"):
         with self._init_scope(name, [concentration1, concentration0]):

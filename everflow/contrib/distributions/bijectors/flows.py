@@ -27,13 +27,16 @@ def _known_depth(x, error=NotImplementedError):
 
 
 class MaskedAutoregressiveFlow(ConditionalBijector):
-    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: the inverse is one call of the network, forward as many as there are components.
+    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: the inverse is one call of the network, forward as many as
+    there are components.
 
     >>> flow = MaskedAutoregressiveFlow(masked_autoregressive_default_template(hidden_layers=[512, 512]))
     >>> maf = TransformedDistribution(Normal(0.0, 1.0), bijector=flow, event_shape=[2])
     """
 
-    def __init__(self, shift_and_log_scale_fn, is_constant_jacobian=False, validate_args=False, unroll_loop=False, name=None):
+    def __init__(
+        self, shift_and_log_scale_fn, is_constant_jacobian=False, validate_args=False, unroll_loop=False, name=None
+    ):
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._unroll_loop = unroll_loop
         super().__init__(
@@ -93,7 +96,9 @@ def _mask(num_blocks, n_in, n_out, exclusive):
     return mask
 
 
-def masked_dense(inputs, units, num_blocks=None, exclusive=False, kernel_initializer=None, reuse=None, name=None, *args, **kwargs):
+def masked_dense(
+    inputs, units, num_blocks=None, exclusive=False, kernel_initializer=None, reuse=None, name=None, *args, **kwargs
+):
     """A dense layer whose outputs see only the inputs of their block and the blocks before."""
     inputs = convert_to_tensor(inputs, name="inputs")
     depth = _known_depth(inputs)
@@ -168,7 +173,10 @@ class RealNVP(ConditionalBijector):
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._input_depth = None
         super().__init__(
-            forward_min_event_ndims=1, is_constant_jacobian=is_constant_jacobian, validate_args=validate_args, name=name or "real_nvp"
+            forward_min_event_ndims=1,
+            is_constant_jacobian=is_constant_jacobian,
+            validate_args=validate_args,
+            name=name or "real_nvp",
         )
 
     def _untouched(self, x):
@@ -253,7 +261,10 @@ class BatchNormalization(Bijector):
 
     def _axes(self, x):
         ndims = x.shape.ndims
-        kept = [a % ndims for a in (self.batchnorm.axis if isinstance(self.batchnorm.axis, (list, tuple)) else [self.batchnorm.axis])]
+        kept = [
+            a % ndims
+            for a in (self.batchnorm.axis if isinstance(self.batchnorm.axis, (list, tuple)) else [self.batchnorm.axis])
+        ]
         return [i for i in range(ndims) if i not in kept], kept
 
     def _forward(self, y):

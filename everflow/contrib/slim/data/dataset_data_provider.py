@@ -13,7 +13,15 @@ class DatasetDataProvider(DataProvider):
                  common_queue_min=128, record_key="record_key", seed=None, scope=None):  # fmt: skip
         queue = {"capacity": common_queue_capacity, "min_after_dequeue": common_queue_min}
         key, data = parallel_reader.parallel_read(
-            dataset.data_sources, dataset.reader, num_epochs, num_readers, reader_kwargs, shuffle, **queue, seed=seed, scope=scope
+            dataset.data_sources,
+            dataset.reader,
+            num_epochs,
+            num_readers,
+            reader_kwargs,
+            shuffle,
+            **queue,
+            seed=seed,
+            scope=scope,
         )
         items = dataset.decoder.list_items()
         tensors = dict(zip(items, dataset.decoder.decode(data, items)))

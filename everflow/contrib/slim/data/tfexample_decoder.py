@@ -142,7 +142,9 @@ class SparseTensor(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors):
         indices, values = keys_to_tensors[self._indices_key], keys_to_tensors[self._values_key]
-        shape = keys_to_tensors[self._shape_key] if self._shape_key else self._shape if self._shape else indices.dense_shape
+        shape = (
+            keys_to_tensors[self._shape_key] if self._shape_key else self._shape if self._shape else indices.dense_shape
+        )
         # The places are values of a feature; what came before them in its own indices, a batch for example, stays.
         kept = array.slice_(indices.indices, [0, 0], array.stack([-1, array.shape(indices.indices)[1] - 1]))
         places = array.concat([kept, array.reshape(indices.values, [-1, 1])], 1)
@@ -153,7 +155,9 @@ class SparseTensor(ItemHandler):
 class Image(ItemHandler):
     """An encoded image (PNG, JPEG, GIF, BMP), or its raw bytes where the format says so; several with `repeated`."""
 
-    def __init__(self, image_key=None, format_key=None, shape=None, channels=3, dtype=dtypes.uint8, repeated=False, dct_method=""):
+    def __init__(
+        self, image_key=None, format_key=None, shape=None, channels=3, dtype=dtypes.uint8, repeated=False, dct_method=""
+    ):
         image_key = image_key or "image/encoded"
         format_key = format_key or "image/format"
         super().__init__([image_key, format_key])
@@ -206,7 +210,11 @@ class TFExampleDecoder(DataDecoder):
         # Fixed features get the shapes they were declared with.
         for key in sorted(self._keys_to_features):
             feature = self._keys_to_features[key]
-            if hasattr(feature, "default_value") and hasattr(feature, "shape") and isinstance(features[key], _GraphTensor):
+            if (
+                hasattr(feature, "default_value")
+                and hasattr(feature, "shape")
+                and isinstance(features[key], _GraphTensor)
+            ):
                 features[key] = array.reshape(features[key], feature.shape)
         items = items or self._items_to_handlers.keys()
         outputs = []

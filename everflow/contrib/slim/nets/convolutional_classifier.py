@@ -48,8 +48,8 @@ def network(name, convolutions, fc6, image_size=None, by_variable_scope=False, o
     """The function that builds a network on images of `image_size` a side.
 
     `fc6` is (channels, size) of the first fully connected layer; `of_fc()` and `of_logits()` give further arguments of
-    all three and of the last. `by_variable_scope`: end points are collected under the name of the variable scope, not of
-    the name scope.
+    all three and of the last. `by_variable_scope`: end points are collected under the name of the variable scope, not
+    of the name scope.
     """
 
     def build(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.5, spatial_squeeze=True, scope=name):

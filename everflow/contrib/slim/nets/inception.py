@@ -13,7 +13,9 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.ops import array
 from everflow.ops.variables.scope import variable_scope
 
-_LAYER = re.compile(r"(?P<name>\w+?_(?P<height>\d)x(?P<width>\d))(@(?P<window>\d)x\d)?(:(?P<channels>\d+))?(/(?P<stride>\d))?$")
+_LAYER = re.compile(
+    r"(?P<name>\w+?_(?P<height>\d)x(?P<width>\d))(@(?P<window>\d)x\d)?(:(?P<channels>\d+))?(/(?P<stride>\d))?$"
+)
 _POOLS = {"MaxPool": layers.max_pool2d, "AvgPool": layers.avg_pool2d}
 
 
@@ -72,7 +74,13 @@ class _Builder:
         initializer = self._initializer_of(name, after_pool, is_last)
         given = {"weights_initializer": initializer} if initializer is not None else {}
         return layers.conv2d(
-            net, self._depth(int(found["channels"])), window, stride=stride, scope=name, **given, **self._padding(stride, options)
+            net,
+            self._depth(int(found["channels"])),
+            window,
+            stride=stride,
+            scope=name,
+            **given,
+            **self._padding(stride, options),
         )
 
     def _padding(self, stride, options):
@@ -142,7 +150,9 @@ def inception_v2_base(inputs, final_endpoint="Mixed_5c", min_depth=16, depth_mul
         return trunc_normal(0.1) if after_pool else None if is_last else trunc_normal(0.09)
 
     with variable_scope(scope, "InceptionV2", [inputs]):
-        with arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d], stride=1, padding="SAME"):
+        with arg_scope(
+            [layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d], stride=1, padding="SAME"
+        ):
             return _Builder(depth, initializer_of, first).build(inputs, inception_tables.V2, final_endpoint)
 
 
@@ -153,7 +163,9 @@ def inception_v3_base(inputs, final_endpoint="Mixed_7c", min_depth=16, depth_mul
         return _V3(depth).build(inputs, inception_tables.V3, final_endpoint)
 
 
-def _classifier(net, window, num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits):
+def _classifier(
+    net, window, num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits
+):
     """Logits and predictions at the end of versions 2 and 3."""
     with variable_scope("Logits"):
         size = _fitting(net, window)
@@ -178,20 +190,33 @@ def inception_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
     """(logits, end points) of Inception version 2 on images of 224 by 224."""
     with variable_scope(scope, "InceptionV2", [inputs, num_classes], reuse=reuse) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
-            net, end_points = inception_v2_base(inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier)
+            net, end_points = inception_v2_base(
+                inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier
+            )
             logits = _classifier(
-                net, [7, 7], num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits=False
+                net,
+                [7, 7],
+                num_classes,
+                dropout_keep_prob,
+                prediction_fn,
+                spatial_squeeze,
+                end_points,
+                keep_prelogits=False,
             )
     return logits, end_points
 
 
 def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
                  prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV3"):  # fmt: skip
-    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier on the way ("AuxLogits")."""
+    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier on the way
+    ("AuxLogits").
+    """
     depth = _depth_fn(depth_multiplier, min_depth)
     with variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
-            net, end_points = inception_v3_base(inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier)
+            net, end_points = inception_v3_base(
+                inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier
+            )
             with arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d], stride=1, padding="SAME"):
                 with variable_scope("AuxLogits"):
                     aux = end_points["Mixed_6e"]
@@ -203,7 +228,14 @@ def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
                     narrow = {"weights_initializer": trunc_normal(0.001)}
                     end_points["AuxLogits"] = _logits(aux, num_classes, spatial_squeeze, "Conv2d_2b_1x1", **narrow)
             logits = _classifier(
-                net, [8, 8], num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits=True
+                net,
+                [8, 8],
+                num_classes,
+                dropout_keep_prob,
+                prediction_fn,
+                spatial_squeeze,
+                end_points,
+                keep_prelogits=True,
             )
     return logits, end_points
 

@@ -1,4 +1,6 @@
-"""OverFeat: Sermanet et al., "OverFeat: integrated recognition, localization and detection using convolutional networks" (2014)."""
+"""OverFeat: Sermanet et al., "OverFeat: integrated recognition, localization and detection using convolutional
+networks" (2014).
+"""
 
 from __future__ import annotations
 

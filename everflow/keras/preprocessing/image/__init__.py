@@ -17,4 +17,9 @@ from everflow.keras.preprocessing.image.affine import (
 )
 from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img, save_img
 from everflow.keras.preprocessing.image.generator import ImageDataGenerator
-from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, Iterator, NumpyArrayIterator
+from everflow.keras.preprocessing.image.iterators import (
+    DataFrameIterator,
+    DirectoryIterator,
+    Iterator,
+    NumpyArrayIterator,
+)

@@ -1,4 +1,6 @@
-"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy's generator."""
+"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy's
+generator.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,19 @@ def _around_middle(matrix, height, width):
 
 
 def apply_affine_transform(
-    x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=0, col_axis=1, channel_axis=2, fill_mode="nearest", cval=0.0, order=1
+    x,
+    theta=0,
+    tx=0,
+    ty=0,
+    shear=0,
+    zx=1,
+    zy=1,
+    row_axis=0,
+    col_axis=1,
+    channel_axis=2,
+    fill_mode="nearest",
+    cval=0.0,
+    order=1,
 ):
     """An image turned by `theta` degrees, moved, sheared and zoomed; what comes in from outside is as `fill_mode` says."""
     ndimage = _ndimage()
@@ -70,7 +84,14 @@ def _moved(x, how, **moves):
     """An image with some moves; `how` has its axes, then how to fill and to interpolate."""
     row_axis, col_axis, channel_axis, fill_mode, cval, order = how
     return apply_affine_transform(
-        x, **moves, row_axis=row_axis, col_axis=col_axis, channel_axis=channel_axis, fill_mode=fill_mode, cval=cval, order=order
+        x,
+        **moves,
+        row_axis=row_axis,
+        col_axis=col_axis,
+        channel_axis=channel_axis,
+        fill_mode=fill_mode,
+        cval=cval,
+        order=order,
     )
 
 
@@ -79,26 +100,34 @@ def flip_axis(x, axis):
     return np.flip(x, axis)
 
 
-def random_rotation(x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+def random_rotation(
+    x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
+):
     """An image turned by up to `rg` degrees either way."""
     theta = np.random.uniform(-rg, rg)
     return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), theta=theta)
 
 
-def random_shift(x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+def random_shift(
+    x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
+):
     """An image moved by up to fractions of its width and height."""
     tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
     ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
     return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), tx=tx, ty=ty)
 
 
-def random_shear(x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+def random_shear(
+    x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
+):
     """An image sheared by up to `intensity` degrees either way."""
     shear = np.random.uniform(-intensity, intensity)
     return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), shear=shear)
 
 
-def random_zoom(x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1):
+def random_zoom(
+    x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
+):
     """An image zoomed by factors within a range, for rows and columns each."""
     check_pair("zoom_range", zoom_range)
     zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)

@@ -26,7 +26,14 @@ def pil_image():
 
 def _resampling(interpolation):
     image = pil_image()
-    methods = {"nearest": "NEAREST", "bilinear": "BILINEAR", "bicubic": "BICUBIC", "hamming": "HAMMING", "box": "BOX", "lanczos": "LANCZOS"}
+    methods = {
+        "nearest": "NEAREST",
+        "bilinear": "BILINEAR",
+        "bicubic": "BICUBIC",
+        "hamming": "HAMMING",
+        "box": "BOX",
+        "lanczos": "LANCZOS",
+    }
     if interpolation not in methods:
         raise ValueError(f"Invalid interpolation method {interpolation}: it is one of {', '.join(methods)}.")
     return getattr(image.Resampling, methods[interpolation])
@@ -100,7 +107,11 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
     if channels == 3:
         return image.fromarray(x.astype("uint8"), "RGB")
     if channels == 1:
-        return image.fromarray(x[:, :, 0].astype("int32"), "I") if np.max(x) > 255 else image.fromarray(x[:, :, 0].astype("uint8"), "L")
+        return (
+            image.fromarray(x[:, :, 0].astype("int32"), "I")
+            if np.max(x) > 255
+            else image.fromarray(x[:, :, 0].astype("uint8"), "L")
+        )
     raise ValueError(f"Unsupported channel number: {channels}")
 
 

@@ -50,7 +50,9 @@ def _of_today(arguments):
     """What `flow_from_dataframe` was given, without what older programs say and nobody needs any more."""
     if "has_ext" in arguments:
         warnings.warn(
-            "`has_ext` is deprecated: names in the table are those of the files, with their endings.", DeprecationWarning, stacklevel=4
+            "`has_ext` is deprecated: names in the table are those of the files, with their endings.",
+            DeprecationWarning,
+            stacklevel=4,
         )
     if arguments["class_mode"] == "other":
         warnings.warn('class_mode="other" is deprecated: it is called "raw" now.', DeprecationWarning, stacklevel=4)
@@ -120,7 +122,9 @@ class ImageDataGenerator:
         for wish, other, value in _DECIDED:
             if getattr(self, wish) and bool(getattr(self, other)) is not value:
                 setattr(self, other, value)
-                warnings.warn(f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3)
+                warnings.warn(
+                    f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3
+                )
 
     # --- batches ----------------------------------------------------------------------------
 
@@ -150,7 +154,9 @@ class ImageDataGenerator:
         if self.featurewise_center:
             x = self._with_statistics("featurewise_center", self.mean, x, lambda: np.subtract(x, self.mean, out=x))
         if self.featurewise_std_normalization:
-            x = self._with_statistics("featurewise_std_normalization", self.std, x, lambda: np.divide(x, self.std + 1e-6, out=x))
+            x = self._with_statistics(
+                "featurewise_std_normalization", self.std, x, lambda: np.divide(x, self.std + 1e-6, out=x)
+            )
         if self.zca_whitening:
             x = self._with_statistics("zca_whitening", self.principal_components, x, lambda: self._whitened(x))
         return x
@@ -245,7 +251,9 @@ class ImageDataGenerator:
             np.random.seed(seed)
         x = np.copy(x)
         if augment:
-            x = np.concatenate([np.stack([self.random_transform(image) for image in x]) for _ in range(rounds)]).astype(self.dtype)
+            x = np.concatenate([np.stack([self.random_transform(image) for image in x]) for _ in range(rounds)]).astype(
+                self.dtype
+            )
         shape = [1, 1, 1]
         shape[self.channel_axis - 1] = x.shape[self.channel_axis]
         if self.featurewise_center:

@@ -139,7 +139,9 @@ class NumpyArrayIterator(Iterator):
             fraction = image_data_generator._validation_split
             part, *both = (_part(name, fraction, len(x)) for name in (subset, "validation", "training"))
             if y is not None and not np.array_equal(*(np.unique(y[rows]) for rows in both)):
-                raise ValueError("Some classes are in one of the training and validation subsets only: shuffle arrays that are sorted.")
+                raise ValueError(
+                    "Some classes are in one of the training and validation subsets only: shuffle arrays that are sorted."
+                )
             x, more = x[part], [other[part] for other in more]
             y = None if y is None else y[part]
             sample_weight = None if sample_weight is None else sample_weight[part]
@@ -211,7 +213,9 @@ class BatchFromFilesMixin:
             raise ValueError(f'Invalid color mode: {color_mode}; expected "rgb", "rgba", or "grayscale".')
         self.color_mode = color_mode
         self.data_format = data_format
-        self.image_shape = (*self.target_size, channels) if data_format == "channels_last" else (channels, *self.target_size)
+        self.image_shape = (
+            (*self.target_size, channels) if data_format == "channels_last" else (channels, *self.target_size)
+        )
         self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
         self.interpolation = interpolation
         self.subset, self.split = subset, None
@@ -235,7 +239,9 @@ class BatchFromFilesMixin:
         batch = np.zeros((len(index_array), *self.image_shape), dtype=self.dtype)
         generator, paths = self.image_data_generator, self.filepaths
         for i, j in enumerate(index_array):
-            image = load_img(paths[j], color_mode=self.color_mode, target_size=self.target_size, interpolation=self.interpolation)
+            image = load_img(
+                paths[j], color_mode=self.color_mode, target_size=self.target_size, interpolation=self.interpolation
+            )
             x = img_to_array(image, data_format=self.data_format)
             image.close()
             if generator:
@@ -339,14 +345,26 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
 
     allowed_class_modes = {"binary", "categorical", "input", "multi_output", "raw", "sparse", None}
 
-    def _start(self, dataframe, directory, image_data_generator, x_col, y_col, weight_col, classes, validate_filenames, **settings):
+    def _start(
+        self,
+        dataframe,
+        directory,
+        image_data_generator,
+        x_col,
+        y_col,
+        weight_col,
+        classes,
+        validate_filenames,
+        **settings,
+    ):
         self._note_files(image_data_generator, **settings)
         self.directory = directory or ""
         paths = [os.path.join(self.directory, name) for name in dataframe[x_col]]
         keep = np.array([not validate_filenames or self._is_image(path) for path in paths], dtype=bool)
         if (~keep).any():
             warnings.warn(
-                f'Found {(~keep).sum()} invalid image filename(s) in x_col="{x_col}". These filename(s) will be ignored.', stacklevel=2
+                f'Found {(~keep).sum()} invalid image filename(s) in x_col="{x_col}". These filename(s) will be ignored.',
+                stacklevel=2,
             )
         columns = {name: np.asarray(dataframe[name])[keep] for name in self._label_columns(y_col) if name is not None}
         if weight_col is not None:
@@ -407,7 +425,11 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         elif self.class_mode == "multi_output":
             self._targets = [np.stack(columns[name]) for name in y_col]
         elif self.class_mode == "raw":
-            self._targets = np.stack([columns[name] for name in y_col], axis=1) if isinstance(y_col, (list, tuple)) else columns[y_col]
+            self._targets = (
+                np.stack([columns[name] for name in y_col], axis=1)
+                if isinstance(y_col, (list, tuple))
+                else columns[y_col]
+            )
 
     @property
     def labels(self):

@@ -8,14 +8,22 @@ from everflow.ops.linalg.operators.basic import (
     LinearOperatorHouseholder,
     LinearOperatorLowerTriangular,
 )
-from everflow.ops.linalg.operators.circulant import LinearOperatorCirculant, LinearOperatorCirculant2D, LinearOperatorCirculant3D
+from everflow.ops.linalg.operators.circulant import (
+    LinearOperatorCirculant,
+    LinearOperatorCirculant2D,
+    LinearOperatorCirculant3D,
+)
 from everflow.ops.linalg.operators.combined import (
     LinearOperatorAdjoint,
     LinearOperatorBlockDiag,
     LinearOperatorComposition,
     LinearOperatorInversion,
 )
-from everflow.ops.linalg.operators.identity import LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros
+from everflow.ops.linalg.operators.identity import (
+    LinearOperatorIdentity,
+    LinearOperatorScaledIdentity,
+    LinearOperatorZeros,
+)
 from everflow.ops.linalg.operators.kronecker import LinearOperatorKronecker
 from everflow.ops.linalg.operators.low_rank import LinearOperatorLowRankUpdate
 from everflow.ops.linalg.operators.toeplitz import LinearOperatorToeplitz

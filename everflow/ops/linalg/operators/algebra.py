@@ -1,4 +1,6 @@
-"""How kinds of operators combine: adjoints, inverses, Cholesky factors, products and solutions that stay in a simple kind."""
+"""How kinds of operators combine: adjoints, inverses, Cholesky factors, products and solutions that stay in a simple
+kind.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,11 @@ import functools
 from everflow.ops import math
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg.operators.base import LinearOperator
-from everflow.ops.linalg.operators.basic import LinearOperatorDiag, LinearOperatorHouseholder, LinearOperatorLowerTriangular
+from everflow.ops.linalg.operators.basic import (
+    LinearOperatorDiag,
+    LinearOperatorHouseholder,
+    LinearOperatorLowerTriangular,
+)
 from everflow.ops.linalg.operators.circulant import LinearOperatorCirculant
 from everflow.ops.linalg.operators.combined import (
     LinearOperatorAdjoint,
@@ -15,7 +21,11 @@ from everflow.ops.linalg.operators.combined import (
     LinearOperatorComposition,
     LinearOperatorInversion,
 )
-from everflow.ops.linalg.operators.identity import LinearOperatorIdentity, LinearOperatorScaledIdentity, LinearOperatorZeros
+from everflow.ops.linalg.operators.identity import (
+    LinearOperatorIdentity,
+    LinearOperatorScaledIdentity,
+    LinearOperatorZeros,
+)
 from everflow.ops.linalg.operators.kronecker import LinearOperatorKronecker
 from everflow.ops.linalg.operators.registry import register
 
@@ -60,7 +70,9 @@ def _adjoint(operator):
 
 def _adjoint_of_values(kind, operator):
     values = _values(operator)
-    return _of_values(kind, operator, math.conj(values) if values.dtype.is_complex else values, _hints(operator, is_square=True))
+    return _of_values(
+        kind, operator, math.conj(values) if values.dtype.is_complex else values, _hints(operator, is_square=True)
+    )
 
 
 # Inverses
@@ -82,7 +94,9 @@ for _operation, _of_kind in (("adjoint", _adjoint_of_values), ("inverse", _inver
     for _kind in _VALUES:
         register(_operation, _kind)(functools.partial(_of_kind, _kind))
     for _kind in _OF_PARTS:
-        register(_operation, _kind)(functools.partial(_of_parts, _kind, _operation, functools.partial(_hints, is_square=True)))
+        register(_operation, _kind)(
+            functools.partial(_of_parts, _kind, _operation, functools.partial(_hints, is_square=True))
+        )
     for _kind in (LinearOperatorIdentity, LinearOperatorHouseholder):
         register(_operation, _kind)(_itself)
 register("adjoint", LinearOperatorAdjoint)(lambda adjoint: adjoint.operator)
@@ -94,12 +108,16 @@ register("inverse", LinearOperatorInversion)(lambda inversion: inversion.operato
 
 @register("cholesky", LinearOperator)
 def _cholesky(operator):
-    return LinearOperatorLowerTriangular(linalg.cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True)
+    return LinearOperatorLowerTriangular(
+        linalg.cholesky(operator.to_dense()), is_non_singular=True, is_self_adjoint=False, is_square=True
+    )
 
 
 @register("cholesky", LinearOperatorIdentity)
 def _cholesky_identity(operator):
-    return LinearOperatorIdentity(num_rows=operator._num_rows, batch_shape=operator.batch_shape, dtype=operator.dtype, **_ALL_HINTS)
+    return LinearOperatorIdentity(
+        num_rows=operator._num_rows, batch_shape=operator.batch_shape, dtype=operator.dtype, **_ALL_HINTS
+    )
 
 
 def _cholesky_of_values(kind, operator):
@@ -148,7 +166,9 @@ register("matmul", LinearOperatorIdentity, LinearOperatorIdentity)(lambda a, b: 
 
 def _matmul_zeros_left(zeros, operator):
     if not zeros.is_square or not operator.is_square:
-        raise ValueError(f"A product with zeros is an operator only of square ones; got {zeros.shape} by {operator.shape}")
+        raise ValueError(
+            f"A product with zeros is an operator only of square ones; got {zeros.shape} by {operator.shape}"
+        )
     return zeros
 
 
@@ -173,8 +193,12 @@ def _solve_of_values(kind, a, b):
 for _operation, _of_kind in (("matmul", _matmul_of_values), ("solve", _solve_of_values)):
     for _kind in _VALUES:
         register(_operation, _kind, _kind)(functools.partial(_of_kind, _kind))
-    register(_operation, LinearOperatorDiag, LinearOperatorScaledIdentity)(functools.partial(_of_kind, LinearOperatorDiag))
-register("solve", LinearOperatorScaledIdentity, LinearOperatorDiag)(functools.partial(_solve_of_values, LinearOperatorDiag))
+    register(_operation, LinearOperatorDiag, LinearOperatorScaledIdentity)(
+        functools.partial(_of_kind, LinearOperatorDiag)
+    )
+register("solve", LinearOperatorScaledIdentity, LinearOperatorDiag)(
+    functools.partial(_solve_of_values, LinearOperatorDiag)
+)
 
 
 @register("matmul", LinearOperatorScaledIdentity, LinearOperatorDiag)
@@ -185,7 +209,11 @@ def _matmul_scaled_identity_diag(identity, diag):
 def _triangular(values, diag, tril):
     """A triangular matrix of these values, made of a diagonal one and a triangular one."""
     return LinearOperatorLowerTriangular(
-        tril=values, is_non_singular=_product_non_singular(diag, tril), is_self_adjoint=None, is_positive_definite=None, is_square=True
+        tril=values,
+        is_non_singular=_product_non_singular(diag, tril),
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
     )
 
 

@@ -149,7 +149,9 @@ class LinearOperator(Module):
         singular_values = linalg.svd(self.to_dense(), compute_uv=False)
         condition = math.reduce_max(singular_values, axis=-1) / math.reduce_min(singular_values, axis=-1)
         return check.assert_less(
-            condition, self._max_condition_number_to_be_non_singular(), message="Singular matrix up to precision epsilon."
+            condition,
+            self._max_condition_number_to_be_non_singular(),
+            message="Singular matrix up to precision epsilon.",
         )
 
     def _max_condition_number_to_be_non_singular(self):
@@ -190,12 +192,16 @@ class LinearOperator(Module):
         right = other.adjoint() if adjoint_arg else other
         wanted, found = dimension_value(left.domain_dimension), dimension_value(right.range_dimension)
         if None not in (wanted, found) and wanted != found:
-            raise ValueError(f"Operators are incompatible. Expected `{argument}` to have dimension {wanted} but got {found}.")
+            raise ValueError(
+                f"Operators are incompatible. Expected `{argument}` to have dimension {wanted} but got {found}."
+            )
         with self._name_scope(name):
             return apply(what, left, right)
 
     def _argument(self, value, name, own, arg):
-        """What the operator is applied to: a tensor of its dtype, of which the size along `arg` fits its own along `own`."""
+        """What the operator is applied to: a tensor of its dtype, of which the size along `arg` fits its own along
+        `own`.
+        """
         tensor = convert_to_tensor(value, name=name)
         self._check_input_dtype(tensor)
         if self.shape.rank is not None and tensor.shape.rank is not None:

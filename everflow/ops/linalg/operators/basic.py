@@ -30,7 +30,13 @@ class LinearOperatorDiag(LinearOperator):
     """Diagonal matrices, by their diagonals [..., n]."""
 
     def __init__(
-        self, diag, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorDiag"
+        self,
+        diag,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorDiag",
     ):
         with name_scope(name, values=[diag]):
             self._diag = broadcast.keep_variable(diag, "diag")
@@ -38,7 +44,9 @@ class LinearOperatorDiag(LinearOperator):
             if not self._diag.dtype.is_complex:
                 is_self_adjoint = broadcast.settled("A real diagonal operator", "is_self_adjoint", is_self_adjoint)
             is_square = broadcast.settled("A diagonal operator", "is_square", is_square)
-            super().__init__(self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                self._diag.dtype, [self._diag], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
 
     diag = property(lambda self: self._diag)
 
@@ -50,14 +58,17 @@ class LinearOperatorDiag(LinearOperator):
         return array.concat((shape, [shape[-1]]), axis=0)
 
     def _assert_non_singular(self):
-        return broadcast.assert_no_entries_with_modulus_zero(self._diag, message="Singular operator:  Diagonal contained zero values.")
+        return broadcast.assert_no_entries_with_modulus_zero(
+            self._diag, message="Singular operator:  Diagonal contained zero values."
+        )
 
     def _assert_positive_definite(self):
         return check.assert_positive(math.real(self._diag), message=_NOT_POSITIVE[self.dtype.is_complex])
 
     def _assert_self_adjoint(self):
         return broadcast.assert_zero_imag_part(
-            self._diag, message="This diagonal operator contained non-zero imaginary values.  Thus it was not self-adjoint."
+            self._diag,
+            message="This diagonal operator contained non-zero imaginary values.  Thus it was not self-adjoint.",
         )
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -108,7 +119,15 @@ class LinearOperatorFullMatrix(LinearOperator):
         with name_scope(name, values=[matrix]):
             self._matrix = broadcast.keep_variable(matrix, "matrix")
             _check_matrix(convert_to_tensor(self._matrix, name="matrix"), "matrix")
-            super().__init__(self._matrix.dtype, [self._matrix], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                self._matrix.dtype,
+                [self._matrix],
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
+            )
 
     def _shape(self):
         return self._matrix.shape
@@ -145,7 +164,9 @@ class LinearOperatorLowerTriangular(LinearOperator):
         with name_scope(name, values=[tril]):
             self._tril = broadcast.keep_variable(tril, "tril")
             _check_matrix(self._tril, "tril")
-            super().__init__(self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                self._tril.dtype, [self._tril], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
 
     def _lower(self):
         return array.matrix_band_part(self._tril, -1, 0)

@@ -43,7 +43,9 @@ def broadcast_matrix_batch_dims(matrices, name=None):
             static = array.broadcast_static_shape(static, matrix.shape[:-2])
         if static.is_fully_defined():
             return [
-                m if m.shape[:-2] == static else array.broadcast_to(m, array.concat([static.as_list(), array.shape(m)[-2:]], 0))
+                m
+                if m.shape[:-2] == static
+                else array.broadcast_to(m, array.concat([static.as_list(), array.shape(m)[-2:]], 0))
                 for m in matrices
             ]
         dynamic = array.shape(matrices[0])[:-2]

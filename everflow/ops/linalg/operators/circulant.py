@@ -34,7 +34,9 @@ class _BaseLinearOperatorCirculant(LinearOperator):
             broadcast.check_dimensions(self._spectrum, "spectrum", block_depth)
             self._block_shape_value = array.shape(self._spectrum)[-block_depth:]
             if not self._spectrum.dtype.is_complex:
-                is_self_adjoint = broadcast.settled("The operator of a real spectrum", "is_self_adjoint", is_self_adjoint)
+                is_self_adjoint = broadcast.settled(
+                    "The operator of a real spectrum", "is_self_adjoint", is_self_adjoint
+                )
             is_square = broadcast.settled("A circulant operator", "is_square", is_square)
             super().__init__(
                 dtypes.as_dtype(input_output_dtype),
@@ -87,14 +89,18 @@ class _BaseLinearOperatorCirculant(LinearOperator):
             return check.assert_less(math.abs(imaginary), max_error, message="Spectrum was not Hermitian")
 
     def _assert_non_singular(self):
-        return broadcast.assert_no_entries_with_modulus_zero(self._spectrum, message="Singular operator:  Spectrum contained zero values.")
+        return broadcast.assert_no_entries_with_modulus_zero(
+            self._spectrum, message="Singular operator:  Spectrum contained zero values."
+        )
 
     def _assert_positive_definite(self):
         message = "Not positive definite:  Real part of spectrum was not all positive."
         return check.assert_positive(math.real(self._spectrum), message=message)
 
     def _assert_self_adjoint(self):
-        return broadcast.assert_zero_imag_part(self._spectrum, message="Not self-adjoint:  The spectrum contained non-zero imaginary part.")
+        return broadcast.assert_zero_imag_part(
+            self._spectrum, message="Not self-adjoint:  The spectrum contained non-zero imaginary part."
+        )
 
     def _blocks(self, x):
         """[..., size, k] as [k, ..., block shape]."""
@@ -190,10 +196,21 @@ def _kind(depth, title):
             is_square=True,
             name=title,
         ):
-            super().__init__(spectrum, depth, input_output_dtype, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                spectrum,
+                depth,
+                input_output_dtype,
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
+            )
 
     Circulant.__name__ = Circulant.__qualname__ = title
-    Circulant.__doc__ = f"Circulant matrices nested {depth} deep, by their spectrum: the transform of their convolution kernel."
+    Circulant.__doc__ = (
+        f"Circulant matrices nested {depth} deep, by their spectrum: the transform of their convolution kernel."
+    )
     return Circulant
 
 

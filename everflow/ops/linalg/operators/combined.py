@@ -51,18 +51,36 @@ class _OfSeveral(LinearOperator):
 
     def _shape_of_batches(self):
         """The batch shape that all operators have together, as a tensor."""
-        return array.shape(functools.reduce(add, (array.zeros(shape=operator.batch_shape_tensor()) for operator in self._operators)))
+        return array.shape(
+            functools.reduce(add, (array.zeros(shape=operator.batch_shape_tensor()) for operator in self._operators))
+        )
 
 
 class LinearOperatorComposition(_OfSeveral):
     """The product of operators, the last of which acts first."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
         self._operators, dtype = checked_parts(operators)
         [is_non_singular] = implied("A product", self._operators, is_non_singular=is_non_singular)
         name = "_o_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
-            super().__init__(dtype, parents_of(self._operators), is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                dtype,
+                parents_of(self._operators),
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
+            )
 
     def _shape(self):
         domain = self._operators[0].domain_dimension
@@ -77,7 +95,9 @@ class LinearOperatorComposition(_OfSeveral):
         return batch.concatenate(matrix)
 
     def _shape_tensor(self):
-        matrix = array.stack([self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()])
+        matrix = array.stack(
+            [self._operators[0].range_dimension_tensor(), self._operators[-1].domain_dimension_tensor()]
+        )
         return array.concat((self._shape_of_batches(), matrix), 0)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -113,7 +133,9 @@ class _OfOne(LinearOperator):
 class LinearOperatorAdjoint(_OfOne):
     """The adjoint of an operator."""
 
-    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
+    ):
         self._operator = operator
         for attribute, said in (
             ("is_non_singular", is_non_singular),
@@ -178,12 +200,16 @@ class LinearOperatorAdjoint(_OfOne):
 class LinearOperatorInversion(_OfOne):
     """The inverse of an operator."""
 
-    def __init__(self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self, operator, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None
+    ):
         self._operator = operator
         if operator.is_square is False or is_square is False:
             raise ValueError(f"operator must be square. Found: {operator}")
         if operator.is_non_singular is False or is_non_singular is False:
-            raise ValueError(f"Only a non-singular operator has an inverse; is_non_singular is False for {operator.name} or in the hints")
+            raise ValueError(
+                f"Only a non-singular operator has an inverse; is_non_singular is False for {operator.name} or in the hints"
+            )
         name = operator.name + "_inv" if name is None else name
         with name_scope(name):
             super().__init__(
@@ -218,7 +244,15 @@ class LinearOperatorInversion(_OfOne):
 class LinearOperatorBlockDiag(_OfSeveral):
     """Operators as blocks along the diagonal."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=True, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=True,
+        name=None,
+    ):
         self._operators, dtype = checked_parts(operators)
         hints = implied(
             "A direct sum",
@@ -228,13 +262,18 @@ class LinearOperatorBlockDiag(_OfSeveral):
             is_positive_definite=is_positive_definite,
         )
         if not (is_square and all(o.is_square for o in self._operators)):
-            raise ValueError(f"Blocks along a diagonal must be square, and be known to be; got {[o.name for o in self._operators]}")
+            raise ValueError(
+                f"Blocks along a diagonal must be square, and be known to be; got {[o.name for o in self._operators]}"
+            )
         name = "_ds_".join(o.name for o in self._operators) if name is None else name
         with name_scope(name):
             super().__init__(dtype, parents_of(self._operators), *hints, True, name)
 
     def _shape(self):
-        sides = (_sizes(o.range_dimension for o in self._operators), _sizes(o.domain_dimension for o in self._operators))
+        sides = (
+            _sizes(o.range_dimension for o in self._operators),
+            _sizes(o.domain_dimension for o in self._operators),
+        )
         batch = functools.reduce(array.broadcast_static_shape, (operator.batch_shape for operator in self._operators))
         return batch.concatenate([None if None in sizes else sum(sizes) for sizes in sides])
 
@@ -253,8 +292,12 @@ class LinearOperatorBlockDiag(_OfSeveral):
         return array.split(tensor, [o.domain_dimension_tensor() for o in self._operators], axis=axis)
 
     def _block_by_block(self, operation, x, adjoint, adjoint_arg):
-        parts = self._split_into_blocks([o.domain_dimension for o in self._operators], x, axis=-1 if adjoint_arg else -2)
-        results = [getattr(o, operation)(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)]
+        parts = self._split_into_blocks(
+            [o.domain_dimension for o in self._operators], x, axis=-1 if adjoint_arg else -2
+        )
+        results = [
+            getattr(o, operation)(y, adjoint=adjoint, adjoint_arg=adjoint_arg) for o, y in zip(self._operators, parts)
+        ]
         return array.concat(_broadcast_if_needed(results), axis=-2)
 
     def _matmul(self, x, adjoint=False, adjoint_arg=False):
@@ -278,7 +321,9 @@ class LinearOperatorBlockDiag(_OfSeveral):
             height = array.shape(block)[:-1]
             left = array.zeros(shape=array.concat([height, [offset]], axis=-1), dtype=block.dtype)
             offset = offset + array.shape(block)[-1]
-            right = array.zeros(shape=array.concat([height, [self.domain_dimension_tensor() - offset]], axis=-1), dtype=block.dtype)
+            right = array.zeros(
+                shape=array.concat([height, [self.domain_dimension_tensor() - offset]], axis=-1), dtype=block.dtype
+            )
             rows.append(array.concat([left, block, right], axis=-1))
         matrix = array.concat(rows, axis=-2)
         matrix.set_shape(self.shape)

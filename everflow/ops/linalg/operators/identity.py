@@ -19,7 +19,9 @@ from everflow.ops.linalg.operators.base import LinearOperator
 
 
 def _sizes(value, name, rank=0):
-    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers from zero on."""
+    """A size, or a vector of them, as a tensor and where it is known as its value; raises unless these are integers
+    from zero on.
+    """
     tensor = convert_to_tensor(value, name=name)
     if not tensor.dtype.is_integer:
         raise TypeError(f"{name} must be of integer type, not {tensor.dtype.name}")
@@ -69,7 +71,9 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
             ):
                 if not value:
                     raise ValueError(f"An identity operator is always {what}.")
-            super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
             self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows = self._asserted(self._num_rows)
             self._batch_shape_arg = None
@@ -78,7 +82,9 @@ class LinearOperatorIdentity(BaseLinearOperatorIdentity):
 
     def _asserted(self, size):
         if self._assert_proper_shapes and self._num_rows_static is None:
-            return with_dependencies([check.assert_non_negative(size, message="Argument num_rows must be non-negative.")], size)
+            return with_dependencies(
+                [check.assert_non_negative(size, message="Argument num_rows must be non-negative.")], size
+            )
         return size
 
     def _shape(self):
@@ -169,11 +175,19 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         with name_scope(name, values=[multiplier, num_rows]):
             self._multiplier = broadcast.keep_variable(multiplier, "multiplier")
             if not self._multiplier.dtype.is_complex:
-                is_self_adjoint = broadcast.settled("A real multiple of the identity", "is_self_adjoint", is_self_adjoint)
+                is_self_adjoint = broadcast.settled(
+                    "A real multiple of the identity", "is_self_adjoint", is_self_adjoint
+                )
             if not is_square:
                 raise ValueError("A ScaledIdentity operator is always square.")
             super().__init__(
-                self._multiplier.dtype.base_dtype, None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+                self._multiplier.dtype.base_dtype,
+                None,
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
             )
             self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
             self._num_rows_cast_to_dtype = math.cast(self._num_rows, self.dtype)
@@ -186,7 +200,9 @@ class LinearOperatorScaledIdentity(BaseLinearOperatorIdentity):
         return self._multiplier.shape.concatenate([size, size])
 
     def _shape_tensor(self):
-        return array.concat((array.shape(self._multiplier), array.stack((self._num_rows, self._num_rows), axis=0)), axis=0)
+        return array.concat(
+            (array.shape(self._multiplier), array.stack((self._num_rows, self._num_rows), axis=0)), axis=0
+        )
 
     def _assert_non_singular(self):
         return check.assert_positive(math.abs(self._multiplier), message="LinearOperator was singular")
@@ -262,9 +278,13 @@ class LinearOperatorZeros(LinearOperator):
                 raise ValueError("A zero operator always self adjoint.")
             broadcast.settled("A zero operator", "is_non_singular", is_non_singular, False)
             broadcast.settled("A zero operator", "is_positive_definite", is_positive_definite, False)
-            super().__init__(dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                dtypes.as_dtype(dtype), None, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
             self._num_rows, self._num_rows_static = _sizes(num_rows, "num_rows")
-            self._num_columns, self._num_columns_static = _sizes(num_rows if num_columns is None else num_columns, "num_columns")
+            self._num_columns, self._num_columns_static = _sizes(
+                num_rows if num_columns is None else num_columns, "num_columns"
+            )
             self._batch_shape_arg = None
             if batch_shape is not None:
                 self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)

@@ -36,7 +36,15 @@ def _first_dimension_last(x):
 class LinearOperatorKronecker(LinearOperator):
     """The Kronecker product of operators."""
 
-    def __init__(self, operators, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name=None):
+    def __init__(
+        self,
+        operators,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name=None,
+    ):
         self._operators, dtype = checked_parts(operators)
         _, *hints = implied(
             "A Kronecker product",
@@ -119,7 +127,9 @@ class LinearOperatorKronecker(LinearOperator):
         total = self.domain_dimension_tensor()
         result = 1.0
         for operator in self._operators:
-            power = operator.determinant() ** math.cast(total / operator.domain_dimension_tensor(), dtype=operator.dtype)
+            power = operator.determinant() ** math.cast(
+                total / operator.domain_dimension_tensor(), dtype=operator.dtype
+            )
             result = result * power
         return result
 
@@ -127,7 +137,9 @@ class LinearOperatorKronecker(LinearOperator):
         total = self.domain_dimension_tensor()
         result = 0.0
         for operator in self._operators:
-            part = operator.log_abs_determinant() * math.cast(total / operator.domain_dimension_tensor(), dtype=operator.dtype)
+            part = operator.log_abs_determinant() * math.cast(
+                total / operator.domain_dimension_tensor(), dtype=operator.dtype
+            )
             result = result + part
         return result
 

@@ -1,4 +1,6 @@
-"""An operator plus a product of thin matrices: L + U D Vᴴ, solved by Woodbury's identity through a small capacitance matrix."""
+"""An operator plus a product of thin matrices: L + U D Vᴴ, solved by Woodbury's identity through a small capacitance
+matrix.
+"""
 
 from __future__ import annotations
 
@@ -49,16 +51,24 @@ class LinearOperatorLowRankUpdate(LinearOperator):
             if self._diag_update is not None:
                 graph_parents.append(self._diag_update)
             graph_parents.append(self._v)
-            super().__init__(dtype, graph_parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name)
+            super().__init__(
+                dtype, graph_parents, is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+            )
             self._set_diag_operators()
-            self._use_cholesky = bool(base_operator.is_positive_definite and base_operator.is_self_adjoint and symmetric)
+            self._use_cholesky = bool(
+                base_operator.is_positive_definite and base_operator.is_self_adjoint and symmetric
+            )
 
     def _set_diag_operators(self):
         if self._diag_update is not None:
-            self._diag_operator = LinearOperatorDiag(self._diag_update, is_positive_definite=self._is_diag_update_positive)
+            self._diag_operator = LinearOperatorDiag(
+                self._diag_update, is_positive_definite=self._is_diag_update_positive
+            )
             return
         size = dimension_value(self._u.shape[-1])
-        self._diag_operator = LinearOperatorIdentity(num_rows=array.shape(self._u)[-1] if size is None else size, dtype=self.dtype)
+        self._diag_operator = LinearOperatorIdentity(
+            num_rows=array.shape(self._u)[-1] if size is None else size, dtype=self.dtype
+        )
 
     u = property(lambda self: self._u)
     v = property(lambda self: self._v)
@@ -74,7 +84,9 @@ class LinearOperatorLowRankUpdate(LinearOperator):
         return batch.concatenate(self._base_operator.shape[-2:])
 
     def _shape_tensor(self):
-        batch = array.broadcast_dynamic_shape(self._base_operator.batch_shape_tensor(), self._diag_operator.batch_shape_tensor())
+        batch = array.broadcast_dynamic_shape(
+            self._base_operator.batch_shape_tensor(), self._diag_operator.batch_shape_tensor()
+        )
         batch = array.broadcast_dynamic_shape(batch, array.shape(self._u)[:-2])
         batch = array.broadcast_dynamic_shape(batch, array.shape(self._v)[:-2])
         return array.concat([batch, self._base_operator.shape_tensor()[-2:]], axis=0)

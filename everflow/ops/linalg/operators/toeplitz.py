@@ -17,7 +17,14 @@ class LinearOperatorToeplitz(LinearOperator):
     """Toeplitz matrices, by their first columns and rows [..., n]."""
 
     def __init__(
-        self, col, row, is_non_singular=None, is_self_adjoint=None, is_positive_definite=None, is_square=None, name="LinearOperatorToeplitz"
+        self,
+        col,
+        row,
+        is_non_singular=None,
+        is_self_adjoint=None,
+        is_positive_definite=None,
+        is_square=None,
+        name="LinearOperatorToeplitz",
     ):
         with name_scope(name, values=[row, col]):
             self._row = convert_to_tensor(row, name="row")
@@ -26,13 +33,21 @@ class LinearOperatorToeplitz(LinearOperator):
             broadcast.check_dimensions(self._col, "col", 1)
             is_square = broadcast.settled("A Toeplitz operator", "is_square", is_square)
             super().__init__(
-                self._row.dtype, [self._row, self._col], is_non_singular, is_self_adjoint, is_positive_definite, is_square, name
+                self._row.dtype,
+                [self._row, self._col],
+                is_non_singular,
+                is_self_adjoint,
+                is_positive_definite,
+                is_square,
+                name,
             )
             # The column, a zero, and the row backwards are the first column of a circulant.
             zeros = array.zeros_like(self._col[..., 0:1])
             around = array.concat([self._col, zeros, array.reverse(self._row[..., 1:], axis=[-1])], axis=-1)
             complex_type = _complex_type(self.dtype)
-            self._circulant = LinearOperatorCirculant(fft(math.cast(around, complex_type)), input_output_dtype=self._row.dtype)
+            self._circulant = LinearOperatorCirculant(
+                fft(math.cast(around, complex_type)), input_output_dtype=self._row.dtype
+            )
 
     col = property(lambda self: self._col)
     row = property(lambda self: self._row)

@@ -1,4 +1,6 @@
-"""tf.contrib.tensorboard.plugins.projector: which tensors of a checkpoint the embedding projector shows, and their labels."""
+"""tf.contrib.tensorboard.plugins.projector: which tensors of a checkpoint the embedding projector shows, and their
+labels.
+"""
 
 from __future__ import annotations
 
