@@ -288,3 +288,10 @@ def test_a_name_that_a_module_lacks_is_looked_for_elsewhere():
 
     with pytest.raises(AttributeError, match=r"use tf\.nn\.rnn_cell\.BasicLSTMCell"):
         freeze_graph.BasicLSTMCell  # noqa: B018
+
+
+def test_all_sources_are_there():
+    rows = {source for sources in paths._rows().values() for source in sources}
+    folders = {package for packages in paths.FOLDERS.values() for package in packages.split()}
+    missing = [s for s in rows | folders if not (paths._matching(s) if "*" in s else paths._load(s))]
+    assert not missing

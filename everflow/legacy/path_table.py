@@ -11,7 +11,7 @@ python                client compiler data eager feature_column framework keras 
 python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
-python                pywrap_tensorflow                  : pywrap_tensorflow train errors .
+python                pywrap_tensorflow                  : train errors .
 python                tf2                                : ops.v2_behavior
 python                autograph                          : autograph
 python.client         session                            : runtime.session runtime.fetches .
@@ -76,7 +76,7 @@ python.framework      load_library                       : .
 python.framework      meta_graph                         : ops.io.meta_graph train .
 python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
 python.framework      random_seed                        : framework.seeds
-python.framework      smart_cond                         : ops.smart_cond ops.control_flow ops.control_flow.* legacy.inner.control_flow
+python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
 python.framework      versions                           : version .
@@ -125,7 +125,7 @@ python.lib.io         tf_record python_io                : python_io io
 
 python.ops            array_ops                          : . ops.array.* ops.array.constants sparse quantization legacy.gen_ops
 python.ops            math_ops                           : . math linalg ops.math.* ops.array.* legacy.gen_ops
-python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.activations.* legacy.inner.nn legacy.gen_ops
+python.ops            nn nn_ops nn_impl nn_grad nn_fused_batchnorm : nn math . ops.nn.* legacy.inner.nn legacy.gen_ops
 python.ops            control_flow_ops cond_v2 while_v2  : . ops.control_flow ops.control_flow.* legacy.inner.control_flow ops.control_flow.grouping
 python.ops            control_flow_util control_flow_util_v2 : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.ops            check_ops                          : debugging . ops.checks.*
@@ -134,37 +134,37 @@ python.ops            bitwise_ops                        : bitwise
 python.ops            confusion_matrix                   : math ops.math.confusion_matrix
 python.ops            custom_gradient                    : . ops.gradients.custom
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
-python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.activations.embedding ops.nn.activations.*
+python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_arrays.lists ops.array.inplace legacy.gen_ops
-python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.defun.calls
+python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
-python.ops            init_ops init_ops_v2               : . initializers ops.variables.variable.initializers ops.variables.variable.convolution_initializers legacy.inner.nn
+python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
 python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers
-python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.decompositions.*
+python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
-python.ops            lookup_ops                         : lookup ops.lookup.static.* .
+python.ops            lookup_ops                         : lookup ops.lookup.* .
 python.ops            losses                             : losses
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
 python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
-python.ops            random_ops stateless_random_ops    : . random ops.random.distributions.*
+python.ops            random_ops stateless_random_ops    : . random ops.random.*
 python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops .
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
-python.ops            script_ops                         : . ops.functions.defun.python ops.functions.defun.python
+python.ops            script_ops                         : . ops.functions.python ops.functions.python
 python.ops            session_ops                        : . ops.queues.session_tensors
 python.ops            sets sets_impl                     : sets
-python.ops            sparse_ops                         : sparse . ops.sparse.functions.*
+python.ops            sparse_ops                         : sparse . ops.sparse.*
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
 python.ops            standard_ops                       : .
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops
-python.ops            string_ops                         : strings . ops.strings.text.*
+python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
 python.ops            summary_ops summary_op_util        : ops.io.summaries
 python.ops            template                           : . ops.variables.template
@@ -172,7 +172,7 @@ python.ops            tensor_array_ops tensor_array_grad : . ops.tensor_arrays.*
 python.ops            variables                          : . ops.variables.variable ops.variables.ref ops.variables.partitioned
 python.ops            variable_scope                     : . ops.variables.scope ops.variables.store ops.variables.variable \
                                                            ops.variables.eager_store legacy.inner.nn
-python.ops            weights_broadcast_ops              : losses losses.* ops.nn.activations.weights
+python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
                       gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
                       gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
@@ -182,7 +182,7 @@ python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops 
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
-python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.decompositions.*
+python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
@@ -264,7 +264,7 @@ contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
-contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.static.*
+contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
 contrib.layers.python.layers feature_column feature_column_ops : contrib.layers legacy.inner.contrib_layers
 contrib.layers.python.layers embedding_ops               : contrib.layers.*embeddings
@@ -307,7 +307,7 @@ FOLDERS = {
     "python.module": "ops.variables.variable",
     "python.ops": "ops ops.array ops.math ops.nn.activations ops.io ops.variables.variable ops.functions.defun ops.queues ops.gradients.reverse ops.sparse.functions ops.random.distributions",
     "python.ops.distributions": "distributions",
-    "python.ops.linalg": "ops.linalg.decompositions ops.linalg.decompositions.operators",
+    "python.ops.linalg": "ops.linalg.decompositions ops.linalg.operators",
     "python.ops.losses": "losses keras",
     "python.ops.parallel_for": "ops.parallel_for",
     "python.ops.ragged": "ops.ragged ops.strings.text ops.array",

@@ -330,8 +330,8 @@ def main(arguments=None) -> int:
             compare(seed, options.size, not options.without_rewriting)
         except Exception as e:
             failed += 1
-            size = shrunk(seed, type(e), not options.without_rewriting)
-            print(f"seed {seed} size {size}: {type(e).__name__}: {e}", flush=True)
+            print(f"seed {seed}: {type(e).__name__}: {e}", flush=True)
+            print(f"    begins at size {shrunk(seed, Exception, not options.without_rewriting)}", flush=True)
     print(f"{failed} of {len(range(*options.seeds))} programs differ")
     return failed > 0
 
