@@ -4,7 +4,7 @@ from __future__ import annotations
 
 # A row: the folder below `tensorflow`, the modules in it, and the everflow modules that serve them, best first. `.` is
 # tf itself, and a `*` stands for any letters in a module's name. To serve a new path, or to add a source for one, edit
-# a row. Sources that don't exist are passed over.
+# a row; a test looks whether the sources are there.
 TABLE = """
 python                client compiler data eager feature_column framework keras layers lib ops platform saved_model summary tools \
                       training util                      : .

@@ -56,7 +56,7 @@ def regression_signature_def(examples, predictions):
 
 def classification_signature_def(examples, classes, scores):
     """The signature of a model that tells classes, scores or both from serialized examples."""
-    info = _string_input(examples, "Classification")
+    source = _string_input(examples, "Classification")
     if classes is None and scores is None:
         raise ValueError("A classification gives classes, scores or both: pass `classes` or `scores`")
     given = {names.CLASSIFY_OUTPUT_CLASSES: classes, names.CLASSIFY_OUTPUT_SCORES: scores}
@@ -64,7 +64,7 @@ def classification_signature_def(examples, classes, scores):
     for key, info in outputs.items():
         if info.dtype != _CLASSIFY_TYPES[key].as_datatype_enum:
             raise ValueError(f"Classification {key} must be of type {_CLASSIFY_TYPES[key].name}: {given[key]}")
-    return build_signature_def({names.CLASSIFY_INPUTS: info}, outputs, names.CLASSIFY_METHOD_NAME)
+    return build_signature_def({names.CLASSIFY_INPUTS: source}, outputs, names.CLASSIFY_METHOD_NAME)
 
 
 def is_valid_signature(signature_def):
