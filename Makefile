@@ -30,7 +30,7 @@ check-fast: $(STAMP)  ## style, types and the tests of the house itself: under a
 	$(BIN)/pytest -n 2 tests/test_floors.py tests/test_docs.py tests/test_tf_namespace.py tests/test_as_tensorflow.py tests/framework tests/ops/math
 
 metrics: $(STAMP)  ## figures of the source, with their bounds
-	$(BIN)/python -m tests.metrics
+	$(BIN)/python -m tests.source_figures
 
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:  ## compile everflow/protos/*.proto again

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests import metrics
+from tests import source_figures as metrics
 
 
 @pytest.mark.parametrize("figure", metrics.BOUNDS, ids=lambda figure: figure.__name__)

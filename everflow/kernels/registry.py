@@ -36,7 +36,7 @@ _F = TypeVar("_F", bound=Callable)
 
 _kernels: dict[str, Kernel] = {}
 _specializers: dict[str, list[Callable[[Node], Callable | None]]] = {}
-load_all = Families("everflow.kernels").load
+load_all = Families("everflow.kernels", without=frozenset(["lite"])).load  # which has a registry of its own
 
 
 def kernel(*op_types: str, once: bool = False, **facts: Any) -> Callable[[_F], _F]:

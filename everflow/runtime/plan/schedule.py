@@ -181,7 +181,7 @@ def _unordered(nodes: list[Node], flow: ControlFlow) -> list[Node]:
     for item in _topological(flow.items, needed):
         above[item] = 0
         for source in needed[item]:
-            above[item] |= above[source] | bit.get(source, 0)
+            above[item] |= above.get(source, 0) | bit.get(source, 0)
     chosen: list[Node] = []
     for node in nodes:
         if not any(above[node] & bit[other] or above[other] & bit[node] for other in chosen):
@@ -313,11 +313,11 @@ def _holds(
     if not all_writers:
         return {}, {}
     bit = {w: 1 << i for i, w in enumerate(all_writers)}
-    above: dict = {}  # the writers that come before an item, as bits
+    above: dict = {}  # the writers that come before an item, as bits; a loop that waits for itself is told of later
     for item in _topological(items, needed):
         mask = 0
         for source in needed[item]:
-            mask |= above[source] | bit.get(source, 0)
+            mask |= above.get(source, 0) | bit.get(source, 0)
         above[item] = mask
     holds: dict = {}
     held_by: dict = {}

@@ -1,6 +1,6 @@
 """Figures of the source that `make metrics` prints and `test_metrics.py` holds.
 
-python -m tests.metrics
+python -m tests.source_figures
 """
 
 from __future__ import annotations
