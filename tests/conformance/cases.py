@@ -44,12 +44,18 @@ def expected_failures() -> dict[str, set[str]]:
 
 
 def load_tensorflow():
-    """everflow as tensorflow, with torch loaded, so that a fork has both."""
+    """everflow as tensorflow, with torch, ops and kernels loaded, so that every fork has them."""
     import torch
 
-    import everflow.as_tensorflow  # noqa: F401
+    import everflow.as_tensorflow
+    import everflow.kernels.registry
+    import everflow.layers
+    import everflow.train
+    from everflow.framework import registry
 
     torch.set_num_threads(1)
+    registry.load_all()
+    everflow.kernels.registry.load_all()
     return importlib.import_module("tensorflow")
 
 
