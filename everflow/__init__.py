@@ -79,11 +79,6 @@ _NAMESPACES = frozenset(
 _TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
 
 
-def _names() -> dict[str, tuple[str, str]]:
-    """{name on tf: (module, name in it)}."""
-    return {name: source for name, source in _imported_names(__file__).items() if not name.startswith("_")}
-
-
 def __getattr__(name: str):
     if name in _NAMESPACES:
         try:
@@ -101,8 +96,8 @@ def __getattr__(name: str):
 
         absent = {namespace for namespace in _NAMESPACES if find_spec(f"{__name__}.{namespace}") is None}
         return [public for public in __dir__() if not public.startswith("_") and public not in absent]
-    elif name in _names():
-        module, original = _names()[name]
+    elif name in _imported_names(__file__):
+        module, original = _imported_names(__file__)[name]
         value = getattr(_importlib.import_module(module), original)
         globals()[name] = value
         return value
@@ -117,7 +112,7 @@ def _explain_missing(name: str) -> str:
 
 
 def __dir__():
-    return sorted({*globals(), *_NAMESPACES, *_names()})
+    return sorted({*globals(), *_NAMESPACES, *_imported_names(__file__)})
 
 
 # The names on `tf` itself: to add one, add it to an import here. Nothing of this is imported when a program runs:

@@ -183,10 +183,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             if file[0] == "_" or file[0].isupper():  # a name that the file before it lacks, not a file
                 return None
             sources = [f"{match[1]}.{folder}.{file}", f"{match[1]}.{file}", match[1]]
-        elif path in _folders():
-            sources = ["."] if path.startswith("python") else []
-        elif path in module_paths():
-            sources = [*_by_rule(path), "."]
+        elif path in _folders() or path in module_paths():
+            sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
     return _Served(fullname, path, sources)

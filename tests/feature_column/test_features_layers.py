@@ -1,5 +1,8 @@
 """Keras layers over columns."""
 
+import subprocess
+import sys
+
 import pytest
 
 import everflow as tf
@@ -76,3 +79,14 @@ def test_sequences():
         session.run(tf.global_variables_initializer())
         assert session.run(lengths).tolist() == [2, 0]
         assert session.run(tensor).tolist() == [[[1, 1], [1, 1]], [[0, 0], [0, 0]]]
+
+
+def test_a_configuration_names_a_layer_over_columns_that_nobody_has_touched():
+    code = """
+import everflow as tf
+columns = [{"class_name": "NumericColumn", "config": {"key": "a", "shape": (1,), "default_value": None, "dtype": "float32", "normalizer_fn": None}}]
+config = {"name": "d", "trainable": True, "dtype": "float32", "feature_columns": columns}
+layer = tf.keras.layers.deserialize({"class_name": "DenseFeatures", "config": config})
+assert type(layer) is tf.keras.layers.DenseFeatures
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)

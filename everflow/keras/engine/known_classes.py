@@ -4,14 +4,22 @@ below them can make them.
 
 from __future__ import annotations
 
+from types import ModuleType
+
 from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
 
 _known: dict[str, type] = {}
+_namespaces: list[ModuleType] = []  # which may get names from floors above, loaded when touched
 
 
 def register_classes(**classes: type) -> None:
     """Let configurations name classes of Keras's own; a program's go into `custom_objects`."""
     _known.update(classes)
+
+
+def register_namespace(namespace: ModuleType) -> None:
+    """Let configurations name any class that a namespace shows."""
+    _namespaces.append(namespace)
 
 
 def known_class(name: str) -> type:
@@ -29,6 +37,11 @@ def deserialize(config, custom_objects=None):
 
     >>> layer = tf.keras.layers.deserialize({"class_name": "Dense", "config": {"units": 3}})
     """
+    name = config.get("class_name") if isinstance(config, dict) else config
+    if isinstance(name, str) and name not in _known:
+        for namespace in _namespaces:
+            if isinstance(shown := getattr(namespace, name, None), type):
+                _known[name] = shown
     return deserialize_keras_object(
         config, module_objects=_known, custom_objects=custom_objects, printable_module_name="layer"
     )

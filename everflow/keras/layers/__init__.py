@@ -2,12 +2,15 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
+import sys as _sys
+
 from everflow.framework.lazy_names import lazy_names as _lazy_names
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_layer import Input, InputLayer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.engine.known_classes import deserialize, serialize
 from everflow.keras.engine.known_classes import register_classes as _register_classes
+from everflow.keras.engine.known_classes import register_namespace as _register_namespace
 from everflow.keras.engine.network import Network as _Network
 from everflow.keras.engine.op_layers import TensorFlowOpLayer as _TensorFlowOpLayer
 from everflow.keras.engine.sequential import Sequential as _Sequential
@@ -120,3 +123,4 @@ _register_classes(BatchNormalizationV1=BatchNormalization, BatchNormalizationV2=
 
 # DenseFeatures is one of them, too: see everflow/__init__.py.
 __getattr__, __dir__ = _lazy_names(__name__, __file__)
+_register_namespace(_sys.modules[__name__])
