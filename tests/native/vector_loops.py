@@ -1,0 +1,104 @@
+"""Loops over arrays around the functions of `everflow.native`, compiled as the native backend compiles its own."""
+
+from __future__ import annotations
+
+import ctypes
+import re
+from collections.abc import Callable
+from functools import cache
+
+import numpy as np
+from llvmlite import binding as llvm
+from llvmlite import ir
+
+from everflow.native.math_functions import FUNCTIONS
+
+TYPES = {np.dtype(np.float32): ir.FloatType(), np.dtype(np.float64): ir.DoubleType()}
+
+
+@cache
+def host() -> llvm.TargetMachine:
+    llvm.initialize_native_target()
+    llvm.initialize_native_asmprinter()
+    return machine(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+
+
+def machine(cpu: str, features: str = "", triple: str | None = None) -> llvm.TargetMachine:
+    target = llvm.Target.from_triple(triple or llvm.get_process_triple())
+    return target.create_target_machine(cpu=cpu, features=features, opt=3, jit=triple is None)
+
+
+def loop(lower: Callable[..., ir.Value], type: ir.Type, arguments: int) -> ir.Module:
+    """out[i] = lower(in0[i], in1[i], ...) for i < n."""
+    module = ir.Module("loop")
+    word, pointer = ir.IntType(64), ir.PointerType()
+    function = ir.Function(module, ir.FunctionType(ir.VoidType(), [word] + [pointer] * (arguments + 1)), "loop")
+    for argument in function.args[1:]:
+        argument.add_attribute("noalias")
+    count, out, *inputs = function.args
+    entry, body, done = (function.append_basic_block(name) for name in ("entry", "body", "done"))
+    b = ir.IRBuilder(entry)
+    b.cbranch(b.icmp_unsigned("==", count, word(0)), done, body)
+    b.position_at_end(body)
+    i = b.phi(word)
+    i.add_incoming(word(0), entry)
+    values = [b.load(b.gep(p, [i], source_etype=type), typ=type) for p in inputs]
+    b.store(lower(b, *values), b.gep(out, [i], source_etype=type))
+    following = b.add(i, word(1))
+    i.add_incoming(following, body)
+    b.cbranch(b.icmp_unsigned("<", following, count), body, done)
+    b.position_at_end(done)
+    b.ret_void()
+    return module
+
+
+def optimized(module: ir.Module, target: llvm.TargetMachine) -> llvm.ModuleRef:
+    module.triple = target.triple
+    module.data_layout = str(target.target_data)
+    parsed = llvm.parse_assembly(str(module))
+    parsed.verify()
+    options = llvm.create_pipeline_tuning_options(speed_level=3)
+    options.loop_vectorization = options.slp_vectorization = True
+    llvm.create_pass_builder(target, options).getModulePassManager().run(
+        parsed, llvm.create_pass_builder(target, options)
+    )
+    return parsed
+
+
+def assembly(name: str, type: ir.Type, target: llvm.TargetMachine) -> str:
+    arguments = 2 if name in ("pow", "atan2") else 1
+    return target.emit_assembly(optimized(loop(FUNCTIONS[name], type, arguments), target))
+
+
+def calls(text: str) -> list[str]:
+    """The calls in an assembly, of x86 or Arm."""
+    return re.findall(r"^\s+(?:callq?|jmpq?|bl)\s+\**([A-Za-z_][\w@.]*)", text, re.MULTILINE)
+
+
+_engines = []  # keep the code of what was compiled
+
+
+@cache
+def compiled(name: str, dtype: np.dtype) -> Callable[..., np.ndarray]:
+    arguments = 2 if name in ("pow", "atan2") else 1
+    return compile_loop(FUNCTIONS[name], TYPES[np.dtype(dtype)], arguments)
+
+
+def compile_loop(lower: Callable[..., ir.Value], type: ir.Type, arguments: int) -> Callable[..., np.ndarray]:
+    module = optimized(loop(lower, type, arguments), host())
+    engine = llvm.create_mcjit_compiler(
+        module, machine(llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
+    )
+    engine.finalize_object()
+    _engines.append(engine)
+    code = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arguments + 1))(
+        engine.get_function_address("loop")
+    )
+
+    def run(*inputs: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
+        inputs = tuple(np.ascontiguousarray(x) for x in inputs)
+        out = np.empty_like(inputs[0]) if out is None else out
+        code(out.size, out.ctypes.data, *(x.ctypes.data for x in inputs))
+        return out
+
+    return run
