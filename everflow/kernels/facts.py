@@ -26,7 +26,7 @@ class Effect(enum.Enum):
 
     PURE = "pure"  # nothing: it may be shared, computed when planning, or left out
     READS = "reads"  # looks at state that others change: it may be left out, but keeps its place
-    RANDOM = "random"  # goes on in a random stream: as READS, and never shared
+    RANDOM = "random"  # goes on in a random stream: never shared or left out, but others may change places with it
     ACTS = "acts"  # does something that others see: it runs where it stands
 
 

@@ -12,12 +12,15 @@ from __future__ import annotations
 
 import argparse
 import functools
+import math
 import random
 import sys
+from unittest import mock
 
 import numpy as np
 
 import everflow as tf
+from everflow.runtime.plan import specialize
 from tests.runtime import random_inputs, random_moves
 
 MOVES = 24
@@ -220,7 +223,10 @@ def compare(seed: int, size: int = MOVES, rewriting: bool = True, op_type: str |
     """Raise a Difference where planner and reference do not agree on a program."""
     program = Drawn(seed, size, op_type)
     tolerance = 0.0 if program.exact or not rewriting else 1e-4
-    expected, found = execute(program, config("REFERENCE")), execute(program, config(rewriting=rewriting))
+    expected = execute(program, config("REFERENCE"))
+    # Plans for known shapes are made when they pay, so by the clock; here it is for every other program at once.
+    with mock.patch.object(specialize, "WORTH", 0.0 if seed % 2 == 0 else math.inf):
+        found = execute(program, config(rewriting=rewriting))
     names = [[getattr(f, "name", f) for f in fetches] for fetches, _ in program.runs] + [program.variables]
     for run, (one, other) in enumerate(zip(expected, found, strict=True)):
         if isinstance(one, list) and isinstance(other, list):

@@ -174,3 +174,19 @@ def test_shape_arithmetic_in_loops_is_done_before_where_all_shapes_are_known():
         types = [n.type for n in sess._executor.prepare([result], [x]).plan.program.nodes()]
     np.testing.assert_array_equal(found, 1.0 + 3.0 * np.arange(12.0).reshape(3, 4))
     assert not {"Shape", "StridedSlice", "Pack", "Range", "Mul", "Cast"} & set(types)
+
+
+def test_numbers_are_drawn_though_nothing_but_their_shape_is_needed():
+    """The next run's draw follows this one's, as in TensorFlow, whether or not a plan has folded the shape."""
+    seen = []
+    for worth in (0.0, float("inf")):
+        with tf.Graph().as_default(), tf.Session() as sess, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(specialize, "WORTH", worth)
+            tf.set_random_seed(3)
+            x = tf.placeholder(tf.float32, [None, 3])
+            kept = tf.nn.dropout(x, 0.5)
+            only_shape = tf.ones_like(kept)
+            for _ in range(8):
+                sess.run(only_shape, {x: np.ones([4, 3])})
+            seen.append(sess.run(kept, {x: np.ones([4, 3])}).ravel().tolist())
+    assert seen[0] == seen[1] == [0, 2, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0]

@@ -440,10 +440,12 @@ class Program:
 
 
 def acts(node: Node) -> bool:
-    """Whether a node, or one that it holds, does something that is wanted for itself."""
+    """Whether a node, or one that it holds, does something that is wanted for itself. A random draw is: the next run's
+    depends on it, even where nobody looks at this one.
+    """
     if node.blocks:
         return node.wanted or any(acts(inner) for block in node.blocks for inner in block)
-    return node.wanted or node.effect is Effect.ACTS
+    return node.wanted or node.effect in (Effect.ACTS, Effect.RANDOM)
 
 
 def _is_taken_outside(owner: Node) -> bool:

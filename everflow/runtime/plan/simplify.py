@@ -105,7 +105,6 @@ def _known_side(m: Match) -> list[Edge] | None:
         for node in list(side):
             side.remove(node)
             each.block.insert(node, each)
-        _let_random_streams_go_on(other)
         m.program.set_inputs(other.end, side.end.inputs)
         for node in reversed(list(other)):
             m.program.erase(node)
@@ -117,25 +116,6 @@ def _known_side(m: Match) -> list[Edge] | None:
             m.program.drop_if_unneeded(each)
     m.context.forget_aliases()
     return _given(m.program, branch, bool(value))
-
-
-def _let_random_streams_go_on(side: Block) -> None:
-    """Have random ops outside a side that never runs draw their numbers all the same, where what it would take is made
-    of them: TensorFlow
-    does not know of the branch that it could be left out, and the numbers of later runs follow from those of earlier
-    ones.
-    """
-    left: list[Node] = [side.end, *side]
-    seen: set[Node] = set()
-    while left:
-        node = left.pop()
-        if node in seen:
-            continue
-        seen.add(node)
-        if node.effect is Effect.RANDOM and node.block is not side:
-            node.wanted = True
-        left += [source for source, _ in node.inputs]
-        left += [inner for block in node.blocks if node.block is side for inner in (block.end, *block)]
 
 
 def _given(program: Program, branch: Node, side: bool) -> list[Edge]:
