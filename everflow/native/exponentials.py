@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from everflow.native import polynomials
-from everflow.native.scalar import DOUBLE, Scalar, polynomial
+from everflow.native.formulas import DOUBLE, Scalar, polynomial
 
 # By the bits of the type. The upper part of ln 2 has so few bits that its product with an exponent is exact.
 _LN2 = {
@@ -96,9 +96,13 @@ def _exp_tail(r: Scalar) -> Scalar:
 def exp(x: Scalar, low: Scalar | None = None, halved: bool = False) -> Scalar:
     """2^k e^r, x being k ln 2 + r. `low` is what x lacks behind its last bit; the result may be asked for halved."""
     r, k = _reduced(x.clamped(*_EXP_RANGE[x.format.bits]))
-    if low is not None:
-        r = r + low
-    return _times_power_of_two(_exp_tail(r) + r + 1.0, k - 1 if halved else k)
+    if low is None:
+        power = _exp_tail(r) + r + 1.0
+    else:
+        r, rest = exact_sum(r, low)
+        first, lost = _sum(r.like(1.0), r)
+        power = first + (_exp_tail(r) + (lost + rest * first))
+    return _times_power_of_two(power, k - 1 if halved else k)
 
 
 def expm1(x: Scalar) -> Scalar:

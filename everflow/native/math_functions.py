@@ -14,7 +14,7 @@ from collections.abc import Callable
 from llvmlite import ir
 
 from everflow.native import exponentials, special_functions, trigonometry
-from everflow.native.scalar import Scalar
+from everflow.native.formulas import Scalar
 
 
 def _floor(x: Scalar) -> Scalar:
@@ -57,3 +57,5 @@ FUNCTIONS: dict[str, Callable[..., ir.Value]] = {
         for name in names.split()
     },
 }
+# The others are written for doubles too.
+SINGLE_PRECISION_ONLY = frozenset({"digamma", "lgamma"})

@@ -8,13 +8,13 @@ import math
 
 from everflow.native import polynomials
 from everflow.native.exponentials import exact_sum, exp, halves, log, sqrt
-from everflow.native.scalar import DOUBLE, Scalar, polynomial
+from everflow.native.formulas import DOUBLE, Scalar, polynomial
 from everflow.native.trigonometry import sine_of_quarters
 
 # --- the error function ---
 
-# By the bits of the type: the terms, the shift of their variable, and the argument from where on erfc is zero.
-_ERFC = {32: (polynomials.ERFC_32[32], 1.5, 10.5), 64: (polynomials.ERFC_64[64], 2.0, 28.0)}
+# By the bits of the type: terms, a and b of the formula in `_erfc_from_half`, and from where on erfc is zero.
+_ERFC = {32: (polynomials.ERFC_32[32], 0.75, 0.0, 10.5), 64: (polynomials.ERFC_64[64], 2.0, 0.5, 28.0)}
 # From here on erf is one.
 _ERF_IS_ONE = {32: 4.0, 64: 6.0}
 
@@ -33,17 +33,17 @@ def erf(x: Scalar) -> Scalar:
 
 
 def _erfc_from_half(x: Scalar) -> Scalar:
-    """e^(P(t) - x^2) / (x + 1/2) with t = (x - c) / (x + c), for x >= 1/2. In the exponent last bits count most: the
+    """e^(P(t) - x^2) / (x + b) with t = (x - a) / (x + a), for x >= 1/2. In the exponent last bits count most: the
     square is exact, and so is the sum with it and the constant of the polynomial.
     """
-    (constant, *terms), shift, zero = _ERFC[x.format.bits]
+    (constant, *terms), a, b, zero = _ERFC[x.format.bits]
     x = x.clamped(0.5, zero)
     high, low = halves(x)
-    t = (x - shift) / (x + shift)
+    t = (x - a) / (x + a)
     rounded = x.format.rounded(constant)
     exponent, lost = exact_sum(x.like(rounded), -(high * high))
     exponent, lost_too = exact_sum(exponent, t * polynomial(tuple(terms), t))
-    return exp(exponent, lost + lost_too + (constant - rounded) - low * (x + high)) / (x + 0.5)
+    return exp(exponent, lost + lost_too + (constant - rounded) - low * (x + high)) / (x + b)
 
 
 def erfc(x: Scalar) -> Scalar:
@@ -70,7 +70,7 @@ def erfinv(x: Scalar) -> Scalar:
     return y.to(x.type).with_sign_of(x)
 
 
-# --- the gamma function: only in single precision, as near its zeros double precision must keep its digits ---
+# --- the gamma function: only in single precision, as digits are lost near its zeros ---
 
 # Of Stirling's series for log gamma, and for its derivative, in 1 / x^2: Bernoulli numbers.
 _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6)
@@ -97,7 +97,7 @@ def _sine_of_half_turns(x: Scalar, quarters: int) -> Scalar:
     whole = twice.call("llvm.rint")
     rest = whole - 4.0 * (whole * 0.25).call("llvm.floor")
     integer = (rest + 2.0**52).bits() + quarters
-    return sine_of_quarters((twice - whole) * (math.pi / 2), integer)
+    return sine_of_quarters((twice - whole) * (math.pi / 2), integer, bits=64)
 
 
 def lgamma(x: Scalar) -> Scalar:

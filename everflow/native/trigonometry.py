@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from everflow.native import polynomials
 from everflow.native.exponentials import exact_product, exact_sum, halves, sqrt
-from everflow.native.scalar import DOUBLE, Scalar, polynomial
+from everflow.native.formulas import DOUBLE, Scalar, polynomial
 
 # Slopes up to this one are near zero, and those from its inverse on near infinity.
 _NEAR = 0.6
@@ -214,11 +214,10 @@ def _double_quarters(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     return integer, product, error + (angle * (_PI_REST / 2) + lost * (math.pi / 2))
 
 
-def _sine_terms(angle: Scalar, low: Scalar | None, odd: Scalar) -> tuple[Scalar, Scalar]:
+def _sine_terms(angle: Scalar, odd: Scalar, bits: int, low: Scalar | None = None) -> tuple[Scalar, Scalar]:
     """Of an angle up to an eighth of a turn, its sine, r + r^3 P(r^2), or where `odd` its cosine, 1 + r^2 P(r^2): r or 1,
-    and the rest. Without `low`, to single precision.
+    and the rest. `bits` of the type that the result is for; `low` is what the angle lacks behind its last bit.
     """
-    bits = 64 if low is not None else 32
     z = angle * angle
     terms = [odd.where(c, z.like(s)) for s, c in zip(polynomials.SIN[bits], polynomials.COS[bits], strict=True)]
     tail = terms[-1]
@@ -237,9 +236,9 @@ def _with_turns(x: Scalar, integer: Scalar) -> Scalar:
     return (x.bits() ^ ((integer & 2) << 62)).from_bits()
 
 
-def sine_of_quarters(angle: Scalar, integer: Scalar, low: Scalar | None = None) -> Scalar:
+def sine_of_quarters(angle: Scalar, integer: Scalar, bits: int, low: Scalar | None = None) -> Scalar:
     """The sine of that many quarter turns and an angle in double precision."""
-    first, rest = _sine_terms(angle, low, (integer & 1) != 0)
+    first, rest = _sine_terms(angle, (integer & 1) != 0, bits, low)
     return _with_turns(first + rest, integer)
 
 
@@ -247,9 +246,9 @@ def _sine(x: Scalar, further: int) -> Scalar:
     """The sine of x and some quarter turns."""
     if x.type == DOUBLE:
         integer, angle, low = _double_quarters(x)
-        return sine_of_quarters(angle, integer + further, low)
+        return sine_of_quarters(angle, integer + further, 64, low)
     integer, angle = _float_quarters(x)
-    return sine_of_quarters(angle, integer + further).to(x.type)
+    return sine_of_quarters(angle, integer + further, 32).to(x.type)
 
 
 def sin(x: Scalar) -> Scalar:
@@ -264,12 +263,12 @@ def tan(x: Scalar) -> Scalar:
     """Sine by cosine; in double precision both in two parts, with the remainder of the division."""
     if x.type != DOUBLE:
         integer, angle = _float_quarters(x)
-        quotient = sine_of_quarters(angle, integer) / sine_of_quarters(angle, integer + 1)
+        quotient = sine_of_quarters(angle, integer, 32) / sine_of_quarters(angle, integer + 1, 32)
         return (x == 0.0).where(x, quotient.to(x.type))
     integer, angle, low = _double_quarters(x)
     odd = (integer & 1) != 0
-    top, top_low = exact_sum(*_sine_terms(angle, low, odd))
-    bottom, bottom_low = exact_sum(*_sine_terms(angle, low, ~odd))
+    top, top_low = exact_sum(*_sine_terms(angle, odd, 64, low))
+    bottom, bottom_low = exact_sum(*_sine_terms(angle, ~odd, 64, low))
     quotient = top / bottom
     back, back_low = exact_product(quotient, bottom)
     quotient = quotient + ((top - back) - back_low + (top_low - quotient * bottom_low)) / bottom
