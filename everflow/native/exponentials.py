@@ -105,6 +105,13 @@ def exp(x: Scalar, low: Scalar | None = None, halved: bool = False) -> Scalar:
     return _times_power_of_two(power, k - 1 if halved else k)
 
 
+def exp_for_float(x: Scalar) -> Scalar:
+    """In double precision, with as many terms and as far as single precision needs: no result is subnormal."""
+    r, k = _reduced(x.clamped(-120.0, 90.0))
+    power = polynomial(polynomials.EXP[32], r) * (r * r) + r + 1.0
+    return (power.bits() + (k << 52)).from_bits()
+
+
 def expm1(x: Scalar) -> Scalar:
     """(2^k - 1) + 2^k r + 2^k (e^r - 1 - r), in halves, as 2^k may be more than the greatest number."""
     format = x.format
@@ -241,16 +248,12 @@ def _double_power(x: Scalar, y: Scalar) -> Scalar:
 
 
 def _float_power(x: Scalar, y: Scalar) -> Scalar:
-    """e^(y log x) in double precision, with as many terms as single precision needs. Nothing is
-    subnormal here.
-    """
+    """e^(y log x) in double precision, with as many terms as single precision needs."""
     k, f = _split(x)
     s = f / (f + 2.0)
     z = s * s
     log_x = k * math.log(2.0) + (s + s + s * z * polynomial(polynomials.LOG[32], z))
-    r, k = _reduced((y * log_x).clamped(-110.0, 90.0))
-    power = polynomial(polynomials.EXP[32], r) * (r * r) + r + 1.0
-    return (power.bits() + (k << 52)).from_bits()
+    return exp_for_float(y * log_x)
 
 
 def pow(x: Scalar, y: Scalar) -> Scalar:

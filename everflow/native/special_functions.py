@@ -7,14 +7,12 @@ from __future__ import annotations
 import math
 
 from everflow.native import polynomials
-from everflow.native.exponentials import exact_sum, exp, halves, log, sqrt
-from everflow.native.formulas import DOUBLE, Scalar, polynomial
+from everflow.native.exponentials import exact_sum, exp, exp_for_float, halves, log, sqrt
+from everflow.native.formulas import DOUBLE, FLOAT, Scalar, polynomial
 from everflow.native.trigonometry import sine_of_quarters
 
 # --- the error function ---
 
-# By the bits of the type: terms, a and b of the formula in `_erfc_from_half`, and from where on erfc is zero.
-_ERFC = {32: (polynomials.ERFC_32[32], 0.75, 0.0, 10.5), 64: (polynomials.ERFC_64[64], 2.0, 0.5, 28.0)}
 # From here on erf is one.
 _ERF_IS_ONE = {32: 4.0, 64: 6.0}
 
@@ -33,22 +31,28 @@ def erf(x: Scalar) -> Scalar:
 
 
 def _erfc_from_half(x: Scalar) -> Scalar:
-    """e^(P(t) - x^2) / (x + b) with t = (x - a) / (x + a), for x >= 1/2. In the exponent last bits count most: the
-    square is exact, and so is the sum with it and the constant of the polynomial.
+    """e^(P(t) - x^2) / (x + 1/2) with t = (x - 2) / (x + 2), of doubles from one half on. In the exponent last bits count
+    most: the square is exact, and so is the sum with it and the constant of the polynomial.
     """
-    (constant, *terms), a, b, zero = _ERFC[x.format.bits]
-    x = x.clamped(0.5, zero)
+    constant, *terms = polynomials.ERFC[64]
+    x = x.clamped(0.5, 28.0)
     high, low = halves(x)
-    t = (x - a) / (x + a)
-    rounded = x.format.rounded(constant)
-    exponent, lost = exact_sum(x.like(rounded), -(high * high))
+    t = (x - 2.0) / (x + 2.0)
+    exponent, lost = exact_sum(x.like(constant), -(high * high))
     exponent, lost_too = exact_sum(exponent, t * polynomial(tuple(terms), t))
-    return exp(exponent, lost + lost_too + (constant - rounded) - low * (x + high)) / (x + b)
+    return exp(exponent, lost + lost_too - low * (x + high)) / (x + 0.5)
+
+
+def _float_erfc_from_half(x: Scalar) -> Scalar:
+    """The same in plain double precision, with as many terms as single precision needs."""
+    x = x.to(DOUBLE).clamped(0.5, 10.5)
+    exponent = polynomial(polynomials.ERFC[32], (x - 2.0) / (x + 2.0)) - x * x
+    return (exp_for_float(exponent) / (x + 0.5)).to(FLOAT)
 
 
 def erfc(x: Scalar) -> Scalar:
     magnitude = abs(x)
-    far = _erfc_from_half(magnitude)
+    far = (_erfc_from_half if x.type == DOUBLE else _float_erfc_from_half)(magnitude)
     return (magnitude < 0.5).where(1.0 - _erf_to_one(x), (x > 0.0).where(far, 2.0 - far))
 
 

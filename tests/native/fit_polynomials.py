@@ -91,14 +91,10 @@ def over(function: Function, at_zero: float | mp.mpf) -> Function:
     return lambda z: function(mp.sqrt(z)) if z else mp.mpf(at_zero)
 
 
-def scaled_erfc(shift: float, offset: float) -> Function:
-    """log((x + offset) e^(x^2) erfc(x)) as a function of t = (x - shift) / (x + shift)."""
-
-    def function(t: mp.mpf) -> mp.mpf:
-        x = shift * (1 + t) / (1 - t)
-        return mp.log((x + offset) * mp.exp(x * x) * mp.erfc(x))
-
-    return function
+def scaled_erfc(t: mp.mpf) -> mp.mpf:
+    """log((x + 1/2) e^(x^2) erfc(x)) where t = (x - 2) / (x + 2)."""
+    x = 2 * (1 + t) / (1 - t)
+    return mp.log((x + 0.5) * mp.exp(x * x) * mp.erfc(x))
 
 
 def erfinv_ratio(w: mp.mpf) -> mp.mpf:
@@ -112,10 +108,6 @@ def erfinv_ratio(w: mp.mpf) -> mp.mpf:
         step = over * mp.exp(y * y) * mp.sqrt(mp.pi) / 2
         y -= step / (1 + y * step)
     return y / x
-
-
-def at_shift(x: float, shift: float) -> mp.mpf:
-    return (mp.mpf(x) - shift) / (mp.mpf(x) + shift)
 
 
 FITS: dict[str, Fit] = {
@@ -147,8 +139,7 @@ FITS: dict[str, Fit] = {
     "ERF": Fit(over(lambda x: mp.erf(x) / x - 1, 2 / mp.sqrt(mp.pi) - 1), 0, 1, {32: 6, 64: 12}),
     # An error counts as much as erfc itself, which is to be taken from one.
     "LOG_ERFC": Fit(lambda x: mp.log(mp.erfc(x)), 1, {32: 4, 64: 6}, {32: 6, 64: 18}, weight=mp.erfc),
-    "ERFC_32": Fit(scaled_erfc(0.75, 0.0), at_shift(0.5, 0.75), at_shift(10.1, 0.75), {32: 11}),
-    "ERFC_64": Fit(scaled_erfc(2.0, 0.5), at_shift(0.5, 2.0), at_shift(27.5, 2.0), {64: 24}),
+    "ERFC": Fit(scaled_erfc, -0.6, {32: 0.671, 64: 0.865}, {32: 11, 64: 24}),
     # Of w - 5/2 and sqrt(w) - 3; in double precision a first guess.
     "ERFINV_NEAR": Fit(
         lambda u: erfinv_ratio(u + 2.5), -2.5, 2.5, {32: 10, 64: 8}, weight=lambda u: 1 / erfinv_ratio(u + 2.5)
