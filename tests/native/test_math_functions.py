@@ -22,8 +22,7 @@ BY_TYPE = [
     }
 ]  # fmt: skip
 OF_ONE = [(name, dtype) for name, dtype in BY_TYPE if name not in OF_TWO]
-# Units in the last place.
-MOST = {name: 0.5 if name in references.ROUNDINGS or name == "sqrt" else 2.0 for name in FUNCTIONS}
+MOST = {name: references.MOST.get(name, 2.0) for name in FUNCTIONS}
 
 
 def samples(dtype: type, count: int, seed: int = 0) -> np.ndarray:

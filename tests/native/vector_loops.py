@@ -29,8 +29,8 @@ def machine(cpu: str = "", triple: str = "") -> llvm.TargetMachine:
     return target.create_target_machine(cpu=cpu or llvm.get_host_cpu_name(), features=features, opt=3, jit=not triple)
 
 
-def loop(lower: Lowering, type: ir.Type, arguments: int) -> ir.Module:
-    """out[i] = lower(in0[i], in1[i], ...) for i < n."""
+def loop(lower: Lowering, type: ir.Type, arguments: int, result: ir.Type | None = None) -> ir.Module:
+    """out[i] = lower(in0[i], in1[i], ...) for i < n; the result may be of another type."""
     module = ir.Module("loop")
     word, pointer = ir.IntType(64), ir.PointerType()
     function = ir.Function(module, ir.FunctionType(ir.VoidType(), [word] + [pointer] * (arguments + 1)), "loop")
@@ -44,7 +44,7 @@ def loop(lower: Lowering, type: ir.Type, arguments: int) -> ir.Module:
     i = b.phi(word)
     i.add_incoming(word(0), entry)
     values = [b.load(b.gep(p, [i], source_etype=type), typ=type) for p in inputs]
-    b.store(lower(b, *values), b.gep(out, [i], source_etype=type))
+    b.store(lower(b, *values), b.gep(out, [i], source_etype=result or type))
     following = b.add(i, word(1))
     i.add_incoming(following, body)
     b.cbranch(b.icmp_unsigned("<", following, count), body, done)
@@ -78,9 +78,12 @@ def calls(text: str) -> list[str]:
 _engines = []  # which own the code
 
 
-def compile_loop(lower: Lowering, type: ir.Type, arguments: int, cpu: str = "") -> Callable[..., np.ndarray]:
+def compile_loop(
+    lower: Lowering, type: ir.Type, arguments: int, cpu: str = "", result: ir.Type | None = None
+) -> Callable[..., np.ndarray]:
+    """The loop as a function of arrays; where the result is of another type, it needs an `out`."""
     target = machine(cpu)
-    engine = llvm.create_mcjit_compiler(optimized(loop(lower, type, arguments), target), target)
+    engine = llvm.create_mcjit_compiler(optimized(loop(lower, type, arguments, result), target), target)
     engine.finalize_object()
     _engines.append(engine)
     code = ctypes.CFUNCTYPE(None, ctypes.c_int64, *[ctypes.c_void_p] * (arguments + 1))(
