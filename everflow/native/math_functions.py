@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 from llvmlite import ir
 
-from everflow.native import exponentials, special_functions, trigonometry
+from everflow.native import exponentials, special_functions, tensorflow_forms, trigonometry
 from everflow.native.formulas import Scalar
 
 
@@ -59,3 +59,7 @@ FUNCTIONS: dict[str, Callable[..., ir.Value]] = {
 }
 # The others are written for doubles too.
 SINGLE_PRECISION_ONLY = frozenset({"digamma", "lgamma"})
+# Of single precision as well: with TensorFlow's bits instead of the last digits.
+AS_TENSORFLOW: dict[str, Callable[..., ir.Value]] = {
+    name: _lowering(getattr(tensorflow_forms, name)) for name in ("sigmoid", "softplus", "tanh")
+}

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 from everflow.native import polynomials
-from everflow.native.math_functions import FUNCTIONS, SINGLE_PRECISION_ONLY
+from everflow.native.math_functions import AS_TENSORFLOW, FUNCTIONS, SINGLE_PRECISION_ONLY
 from tests.native import fit_polynomials, references
-from tests.native.vector_loops import OF_TWO, assembly, calls, compiled, machine
+from tests.native.vector_loops import OF_TWO, TYPES, assembly, calls, compile_loop, compiled, machine
 
 FLOAT, DOUBLE = np.float32, np.float64
 BY_TYPE = [
@@ -218,6 +218,37 @@ def test_same_bits_on_every_processor(name, dtype):
     here, old = (compiled(name, dtype, cpu)(*arguments) for cpu in ("", "x86-64"))
     same = (here.view(f"i{here.itemsize}") == old.view(f"i{old.itemsize}")) | (np.isnan(here) & np.isnan(old))
     assert same.all(), x[~same][:3]
+
+
+AT = [-30, -17.5, -9, -4.5, -3, -1.25, -0.7, -0.1, -1e-3, 1e-3, 0.3, 0.625, 1, 1.7, 2.2, 3.3, 5.5, 7.75, 8.5, 16, 40]
+# What TensorFlow 1.15.5 gives there, of the logarithm for the absolute values; its vectors of eight take part.
+BITS_OF_TENSORFLOW = {
+    "exp": "29d2b706 32d7b174 39016791 3c360282 3d4bed86 3e92b0c2 3efe406e 3f67a36d 3f7fbe7f 3f8020c9 3facc82c 3fef22af "
+    "402df854 40af2a94 41106675 41d8e6ae 4374b122 45111928 45999627 4b07975f 5c51106a",
+    "log": "4059ad38 40372e4d 400c9f54 3fc0859c 3f8c9f54 3e647fbe beb69e1a c0135d8e c0dd0c55 c0dd0c55 bf9a1bc8 bef0a451 "
+    "00000000 3f07d741 3f49d858 3f98d273 3fda3530 40030d66 4008f6d8 40317218 406c169a",
+    "sigmoid": "00000000 00000000 39016800 3c340280 3d4241a0 3e640b82 3ea9e34c 3ef335ee 3effdf3b 3f001062 3f130eaa "
+    "3f26bf31 3f3b26a8 3f5874f7 3f6676c2 3f76e4cf 3f7ef543 3f7fe3c8 3f7ff2ab 3f7fffff 3f800000",
+    "softplus": "29d2b706 32d7b174 39015df5 3c350198 3d470382 3e80fcd8 3ece6e68 3f24f72e 3f315156 3f3192de 3f5ab706 "
+    "3f86dfaa 3fa818f5 3fef139d 4013867c 4055849d 40b02169 40f80387 410800d5 41800000 42200000",
+    "tanh": "bf800000 bf800000 bf800000 bf7fefd4 bf7ebbe8 bf59291f bf1ab7d9 bdcc1ebb ba83126b 3a83126b 3e9526ed 3f0dfa3f "
+    "3f42f7d6 3f6f76f7 3f79ca4f 3f7f4def 3f7ffdd2 3f7ffffb 3f800000 3f800000 3f800000",
+}
+
+
+@pytest.mark.parametrize("name", BITS_OF_TENSORFLOW)
+def test_bits_of_tensorflow(name):
+    lower = AS_TENSORFLOW.get(name, FUNCTIONS[name])
+    x = np.array(AT, FLOAT)
+    got = compile_loop(lower, TYPES[x.dtype], 1)(abs(x) if name == "log" else x)
+    assert " ".join(f"{bits:08x}" for bits in got.view(np.uint32)) == BITS_OF_TENSORFLOW[name]
+
+
+@pytest.mark.parametrize("name", AS_TENSORFLOW)
+def test_forms_of_tensorflow_at_edges(name):
+    x = np.array([0.0, -0.0, inf, -inf, nan, 1e-40, -1e-40], FLOAT)
+    got = compile_loop(AS_TENSORFLOW[name], TYPES[x.dtype], 1)(x)
+    np.testing.assert_allclose(got, references.DOUBLE[name](x.astype(DOUBLE)), rtol=1e-6, atol=1e-45)
 
 
 def test_every_function_is_tested():
