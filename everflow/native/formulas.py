@@ -5,6 +5,7 @@ paper. Nothing is computed here; each operator writes one instruction.
 from __future__ import annotations
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -198,9 +199,23 @@ class Scalar:
         return Scalar(self.builder, convert(self.value, type))
 
 
-def polynomial(terms: tuple[float, ...], x: Scalar) -> Scalar:
+def polynomial(terms: Sequence[Scalar | float], x: Scalar) -> Scalar:
     """By Horner's rule; terms from the constant on."""
     total = x.like(terms[-1])
     for term in reversed(terms[:-1]):
         total = total * x + term
     return total
+
+
+def table(name: str, values: Sequence[float], index: Scalar) -> Scalar:
+    """One of some doubles, which become a constant of the module under that name."""
+    module, builder = index.builder.module, index.builder
+    type = ir.ArrayType(DOUBLE, len(values))
+    constant = module.globals.get(name)
+    if constant is None:
+        constant = ir.GlobalVariable(module, type, name)
+        constant.initializer = ir.Constant(type, [DOUBLE(value) for value in values])
+        constant.global_constant = True
+        constant.linkage = "private"
+    place = builder.gep(constant, [index.type(0), index.value], inbounds=True, source_etype=type)
+    return Scalar(builder, builder.load(place, typ=DOUBLE))

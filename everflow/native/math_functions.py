@@ -1,10 +1,13 @@
-"""The elementary functions as straight lines of LLVM IR: no branch, no call, no table, so that the loop vectoriser can
-make vectors of them. `FUNCTIONS[name](builder, x)` writes one for a float or a double; halves are the caller's to widen.
+"""The elementary functions as straight lines of LLVM IR without branches or calls, which the loop vectoriser can make
+vectors of. `FUNCTIONS[name](builder, x)` writes one for a float or a double; halves are the caller's to widen. The
+formulas are in `exponentials`, `trigonometry` and `special_functions`.
 
-Each stays within 2 units in the last place (pow within 4) for every argument, subnormal ones and results included.
+Each stays within 2 units in the last place for every argument, subnormal ones and results included; only very near
+the negative zeros of the gamma functions an error may be that small in comparison with one, not with the result.
 Nothing is contracted or reordered, and fused multiply-add is not used: results are the same on every machine. NaN,
-infinities and zeros give what TensorFlow gives, except where it clamps its arguments (exp, sigmoid, tanh) or takes
-subnormals for zero: there the true value is given.
+infinities and zeros give what TensorFlow gives; but subnormal numbers, which it often takes for zero, count here, and
+so do the infinity and the negative zero that its single precision root loses. On x86 rounding takes SSE4.1: for
+processors without it LLVM calls the C library instead.
 """
 
 from __future__ import annotations

@@ -39,7 +39,7 @@ def _erfc_from_half(x: Scalar) -> Scalar:
     high, low = halves(x)
     t = (x - 2.0) / (x + 2.0)
     exponent, lost = exact_sum(x.like(constant), -(high * high))
-    exponent, lost_too = exact_sum(exponent, t * polynomial(tuple(terms), t))
+    exponent, lost_too = exact_sum(exponent, t * polynomial(terms, t))
     return exp(exponent, lost + lost_too - low * (x + high)) / (x + 0.5)
 
 

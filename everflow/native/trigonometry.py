@@ -8,11 +8,11 @@ from llvmlite import ir
 
 from everflow.native import polynomials
 from everflow.native.exponentials import exact_product, exact_sum, halves, sqrt
-from everflow.native.formulas import DOUBLE, Scalar, polynomial
+from everflow.native.formulas import DOUBLE, Scalar, polynomial, table
 
 # Slopes up to this one are near zero, and those from its inverse on near infinity.
 _NEAR = 0.6
-# Half turns: what a double leaves of pi.
+# What a double leaves of pi.
 _PI_REST = 1.2246467991473532e-16
 
 
@@ -20,14 +20,13 @@ def _eighths(x: Scalar, count: int) -> tuple[float, float]:
     """That many eighths of a turn in two parts of the type of x."""
     exact = count * (math.pi / 4)
     high = x.format.rounded(exact)
-    rest = count * (_PI_REST / 4) + (3 * (math.pi / 4) - exact if count == 3 else 0.0)
-    return high, exact - high + rest
+    return high, exact - high + count * (_PI_REST / 4)
 
 
 def _arc(rise: Scalar, run: Scalar | float) -> tuple[Scalar, Scalar, Scalar]:
-    """The angle of a slope in the first quadrant, in two steps: whether the angle is
-    counted from a quarter turn, from an eighth (else from zero), and what is to be added to that: t + t^3 P(t^2) with
-    t = -1 / slope, (slope - 1) / (slope + 1) or the slope.
+    """The angle of a slope in the first quadrant: whether it is counted from a quarter turn, whether from an eighth
+    (else from zero), and what is to be added to that: t + t^3 P(t^2) with t = -1 / slope, (slope - 1) / (slope + 1) or
+    the slope.
     """
     run = rise.like(run)
     steep, middle = rise * _NEAR > run, rise > run * _NEAR
@@ -168,24 +167,7 @@ def _float_quarters(x: Scalar) -> tuple[Scalar, Scalar]:
 
 # Pieces of 26 bits, behind a zero, and of 53 bits for what follows the fifth: for every exponent of a double.
 _STEP = 26
-_TABLES = {
-    "two_over_pi": [0.0, *_pieces(26, _STEP, range(44))],
-    "two_over_pi_rests": _pieces(53, _STEP, range(5, 44)),
-}
-
-
-def _table(builder: ir.IRBuilder, name: str, index: Scalar) -> Scalar:
-    """A number from a table, which becomes a constant of the module."""
-    values = _TABLES[name]
-    type = ir.ArrayType(DOUBLE, len(values))
-    table = builder.module.globals.get(name)
-    if table is None:
-        table = ir.GlobalVariable(builder.module, type, name)
-        table.initializer = ir.Constant(type, [DOUBLE(value) for value in values])
-        table.global_constant = True
-        table.linkage = "private"
-    place = builder.gep(table, [ir.IntType(64)(0), index.value], inbounds=True, source_etype=type)
-    return Scalar(builder, builder.load(place, typ=DOUBLE))
+_PIECES, _RESTS = [0.0, *_pieces(26, _STEP, range(44))], _pieces(53, _STEP, range(5, 44))
 
 
 def _double_quarters(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
@@ -196,8 +178,8 @@ def _double_quarters(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     above = (exponent > 1051).where(exponent - 1051, exponent.like(0))
     start = (above * 2521) >> 16  # a 26th of it
     x = x * ((1023 - start * _STEP) << 52).from_bits()
-    pieces = [_table(x.builder, "two_over_pi", start + i) * 2.0 ** (_STEP * (1 - i)) for i in range(6)]
-    rest = _table(x.builder, "two_over_pi_rests", start) * 2.0 ** (_STEP * -5)
+    pieces = [table("two_over_pi", _PIECES, start + i) * 2.0 ** (_STEP * (1 - i)) for i in range(6)]
+    rest = table("two_over_pi_rests", _RESTS, start) * 2.0 ** (_STEP * -5)
     high, low = halves(x)
     # By size: the low half with a piece, and the high half with the following one. Earlier ones are whole turns.
     products = [half * piece for i in range(5) for half, piece in ((low, pieces[i]), (high, pieces[i + 1]))]
@@ -220,11 +202,8 @@ def _sine_terms(angle: Scalar, odd: Scalar, bits: int, low: Scalar | None = None
     """
     z = angle * angle
     terms = [odd.where(c, z.like(s)) for s, c in zip(polynomials.SIN[bits], polynomials.COS[bits], strict=True)]
-    tail = terms[-1]
-    for term in reversed(terms[:-1]):
-        tail = tail * z + term
     first = odd.where(1.0, angle)
-    rest = first * (tail * z)
+    rest = first * (polynomial(terms, z) * z)
     if low is not None:
         # The derivative: -r of the cosine, and of the sine the cosine itself, to two terms.
         rest = rest + low * odd.where(-angle, 1.0 - 0.5 * z)

@@ -7,9 +7,10 @@ import pytest
 from llvmlite import ir
 
 from everflow.framework import dtypes
-from everflow.kernels.random.distributions import uniform
+from everflow.kernels.random.distributions import normal, uniform
 from everflow.kernels.random.philox import Philox
-from everflow.native import philox
+from everflow.native import normals, philox
+from everflow.native.formulas import FLOAT
 from tests.native.vector_loops import TYPES, calls, compile_loop, loop, machine, optimized
 
 WORD = ir.IntType(64)
@@ -37,6 +38,27 @@ def test_same_numbers_as_the_kernel(place, dtype):
     made = compile_loop(written(place, type), WORD, 1, result=type)
     got = made(np.arange(1003), out=np.empty(1003, dtype))
     np.testing.assert_array_equal(got, uniform(place, [1003], dtypes.as_dtype(dtype)).numpy())
+
+
+@pytest.mark.parametrize("place", [Philox.from_seeds(87654321, 12345), Philox.from_stateless_seed(-3, 7)])
+def test_same_normal_numbers_as_the_kernel(place):
+    key, low, high = (WORD(part) for part in (place.key, place.counter & MASK, place.counter >> 64))
+    made = compile_loop(lambda b, i: normals.normal(b, key, low, high, i), WORD, 1, result=FLOAT)
+    got = made(np.arange(100_001), out=np.empty(100_001, np.float32))
+    np.testing.assert_array_equal(got, normal(place, [100_001], dtypes.float32).numpy())
+
+
+def test_normal_numbers_of_blocks():
+    place = Philox.from_seeds(5, 6)
+    key, low, high = (WORD(part) for part in (place.key, place.counter & MASK, place.counter >> 64))
+    wanted = normal(place, [100, 4], dtypes.float32).numpy()
+    for i in range(4):
+
+        def value(builder, number, i=i):
+            return normals.normals(philox.block(builder, key, low, high, number))[i]
+
+        got = compile_loop(value, WORD, 1, result=FLOAT)(np.arange(100), out=np.empty(100, np.float32))
+        np.testing.assert_array_equal(got, wanted[:, i])
 
 
 def test_words_of_a_block():
