@@ -1,6 +1,6 @@
 """The elementary functions as straight lines of LLVM IR without branches or calls, which the loop vectoriser can make
 vectors of. `FUNCTIONS[name](builder, x)` writes one for a float or a double; halves are the caller's to widen. The
-formulas are in `exponentials`, `trigonometry` and `special_functions`.
+formulas are in `exponentials`, `trigonometry`, `special_functions` and `rounding`.
 
 Each stays within 2 units in the last place for every argument, subnormal ones and results included; only very near
 the negative zeros of the gamma functions an error may be that small in comparison with one, not with the result.
@@ -13,56 +13,41 @@ processors without it LLVM calls the C library instead.
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import ModuleType
 
 from llvmlite import ir
 
-from everflow.native import exponentials, special_functions, tensorflow_forms, trigonometry
-from everflow.native.formulas import Scalar
+from everflow.native import exponentials, rounding, special_functions, tensorflow_forms, trigonometry
+from everflow.native.formulas import DOUBLE, Scalar
 
 
-def _floor(x: Scalar) -> Scalar:
-    return x.call("llvm.floor")
+# The others are written for doubles too.
+SINGLE_PRECISION_ONLY = frozenset({"digamma", "lgamma"})
 
 
-def _ceil(x: Scalar) -> Scalar:
-    return x.call("llvm.ceil")
+def _lowerings(module: ModuleType, names: str, single: bool = False) -> dict[str, Callable[..., ir.Value]]:
+    """Formulas of a module as functions of a builder and values."""
 
+    def lowering(name: str) -> Callable[..., ir.Value]:
+        formula = getattr(module, name)
 
-def _rint(x: Scalar) -> Scalar:
-    return x.call("llvm.rint")
+        def lower(builder: ir.IRBuilder, *arguments: ir.Value) -> ir.Value:
+            if arguments[0].type == DOUBLE and (single or name in SINGLE_PRECISION_ONLY):
+                raise TypeError(f"{name} is written for single precision only")
+            return formula(*(Scalar(builder, argument) for argument in arguments)).value
 
+        return lower
 
-def _round(x: Scalar) -> Scalar:
-    """Half to even. As in TensorFlow nothing but -0 becomes -0."""
-    return (x == 0.0).where(x, _rint(x) + 0.0)
-
-
-def _lowering(function: Callable[..., Scalar]) -> Callable[..., ir.Value]:
-    def lower(builder: ir.IRBuilder, *arguments: ir.Value) -> ir.Value:
-        return function(*(Scalar(builder, argument) for argument in arguments)).value
-
-    lower.__doc__ = function.__doc__
-    return lower
+    return {name: lowering(name) for name in names.split()}
 
 
 FUNCTIONS: dict[str, Callable[..., ir.Value]] = {
-    "ceil": _lowering(_ceil),
-    "floor": _lowering(_floor),
-    "rint": _lowering(_rint),
-    "round": _lowering(_round),
-    **{
-        name: _lowering(getattr(module, name))
-        for module, names in (
-            (exponentials, "acosh asinh atanh cosh exp expm1 log log1p pow rsqrt sigmoid sinh softplus sqrt tanh"),
-            (special_functions, "digamma erf erfc erfinv lgamma"),
-            (trigonometry, "acos asin atan atan2 cos sin tan"),
-        )
-        for name in names.split()
-    },
+    **_lowerings(exponentials, "acosh asinh atanh cosh exp expm1 log log1p pow rsqrt sigmoid sinh softplus sqrt tanh"),
+    **_lowerings(rounding, "ceil floor rint round"),
+    **_lowerings(special_functions, "digamma erf erfc erfinv lgamma"),
+    **_lowerings(trigonometry, "acos asin atan atan2 cos sin tan"),
 }
-# The others are written for doubles too.
-SINGLE_PRECISION_ONLY = frozenset({"digamma", "lgamma"})
-# Of single precision as well: with TensorFlow's bits instead of the last digits.
-AS_TENSORFLOW: dict[str, Callable[..., ir.Value]] = {
-    name: _lowering(getattr(tensorflow_forms, name)) for name in ("sigmoid", "softplus", "tanh")
-}
+# Of single precision: with TensorFlow's bits instead of the last digits.
+AS_TENSORFLOW: dict[str, Callable[..., ir.Value]] = _lowerings(
+    tensorflow_forms, "expm1 log1p sigmoid softplus tanh", single=True
+)

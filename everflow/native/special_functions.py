@@ -87,8 +87,6 @@ def _reflected(x: Scalar) -> tuple[Scalar, Scalar, Scalar, Scalar]:
     """x in double precision; whether it is below one half; the one of x and 1 - x that is not, and whether that has to
     be shifted for the series.
     """
-    if x.type == DOUBLE:
-        raise TypeError("gamma functions are written for single precision only")
     x = x.to(DOUBLE)
     below = x < 0.5
     upper = below.where(1.0 - x, x)

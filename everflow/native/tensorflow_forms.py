@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 
 from everflow.native.exponentials import exp, log
-from everflow.native.formulas import DOUBLE, Scalar, polynomial
+from everflow.native.formulas import Scalar, polynomial
 
 # Eigen's rational approximations, numerator and denominator: x P(x^2) / Q(x^2).
 _TANH = (
@@ -27,8 +27,6 @@ _SOFTPLUS_IS_LINEAR = -(math.log(2.0**-23) + 2.0)
 
 
 def _odd_ratio(terms: tuple[tuple[float, ...], tuple[float, ...]], x: Scalar, bound: float) -> Scalar:
-    if x.type == DOUBLE:
-        raise TypeError("these forms are of single precision")
     x = x.clamped(-bound, bound)
     square = x * x
     return x * polynomial(terms[0], square) / polynomial(terms[1], square)
@@ -43,9 +41,21 @@ def sigmoid(x: Scalar) -> Scalar:
     return (_odd_ratio(_SIGMOID, x, 18.0) + 0.5).clamped(0.0, 1.0)
 
 
+def log1p(x: Scalar) -> Scalar:
+    """x log(u) / (u - 1) with u = 1 + x as rounded (Kahan); up to 2.4 units off."""
+    u = x + 1.0
+    return ((u == 1.0) | (u == math.inf)).where(x, x * (log(u) / (u - 1.0)))
+
+
+def expm1(x: Scalar) -> Scalar:
+    """(u - 1) x / log(u) with u = e^x as rounded (Kahan)."""
+    u = exp(x)
+    less = u - 1.0
+    result = ((less == -1.0) | (u == math.inf)).where(less, less * (x / log(u)))
+    return (u == 1.0).where(x, result)
+
+
 def softplus(x: Scalar) -> Scalar:
-    if x.type == DOUBLE:
-        raise TypeError("these forms are of single precision")
     power = exp(x)
     result = (x < -_SOFTPLUS_IS_LINEAR).where(power, log(power + 1.0))
     return (x > _SOFTPLUS_IS_LINEAR).where(x, result)
