@@ -20,7 +20,6 @@ from llvmlite import ir
 from everflow.native import exponentials, rounding, special_functions, tensorflow_forms, trigonometry
 from everflow.native.formulas import DOUBLE, Scalar
 
-
 # The others are written for doubles too.
 SINGLE_PRECISION_ONLY = frozenset({"digamma", "lgamma"})
 
