@@ -50,14 +50,14 @@ def exact_product(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
     return product, x_high * y_high - product + x_high * y_low + x_low * y_high + x_low * y_low
 
 
-def _sum(large: Scalar, small: Scalar) -> tuple[Scalar, Scalar]:
+def ordered_sum(large: Scalar, small: Scalar) -> tuple[Scalar, Scalar]:
     """Their sum as rounded, and what the rounding lost."""
     total = large + small
     return total, small - (total - large)
 
 
 def exact_sum(x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
-    """As `_sum`, whichever is the larger."""
+    """As `ordered_sum`, whichever is the larger."""
     total = x + y
     part = total - x
     return total, (x - (total - part)) + (y - part)
@@ -100,7 +100,7 @@ def exp(x: Scalar, low: Scalar | None = None, halved: bool = False) -> Scalar:
         power = _exp_tail(r) + r + 1.0
     else:
         r, rest = exact_sum(r, low)
-        first, lost = _sum(r.like(1.0), r)
+        first, lost = ordered_sum(r.like(1.0), r)
         power = first + (_exp_tail(r) + (lost + rest * first))
     return _times_power_of_two(power, k - 1 if halved else k)
 
@@ -117,7 +117,7 @@ def expm1(x: Scalar) -> Scalar:
     format = x.format
     r, k = _reduced(x.clamped(*_EXPM1_RANGE[format.bits]))
     half = ((k + (format.bias - 1)) << format.mantissa).from_bits()
-    high, low = _sum(half - 0.5, half * r)
+    high, low = ordered_sum(half - 0.5, half * r)
     result = (high + (half * _exp_tail(r) + low)) * 2.0
     return (abs(x) < 2.0 ** -(format.mantissa + 2)).where(x, result)
 
@@ -219,7 +219,7 @@ def _exact_log(x: Scalar) -> tuple[Scalar, Scalar]:
     `_log_of_split` are taken in two parts each.
     """
     k, f = _normal_split(x)
-    bottom, bottom_low = _sum(f.like(2.0), f)
+    bottom, bottom_low = ordered_sum(f.like(2.0), f)
     inverse = 1.0 / bottom
     s = f * inverse
     back, back_low = exact_product(s, bottom)
@@ -231,10 +231,10 @@ def _exact_log(x: Scalar) -> tuple[Scalar, Scalar]:
     third, third_low = exact_product(cube, cube.like(2.0 / 3.0))
     third_low = third_low + (cube_low * (2.0 / 3.0) + cube * 3.700743415417188e-17)  # 2/3 in two parts
     ln2_high, ln2_low = _LN2[64]
-    total, lost = _sum(k * ln2_high, s + s)
-    total, lost_too = _sum(total, third)
+    total, lost = ordered_sum(k * ln2_high, s + s)
+    total, lost_too = ordered_sum(total, third)
     tail = cube * z * polynomial(polynomials.LOG_TAIL[64], z)
-    return _sum(total, lost + lost_too + (s_low + s_low) + third_low + tail + k * ln2_low)
+    return ordered_sum(total, lost + lost_too + (s_low + s_low) + third_low + tail + k * ln2_low)
 
 
 def _double_power(x: Scalar, y: Scalar) -> Scalar:
@@ -312,7 +312,7 @@ def sinh(x: Scalar) -> Scalar:
 
 def _asinh_argument(x: Scalar, square: Scalar) -> tuple[Scalar, Scalar]:
     """asinh(x) = log(1 + x + x^2 / (1 + sqrt(1 + x^2))) of a positive x: what is added to one, in two parts."""
-    return _sum(x, square / (sqrt(square + 1.0) + 1.0))
+    return ordered_sum(x, square / (sqrt(square + 1.0) + 1.0))
 
 
 def asinh(x: Scalar) -> Scalar:
@@ -336,6 +336,6 @@ def atanh(x: Scalar) -> Scalar:
     magnitude = abs(x)
     twice = magnitude + magnitude
     quotient = twice / (1.0 - magnitude)
-    high, low = _sum(twice, quotient * magnitude)
+    high, low = ordered_sum(twice, quotient * magnitude)
     near = magnitude < 0.5
     return (log1p(near.where(high, quotient), near.where(low, 0.0)) * 0.5).with_sign_of(x)

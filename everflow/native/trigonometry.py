@@ -8,7 +8,7 @@ from llvmlite import ir
 
 from everflow.native import polynomials
 from everflow.native.exponentials import exact_product, exact_sum, halves, sqrt
-from everflow.native.formulas import DOUBLE, Scalar, polynomial, table
+from everflow.native.formulas import DOUBLE, Scalar, polynomial
 
 # Slopes up to this one are near zero, and those from its inverse on near infinity.
 _NEAR = 0.6
@@ -165,21 +165,43 @@ def _float_quarters(x: Scalar) -> tuple[Scalar, Scalar]:
     return integer, ((turns - whole) + more + x * chosen(_FLOAT_RESTS)) * (math.pi / 2)
 
 
-# Pieces of 26 bits, behind a zero, and of 53 bits for what follows the fifth: for every exponent of a double.
-_STEP = 26
-_PIECES, _RESTS = [0.0, *_pieces(26, _STEP, range(44))], _pieces(53, _STEP, range(5, 44))
+# The bits of 2 / pi behind four bytes of zeros, the last ones first: what a number of any exponent needs begins with a
+# byte.
+_BYTES = _two_over_pi(1184).to_bytes(4 + 1184 // 8, "little")
+
+
+def _word(place: Scalar, further: int) -> Scalar:
+    """64 bits of 2 / pi, of which the first is so many bytes behind the beginning, and some more."""
+    builder, byte = place.builder, ir.IntType(8)
+    type = ir.ArrayType(byte, len(_BYTES))
+    digits = builder.module.globals.get("two_over_pi")
+    if digits is None:
+        digits = ir.GlobalVariable(builder.module, type, "two_over_pi")
+        digits.initializer = ir.Constant(type, bytearray(_BYTES))
+        digits.global_constant = True
+        digits.linkage = "private"
+    index = (len(_BYTES) - 8 - further) - place
+    return Scalar(builder, builder.load(builder.gep(digits, [index.value], source_etype=byte), align=1, typ=place.type))
 
 
 def _double_quarters(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
-    """As `_float_quarters`, with the angle in two parts. x is taken in halves so that the products are exact; the pieces
-    to begin with come from a table, and x is divided by the power of two that they begin behind.
+    """As `_float_quarters`, with the angle in two parts. x is taken in halves, and 2 / pi in pieces of 26 bits, so that
+    products are exact. It begins with the byte whose multiples may be less than a turn, one piece before that for the
+    lower half, and x is divided by the power of two that the byte stands behind.
     """
     exponent = (x.bits() >> 52) & 0x7FF
-    above = (exponent > 1051).where(exponent - 1051, exponent.like(0))
-    start = (above * 2521) >> 16  # a 26th of it
-    x = x * ((1023 - start * _STEP) << 52).from_bits()
-    pieces = [table("two_over_pi", _PIECES, start + i) * 2.0 ** (_STEP * (1 - i)) for i in range(6)]
-    rest = table("two_over_pi_rests", _RESTS, start) * 2.0 ** (_STEP * -5)
+    start = (exponent > 1051).where((exponent - 1051) >> 3, exponent.like(0))
+    x = x * ((1023 - (start << 3)) << 52).from_bits()
+    first, second, third = (_word(start, 8 * i) for i in range(3))
+    integers = [
+        first >> 32, first >> 6, (first << 20) | (second >> 44), second >> 18, (second << 8) | (third >> 56),
+        third >> 30, third >> 4,
+    ]  # fmt: skip
+    pieces = []
+    for i, integer in enumerate(integers):
+        # As the last bits of a power of two; without that it is the number that these bits stand for.
+        offset = 2.0 ** (52 - 26 * i)
+        pieces.append(((integer & ((1 << 26) - 1)) | x.format.bits_of(offset)).from_bits() - offset)
     high, low = halves(x)
     # By size: the low half with a piece, and the high half with the following one. Earlier ones are whole turns.
     products = [half * piece for i in range(5) for half, piece in ((low, pieces[i]), (high, pieces[i + 1]))]
@@ -191,7 +213,7 @@ def _double_quarters(x: Scalar) -> tuple[Scalar, Scalar, Scalar]:
     for product in products[4:]:
         angle, more = exact_sum(angle, product)
         lost = lost + more
-    angle, lost = exact_sum(angle, lost + (low * pieces[5] + x * rest))
+    angle, lost = exact_sum(angle, lost + (low * pieces[5] + x * pieces[6]))
     product, error = exact_product(angle, x.like(math.pi / 2))
     return integer, product, error + (angle * (_PI_REST / 2) + lost * (math.pi / 2))
 
