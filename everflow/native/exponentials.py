@@ -189,6 +189,14 @@ def log(x: Scalar) -> Scalar:
     return _in_domain(x, _log_of_split(*_normal_split(x)), x)
 
 
+def log_for_float(x: Scalar) -> Scalar:
+    """Of a positive double that is finite and normal, with as many terms as single precision needs."""
+    k, f = _split(x)
+    s = f / (f + 2.0)
+    z = s * s
+    return k * math.log(2.0) + (s + s + s * z * polynomial(polynomials.LOG[32], z))
+
+
 def log1p(x: Scalar, low: Scalar | None = None) -> Scalar:
     """log(u) + c / u where u is 1 + x as rounded and c what the rounding lost; where u is near one, f is x itself.
     `low` is what x lacks behind its last bit.
@@ -247,22 +255,13 @@ def _double_power(x: Scalar, y: Scalar) -> Scalar:
     return exp(product, product_low)
 
 
-def _float_power(x: Scalar, y: Scalar) -> Scalar:
-    """e^(y log x) in double precision, with as many terms as single precision needs."""
-    k, f = _split(x)
-    s = f / (f + 2.0)
-    z = s * s
-    log_x = k * math.log(2.0) + (s + s + s * z * polynomial(polynomials.LOG[32], z))
-    return exp_for_float(y * log_x)
-
-
 def pow(x: Scalar, y: Scalar) -> Scalar:
     """e^(y log|x|), with the sign and the exceptions of C's pow. Single precision goes by plain double precision."""
     base = abs(x)
     if x.type == DOUBLE:
         power = _double_power(base, y)
     else:
-        power = _float_power(base.to(DOUBLE), y.to(DOUBLE)).to(x.type)
+        power = exp_for_float(y.to(DOUBLE) * log_for_float(base.to(DOUBLE))).to(x.type)
     endless = (base > 1.0) ^ (y < 0.0)
     power = ((base == 0.0) | (base == math.inf)).where(endless.where(math.inf, y.like(0.0)), power)
     power = (x != x).where(x, power)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from everflow.native import polynomials
-from everflow.native.exponentials import exact_sum, exp, exp_for_float, halves, log, sqrt
+from everflow.native.exponentials import exact_sum, exp, exp_for_float, halves, log, log_for_float, sqrt
 from everflow.native.formulas import DOUBLE, FLOAT, Scalar, polynomial
 from everflow.native.trigonometry import sine_of_quarters
 
@@ -62,7 +62,7 @@ def erfinv(x: Scalar) -> Scalar:
     """
     bits = x.format.bits
     magnitude = abs(x).to(DOUBLE)
-    w = -log((1.0 - magnitude) * (1.0 + magnitude))
+    w = -(log if bits == 64 else log_for_float)((1.0 - magnitude) * (1.0 + magnitude))
     near = polynomial(polynomials.ERFINV_NEAR[bits], w - 2.5)
     far = polynomial(polynomials.ERFINV_FAR[bits], sqrt(w) - 3.0)
     y = magnitude * (w < 5.0).where(near, far)
@@ -70,7 +70,7 @@ def erfinv(x: Scalar) -> Scalar:
         over = (y < 0.5).where(_erf_to_one(y) - magnitude, (1.0 - magnitude) - _erfc_from_half(y))
         step = over * (math.sqrt(math.pi) / 2) * exp(y * y)
         y = y - step / (1.0 + y * step)
-    y = (magnitude == 1.0).where(math.inf, y)
+    y = (magnitude < 1.0).where(y, (magnitude == 1.0).where(math.inf, y.like(math.nan)))
     return y.to(x.type).with_sign_of(x)
 
 
