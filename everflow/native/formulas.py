@@ -4,6 +4,8 @@ paper. Nothing is computed here; each operator writes one instruction.
 
 from __future__ import annotations
 
+import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from llvmlite import ir
@@ -37,14 +39,13 @@ class Format:
     def smallest_normal(self) -> float:
         return 2.0 ** (1 - self.bias)
 
-    @property
-    def infinity(self) -> int:
-        """The bits of infinity, which are those of the exponent."""
-        return (2 * self.bias + 1) << self.mantissa
+    def bits_of(self, value: float) -> int:
+        """The bit pattern of a constant."""
+        return int.from_bytes(struct.pack("<f" if self.bits == 32 else "<d", value), "little")
 
-    @property
-    def sign(self) -> int:
-        return 1 << (self.bits - 1)
+    def rounded(self, value: float) -> float:
+        """The nearest number of this type."""
+        return struct.unpack("<f", struct.pack("<f", value))[0] if self.bits == 32 else value
 
 
 FORMATS = {FLOAT: Format(FLOAT, 32, 23), DOUBLE: Format(DOUBLE, 64, 52)}
@@ -179,6 +180,11 @@ class Scalar:
         """Of an integer: the float with the same bits."""
         return Scalar(self.builder, self.builder.bitcast(self.value, self.format.type))
 
+    def clamped(self, low: float, high: float) -> Scalar:
+        """NaN stays NaN: a comparison with it is false, and the value itself stands on that side."""
+        below = (self > high).where(high, self)
+        return (below < low).where(low, below)
+
     def with_sign_of(self, other: Scalar) -> Scalar:
         return self.call("llvm.copysign", other)
 
@@ -191,3 +197,25 @@ class Scalar:
         else:
             convert = self.builder.zext if type.width > self.type.width else self.builder.trunc
         return Scalar(self.builder, convert(self.value, type))
+
+
+def polynomial(terms: Sequence[Scalar | float], x: Scalar) -> Scalar:
+    """By Horner's rule; terms from the constant on."""
+    total = x.like(terms[-1])
+    for term in reversed(terms[:-1]):
+        total = total * x + term
+    return total
+
+
+def table(name: str, values: Sequence[float], index: Scalar) -> Scalar:
+    """One of some doubles, which become a constant of the module under that name."""
+    module, builder = index.builder.module, index.builder
+    type = ir.ArrayType(DOUBLE, len(values))
+    constant = module.globals.get(name)
+    if constant is None:
+        constant = ir.GlobalVariable(module, type, name)
+        constant.initializer = ir.Constant(type, [DOUBLE(value) for value in values])
+        constant.global_constant = True
+        constant.linkage = "private"
+    place = builder.gep(constant, [index.type(0), index.value], inbounds=True, source_etype=type)
+    return Scalar(builder, builder.load(place, typ=DOUBLE))
