@@ -14,7 +14,7 @@ FLOORS = [
     {"protos", "version"},
     {"framework"},
     {"platform"},
-    {"formats"},
+    {"formats", "native"},
     {"ops"},
     {"kernels"},
     {"runtime"},

@@ -17,11 +17,15 @@ from everflow.kernels.array import basic as array
 from everflow.kernels.array import indexing
 from everflow.kernels.math import reductions
 from everflow.kernels.registry import specialize
+from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor
+    from everflow.native.values import Value as Expression
 
 
 def _known(node: Node, position: int) -> list[int] | None:
@@ -169,6 +173,32 @@ def _strided_slice(node: Node) -> Callable | None:
             return indexing.strided_slice(x, begin, end, strides, **masks)  # which says what does not fit
 
     return cut
+
+
+@lowers("StridedSlice", known=(1, 2, 3))
+def _lower_strided_slice(
+    x: Expression,
+    begin: np.ndarray,
+    end: np.ndarray,
+    strides: np.ndarray,
+    *,
+    node: Node,
+    result_shape: tuple[int, ...],
+) -> Expression | None:
+    key = slice_key(node, (1, 2, 3))
+    if key is None:
+        return None
+    kept = [k for k in key if k is not None]  # new axes only show in the shape
+    if Ellipsis not in kept:
+        kept.append(Ellipsis)
+    at = kept.index(Ellipsis)
+    kept[at : at + 1] = [slice(None)] * (len(x.shape) - len(kept) + 1)
+    ranges = [
+        range(*k.indices(n)) if isinstance(k, slice) else range(n)[k : k + 1 or None]
+        for k, n in zip(kept, x.shape, strict=True)
+    ]
+    part = x.slice([r.start for r in ranges], [len(r) for r in ranges], [r.step for r in ranges])
+    return part.reshape(result_shape)
 
 
 @specialize("StridedSliceGrad")

@@ -200,13 +200,17 @@ class LocalExecutor:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn`
         without rewriting.
         """
+        from everflow.runtime.plan.tiers import mode_of  # builds on this module
         from everflow.runtime.threads import allowed  # builds on this module
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
-            return self._compile(fetches, feeds, self.state, shaped, as_drawn, threads=allowed(self.config), **options)
+            threads, native = allowed(self.config), mode_of(self.config)
+            return self._compile(
+                fetches, feeds, self.state, shaped, as_drawn, threads=threads, native=native, **options
+            )
 
     def _compile(
         self,
@@ -239,6 +243,7 @@ class LocalExecutor:
         *,
         copying: bool,
         journal: bool = False,
+        native: str = "",
         **options: Any,
     ) -> Interpreted:
         from everflow.runtime.plan.interpret import interpret  # builds on this module

@@ -18,6 +18,9 @@ from everflow.kernels.facts import Effect, same, view
 from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensor_arrays.lists import TensorList
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.native.lowering import lowers
+from everflow.native.values import Value as Expression
+from everflow.native.values import const
 
 if TYPE_CHECKING:
     from typing_extensions import TypeIs
@@ -410,3 +413,31 @@ def split_v(
     if is_text(value):
         return np.split(value, np.cumsum(sizes)[:-1], axis)
     return list(value.split(sizes, axis))
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+
+@lowers("Reshape", "ExpandDims", known=(1,))
+def _lower_reshape(x: Expression, shape: np.ndarray, *, result_shape: tuple[int, ...]) -> Expression:
+    return x.reshape(result_shape)
+
+
+@lowers("Squeeze")
+def _lower_squeeze(x: Expression, *, result_shape: tuple[int, ...]) -> Expression:
+    return x.reshape(result_shape)
+
+
+@lowers("Fill", known=(0,))
+def _lower_fill(dims: np.ndarray, value: Expression, *, result_shape: tuple[int, ...]) -> Expression:
+    return value.expand(result_shape)
+
+
+@lowers("ZerosLike")
+def _lower_zeros_like(x: Expression) -> Expression:
+    return const(0, x.dtype).expand(x.shape)
+
+
+@lowers("OnesLike")
+def _lower_ones_like(x: Expression) -> Expression:
+    return const(1, x.dtype).expand(x.shape)

@@ -13,6 +13,8 @@ from everflow.kernels.array.basic import bracketed, copied, dims_of, flip, inval
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
+from everflow.native.lowering import lowers
+from everflow.native.values import Value as Expression
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -258,3 +260,23 @@ def bitcast(input: torch.Tensor, *, type: DType) -> torch.Tensor:
     if wanted.itemsize < input.dtype.itemsize:
         return input.unsqueeze(-1).view(wanted) if input.ndim else input.reshape(1).view(wanted)
     return input.view(wanted)
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+
+@lowers("BroadcastTo", known=(1,))
+def _lower_broadcast(x: Expression, shape: np.ndarray, *, result_shape: tuple[int, ...]) -> Expression:
+    return x.expand(result_shape)
+
+
+@lowers("Tile", known=(1,))
+def _lower_tile(x: Expression, multiples: np.ndarray, *, result_shape: tuple[int, ...]) -> Expression:
+    single = [size for n in x.shape for size in (1, n)]
+    repeated = [size for n, times in zip(x.shape, multiples.tolist(), strict=True) for size in (times, n)]
+    return x.reshape(single).expand(repeated).reshape(result_shape)
+
+
+@lowers("Transpose", known=(1,))
+def _lower_transpose(x: Expression, axes: np.ndarray) -> Expression:
+    return x.permute([a % len(x.shape) for a in axes.tolist()])

@@ -13,10 +13,13 @@ from everflow.kernels.array.masks import chosen, larger, smaller
 from everflow.kernels.facts import SHARE, same
 from everflow.kernels.math.dtypes import comparable, for_unsigned, refuse_types, shape_text, widened
 from everflow.kernels.registry import by_shares, fresh, kernel, safe, specialize
+from everflow.native.lowering import lower_maps, lowers
+from everflow.native.values import apply, select
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor, Strings, Value
+    from everflow.native.values import Value as Expression
 
 _SAFE: dict[str, Callable[..., torch.Tensor]] = {
     "AddV2": torch.add,
@@ -236,4 +239,62 @@ def add_n(inputs: list[Value]) -> Value:
     total = torch.add(first, inputs[1])
     for other in inputs[2:]:
         total.add_(other)
+    return total
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+lower_maps(
+    {
+        "Add": "add",
+        "AddV2": "add",
+        "Div": "div",
+        "Equal": "equal",
+        "Greater": "greater",
+        "GreaterEqual": "greater_equal",
+        "Less": "less",
+        "LessEqual": "less_equal",
+        "LogicalAnd": "and",
+        "LogicalOr": "or",
+        "Maximum": "maximum",
+        "Minimum": "minimum",
+        "Mul": "mul",
+        "NotEqual": "not_equal",
+        "Pow": "pow",
+        "RealDiv": "div",
+        "Sub": "sub",
+    }
+)
+
+
+@lowers("SquaredDifference")
+def _lower_squared_difference(x: Expression, y: Expression) -> Expression:
+    return (x - y) * (x - y)
+
+
+@lowers("DivNoNan")
+def _lower_div_no_nan(x: Expression, y: Expression) -> Expression:
+    return select(y.equals(0.0), 0.0, x / y)
+
+
+@lowers("MulNoNan")
+def _lower_mul_no_nan(x: Expression, y: Expression) -> Expression:
+    return select(y.equals(0.0), 0.0, x * y)
+
+
+@lowers("Xdivy")
+def _lower_xdivy(x: Expression, y: Expression) -> Expression:
+    return select(x.equals(0.0), 0.0, x / y)
+
+
+@lowers("Xlogy")
+def _lower_xlogy(x: Expression, y: Expression) -> Expression:
+    return select(x.equals(0.0), 0.0, x * apply("log", y))
+
+
+@lowers("AddN", "AccumulateNV2")
+def _lower_add_n(*inputs: Expression) -> Expression:
+    total = inputs[0]
+    for other in inputs[1:]:
+        total = total + other
     return total

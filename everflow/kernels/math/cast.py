@@ -13,6 +13,8 @@ from everflow.kernels.array.masks import as_numbers
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import kernel, safe, specialize
 from everflow.kernels.tensors import torch_dtype
+from everflow.native.lowering import lowers
+from everflow.native.values import Value
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -112,3 +114,8 @@ def conj(input: torch.Tensor) -> torch.Tensor:
 
 for _name, _function in {"Angle": torch.angle, "ComplexAbs": torch.abs}.items():
     safe(_name)(_function)
+
+
+@lowers("Cast")
+def _lower_cast(x: Value, *, DstT: DType, Truncate: bool) -> Value | None:
+    return None if Truncate else x.cast(DstT.as_numpy_dtype)

@@ -13,6 +13,8 @@ from everflow.kernels.facts import same
 from everflow.kernels.math.dtypes import comparable, from_comparable
 from everflow.kernels.math.float_forms import square_root
 from everflow.kernels.registry import by_shares, fresh, kernel, safe
+from everflow.native.lowering import lower_maps, lowers
+from everflow.native.values import Value, apply, select
 
 _SAFE: dict[str, Callable[..., torch.Tensor]] = {
     "Abs": torch.abs,
@@ -126,3 +128,84 @@ def clip_by_value(t: torch.Tensor, clip_value_min: torch.Tensor, clip_value_max:
         values, highest, lowest = (comparable(v) for v in (t, clip_value_max, clip_value_min))
         return from_comparable(torch.maximum(torch.minimum(values, highest), lowest), t.dtype)
     return larger(smaller(t, clip_value_max), clip_value_min)
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+lower_maps(
+    {
+        "Abs": "abs",
+        "Acos": "acos",
+        "Acosh": "acosh",
+        "Asin": "asin",
+        "Asinh": "asinh",
+        "Atan": "atan",
+        "Atanh": "atanh",
+        "Ceil": "ceil",
+        "Cos": "cos",
+        "Cosh": "cosh",
+        "Exp": "exp",
+        "Expm1": "expm1",
+        "Floor": "floor",
+        "IsFinite": "is_finite",
+        "IsInf": "is_inf",
+        "IsNan": "is_nan",
+        "Log": "log",
+        "Log1p": "log1p",
+        "LogicalNot": "not",
+        "Neg": "neg",
+        "Rint": "rint",
+        "Rsqrt": "rsqrt",
+        "Sigmoid": "sigmoid",
+        "Sin": "sin",
+        "Sinh": "sinh",
+        "Sqrt": "sqrt",
+        "Tan": "tan",
+        "Tanh": "tanh",
+    }
+)
+
+
+@lowers("Round")
+def _lower_round(x: Value) -> Value:
+    return apply("rint", x) + 0.0
+
+
+@lowers("Sign")
+def _lower_sign(x: Value) -> Value:
+    return select(x > 0, 1, select(x < 0, -1, x))
+
+
+@lowers("Square")
+def _lower_square(x: Value) -> Value:
+    return x * x
+
+
+@lowers("Reciprocal", "Inv")
+def _lower_reciprocal(x: Value) -> Value:
+    return 1.0 / x
+
+
+@lowers("ReciprocalGrad", "InvGrad")
+def _lower_reciprocal_grad(y: Value, dy: Value) -> Value:
+    return -dy * y * y
+
+
+@lowers("SqrtGrad")
+def _lower_sqrt_grad(y: Value, dy: Value) -> Value:
+    return dy * 0.5 / y
+
+
+@lowers("RsqrtGrad")
+def _lower_rsqrt_grad(y: Value, dy: Value) -> Value:
+    return dy * -0.5 * (y * y * y)
+
+
+@lowers("SigmoidGrad")
+def _lower_sigmoid_grad(y: Value, dy: Value) -> Value:
+    return dy * (1.0 - y) * y
+
+
+@lowers("TanhGrad")
+def _lower_tanh_grad(y: Value, dy: Value) -> Value:
+    return dy * (1.0 - y * y)

@@ -12,8 +12,12 @@ from everflow.kernels.facts import SHARE, same
 from everflow.kernels.math.dtypes import comparable, from_comparable, highest, lowest, shape_text, widened
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
+from everflow.native.lowering import lowers
+from everflow.native.values import Value as Expression
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from everflow.framework.dtypes import DType
 
 
@@ -231,3 +235,24 @@ def _log_sum_exp_scan(x: torch.Tensor, axis: int) -> torch.Tensor:
 _scan("Cumsum", lambda x, axis: x.cumsum(axis, dtype=x.dtype), lambda dtype: 0)
 _scan("Cumprod", lambda x, axis: x.cumprod(axis, dtype=x.dtype), lambda dtype: 1)
 _scan("CumulativeLogsumexp", _log_sum_exp_scan, lowest, threads_matter_from=SHARE)
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+
+def _lower_reduction(op_type: str, how: str) -> None:
+    @lowers(op_type, known=(1,))
+    def lowered(x: Expression, axes: np.ndarray, *, keep_dims: bool) -> Expression:
+        return x.reduce(how, axes.ravel().tolist(), keep_dims)
+
+
+for _name, _how in {"All": "all", "Any": "any", "Max": "max", "Min": "min", "Prod": "prod", "Sum": "sum"}.items():
+    _lower_reduction(_name, _how)
+
+
+@lowers("Mean", known=(1,))
+def _lower_mean(x: Expression, axes: np.ndarray, *, keep_dims: bool) -> Expression | None:
+    if x.dtype.kind != "f":
+        return None
+    total = x.reduce("sum", axes.ravel().tolist(), keep_dims)
+    return total / float(x.size // total.size)

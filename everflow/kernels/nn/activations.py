@@ -15,6 +15,8 @@ import torch.nn.functional as F
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.math.reductions import float_sum
 from everflow.kernels.registry import by_shares, fresh, safe, specialize
+from everflow.native.lowering import lower_maps, lowers
+from everflow.native.values import Value, apply, maximum, select
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -324,3 +326,102 @@ def in_top_k(predictions: torch.Tensor, targets: torch.Tensor, *, k: int) -> tor
 @fresh("InTopKV2")
 def in_top_k_v2(predictions: torch.Tensor, targets: torch.Tensor, k: torch.Tensor) -> torch.Tensor:
     return _in_top_k(predictions, targets, int(k))
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+lower_maps({"Softplus": "softplus"})
+
+
+@lowers("Relu")
+def _lower_relu(x: Value) -> Value:
+    return select(x < 0, 0, x)
+
+
+@lowers("Relu6")
+def _lower_relu6(x: Value) -> Value:
+    return select(x < 0, 0, select(x > 6, 6, x))
+
+
+@lowers("ReluGrad")
+def _lower_relu_grad(grad: Value, x: Value) -> Value:
+    return select(x <= 0, 0, grad)
+
+
+@lowers("Relu6Grad")
+def _lower_relu6_grad(grad: Value, x: Value) -> Value:
+    return grad * ((x > 0) & (x < 6)).cast(grad.dtype)
+
+
+@lowers("LeakyRelu")
+def _lower_leaky_relu(x: Value, *, alpha: float) -> Value:
+    return select(x > 0, x, x * alpha) if alpha <= 1 else maximum(x, x * alpha)
+
+
+@lowers("LeakyReluGrad")
+def _lower_leaky_relu_grad(grad: Value, x: Value, *, alpha: float) -> Value:
+    return select(x > 0, grad, grad * alpha)
+
+
+@lowers("Elu")
+def _lower_elu(x: Value) -> Value:
+    return select(x > 0, x, apply("expm1", x))
+
+
+@lowers("EluGrad")
+def _lower_elu_grad(grad: Value, y: Value) -> Value:
+    return select(y <= 0, grad * (y + 1.0), grad)
+
+
+@lowers("Selu")
+def _lower_selu(x: Value) -> Value:
+    return select(x > 0, x * _SELU_SCALE, apply("expm1", x) * _SELU_SCALE_ALPHA)
+
+
+@lowers("SeluGrad")
+def _lower_selu_grad(grad: Value, y: Value) -> Value:
+    return select(y <= 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
+
+
+@lowers("SoftplusGrad")
+def _lower_softplus_grad(grad: Value, x: Value) -> Value:
+    return grad * apply("sigmoid", x)
+
+
+@lowers("Softsign")
+def _lower_softsign(x: Value) -> Value:
+    return x / (apply("abs", x) + 1.0)
+
+
+@lowers("SoftsignGrad")
+def _lower_softsign_grad(grad: Value, x: Value) -> Value:
+    below = apply("abs", x) + 1.0
+    return grad / (below * below)
+
+
+@lowers("Softmax")
+def _lower_softmax(logits: Value) -> Value:
+    power = apply("exp", logits - logits.reduce("peak", [-1], keep=True))
+    return power / power.reduce("sum", [-1], keep=True)
+
+
+@lowers("LogSoftmax")
+def _lower_log_softmax(logits: Value) -> Value:
+    shifted = logits - logits.reduce("peak", [-1], keep=True)
+    return shifted - apply("log", apply("exp", shifted).reduce("sum", [-1], keep=True))
+
+
+@lowers("BiasAddV1")
+def _lower_bias_add_last(value: Value, bias: Value) -> Value:
+    return value + bias
+
+
+@lowers("BiasAdd")
+def _lower_bias_add(value: Value, bias: Value, *, data_format: str) -> Value:
+    return value + (bias.reshape([bias.size, *[1] * (len(value.shape) - 2)]) if data_format == "NCHW" else bias)
+
+
+@lowers("BiasAddGrad")
+def _lower_bias_add_grad(grad: Value, *, data_format: str) -> Value:
+    channels = 1 if data_format == "NCHW" else len(grad.shape) - 1
+    return grad.reduce("sum", [a for a in range(len(grad.shape)) if a != channels])

@@ -18,10 +18,12 @@ from everflow.kernels.facts import SHARE, Effect
 from everflow.kernels.math.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
 from everflow.kernels.tensors import torch_dtype
+from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.state import Ref, ResourceVariable
+    from everflow.native.values import Value
 
 _FAR_AWAY = torch.tensor(1e9)
 
@@ -99,6 +101,11 @@ _SIGNS = {"_AddScaled": 1.0, "_SubScaled": -1.0}
 def with_scaled(x: torch.Tensor, y: torch.Tensor, *, alpha: float, node: Node) -> torch.Tensor:
     """x + alpha * y and x - alpha * y. Keep bits: rounded twice."""
     return add_scaled(x, y, _SIGNS[node.type] * alpha)
+
+
+@lowers(*_SIGNS)
+def _lower_with_scaled(x: Value, y: Value, *, alpha: float, node: Node) -> Value:
+    return x + y * (_SIGNS[node.type] * alpha)
 
 
 @specialize(*_SIGNS)

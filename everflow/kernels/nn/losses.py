@@ -7,6 +7,8 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import SHARE
 from everflow.kernels.registry import by_shares, fresh, safe
+from everflow.native.lowering import lowers
+from everflow.native.values import Value, apply
 
 
 def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -83,3 +85,21 @@ def sparse_softmax_cross_entropy_with_logits(
 def l2_loss(x: torch.Tensor) -> torch.Tensor:
     flat = x.reshape(-1)
     return torch.dot(flat, flat) / 2
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+
+@lowers("SoftmaxCrossEntropyWithLogits")
+def _lower_softmax_cross_entropy(features: Value, labels: Value) -> tuple[Value, Value] | None:
+    if features.shape != labels.shape or len(features.shape) != 2:
+        return None
+    shifted = features - features.reduce("peak", [1], keep=True)
+    power = apply("exp", shifted)
+    total = power.reduce("sum", [1], keep=True)
+    return ((apply("log", total) - shifted) * labels).reduce("sum", [1]), power / total - labels
+
+
+@lowers("L2Loss")
+def _lower_l2_loss(t: Value) -> Value:
+    return (t * t).reduce("sum", list(range(len(t.shape)))) * 0.5

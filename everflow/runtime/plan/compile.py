@@ -21,6 +21,7 @@ from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
+from everflow.runtime.plan.tiers import ALWAYS, BACKGROUND, OFF, WHEN_IT_PAYS, Watch, is_possible
 from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
@@ -43,31 +44,49 @@ class Plan:
         program: Program,
         changes: dict[str, int],
         emitted: Emitted,
-        copies: int,
         state: SessionState,
         threads: int = 0,
+        native: str = OFF,
     ) -> None:
         self.program = program
         self.changes = changes
         self.emitted = emitted
-        self.copies = copies  # reads of variables that are copied
+        self.copies = emitted.copies
         self.state = state
         self.devices = program.devices
-        self.function = (
-            tried(emitted.function, threads, self._call_from_now, list(program.nodes()))
-            if threads
-            else emitted.function
-        )
         self.takes_step = emitted.takes_step
+        self._threads = threads
         self._is_whole_run = threads > 0
+        self._former: Emitted | None = None  # what machine code took the place of; a run of it may still be under way
+        self._watch = Watch() if native == WHEN_IT_PAYS else None
+        self.function = self._first_function(emitted, program)
+        if native == ALWAYS:
+            self.compile()
         # Fetches that are fed: position of the fetch → position of the feed.
         ends = program.top.end.inputs
         self.fed_fetches = [
             (i, ends[p][0].value) for i, p in enumerate(program.fetches) if p is not None and ends[p][0].type == FEED
         ]
 
-    def _call_from_now(self, function: PlanFunction) -> None:
-        self.function = function
+    def _first_function(self, emitted: Emitted, program: Program) -> PlanFunction:
+        """What the plan calls from now on, until a trial of threads decides otherwise."""
+        if not self._threads:
+            return emitted.function
+
+        def decide(function: PlanFunction) -> None:
+            if self.emitted is emitted:
+                self.function = function
+
+        return tried(emitted.function, self._threads, decide, list(program.nodes()))
+
+    def compile(self) -> None:
+        """Let regions of the plan be machine code."""
+        from everflow.runtime.plan.machine_code import with_machine_code  # a library that not every machine has
+
+        program = self.program.copy()
+        if with_machine_code(program, self.state):
+            self._former, self.emitted = self.emitted, _emitted(program, self.state)
+            self.function = self._first_function(self.emitted, program)
 
     def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
@@ -75,12 +94,16 @@ class Plan:
             step = Step(self.state)
         if self._is_whole_run:
             flush(True)
+        watch = self._watch
+        start = time.perf_counter() if watch is not None else 0.0
         try:
             return self.function(step, *feeds)
         except Exception as e:
             if step is not None:
                 step.abandon()
             error = translated(e, self.emitted)
+            if error is e and self._former is not None:
+                error = translated(e, self._former)
             # What a kernel can only have raised by mistake is kept for whoever mends it.
             cause = (
                 e
@@ -90,6 +113,9 @@ class Plan:
         finally:
             if self._is_whole_run:
                 flush(False)
+            if watch is not None and watch.is_hot(time.perf_counter() - start):
+                self._watch = None
+                BACKGROUND.submit(self.compile)
         error.__cause__ = cause
         raise error
 
@@ -161,13 +187,19 @@ class Planner:
             shapes = {}
         changes = {"shape propagation": know_feed_shapes(program, shapes, self.state)} if shapes is not None else {}
         changes.update(rewrite(context, self.rules))
-        program.renumber()
-        aliases = Aliases(program)
-        aliases.find_last_uses()
         options = dict(self.options)
-        threads = options.pop("threads", 0)
-        emitted = emit(program, aliases, self.state, **options)
-        return Plan(program, changes, emitted, len(aliases.snapshots()), self.state, threads)
+        threads, native = options.pop("threads", 0), options.pop("native", OFF)
+        if options or not self.rules or self.checks or not is_possible():
+            native = OFF  # traces show nodes, functions hand out kernel values, and who wants no rewriting wants this neither
+        emitted = _emitted(program, self.state, **options)
+        return Plan(program, changes, emitted, self.state, threads, native)
+
+
+def _emitted(program: Program, state: SessionState, **options: Any) -> Emitted:
+    program.renumber()
+    aliases = Aliases(program)
+    aliases.find_last_uses()
+    return emit(program, aliases, state, **options)
 
 
 def compile_plan(

@@ -64,12 +64,14 @@ class Emitted:
         line_nodes: list[Node | None],
         names: dict[Edge, str],
         takes_step: bool,
+        copies: int,
     ) -> None:
         self.function = function
         self.source = source
         self.codes = codes  # the code objects of its pieces
         self.names = names  # edge → the expression that holds it
         self.takes_step = takes_step
+        self.copies = copies  # reads of variables that are copied
         self._line_nodes = line_nodes
 
     def node_at(self, line: int) -> Node | None:
@@ -140,7 +142,13 @@ class _Emitter:
         exec(code, self.space)  # the source holds numbers and our own identifiers only
         made = [self.space["plan"], *(self.space[f"piece{i}"] for i in range(1, self.pieces.count))]
         return Emitted(
-            made[0], source, frozenset(f.__code__ for f in made), self.line_nodes, self.names, self.takes_step
+            made[0],
+            source,
+            frozenset(f.__code__ for f in made),
+            self.line_nodes,
+            self.names,
+            self.takes_step,
+            len(self.copies),
         )
 
     def add(self, depth: int, line: str, node: Node | None) -> None:

@@ -23,7 +23,6 @@ from everflow.runtime.plan.patterns import ANY, Bits, Match, Rule, const, op, va
 from everflow.runtime.plan.program import (
     FEED,
     IF,
-    Block,
     Edge,
     Node,
     Program,

@@ -1,0 +1,461 @@
+"""Loop nests as LLVM IR.
+
+Each nest is a function over pointers and a range of its outermost loop, so that several threads can share one; an
+entry function calls them one after the other. The loops are written plainly, one number at a time: LLVM's vectoriser
+makes vectors of the innermost one, since nothing in it branches and the buffers are known not to overlap.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+from llvmlite import ir
+
+from everflow.native import scalars
+from everflow.native.nests import Access, Nest, contiguous, located, scheduled
+from everflow.native.values import CONST, INPUT, MAP, Value, number_of
+
+POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
+# Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
+# of threads.
+CHUNK = 1 << 14
+MOST_CHUNKS = 64
+# Bytes that go side by side. A machine with narrower vectors takes several.
+LANES = 64
+# Nests of less work than this (in additions or so) stay on one thread.
+SHARED_WORK = 1 << 21
+_ALIGNMENT = 64
+# What computing an elementary function costs, in additions.
+_DEAR = 12
+
+_IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "peak": -math.inf}
+_COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}
+
+
+@dataclass(slots=True, frozen=True)
+class Entry:
+    """The function of a region: `name(inputs..., outputs..., scratch, threads)`."""
+
+    name: str
+    scratch: int  # bytes that it needs for itself
+    nests: int
+    is_shared: bool  # whether it looks at the number of threads
+
+
+class _LoopHint(ir.MDValue):
+    """Metadata of a loop: how many entries go side by side. LLVM knows it by its first operand being itself."""
+
+    def descr(self, buffer: list[str]) -> None:
+        rest = "".join(f", {operand.get_reference()}" for operand in self.operands)
+        buffer.append(f"distinct !{{ {self.get_reference()}{rest} }}\n")
+
+
+class Writer:
+    """A module that regions are written into. Nests that read the same are there only once."""
+
+    def __init__(self) -> None:
+        self.module = ir.Module("regions")
+        self.functions: dict[str, ir.Function] = {}  # text of a nest's function → function
+        self.entries: list[Entry] = []
+        self.numbers = itertools.count()
+        self._hints: dict[tuple[int, int], ir.MDValue] = {}
+
+    def add(self, outputs: list[Value], inputs: int) -> Entry:
+        """A region that computes these values from so many inputs."""
+        entry = _Region(self, outputs, inputs).write(f"entry{len(self.entries)}")
+        self.entries.append(entry)
+        return entry
+
+    def hint(self, width: int, interleaved: int) -> ir.MDValue:
+        """A loop's metadata. The widths are ours, so that sums come out the same on every machine."""
+        key = (width, interleaved)
+        if key not in self._hints:
+            operands = []
+            for name, value in (("vectorize.width", width), ("interleave.count", interleaved)):
+                operands.append(self.module.add_metadata([f"llvm.loop.{name}", I32(value)]))
+            # Copies of a loop's body cost much time to make and save little.
+            operands.append(self.module.add_metadata(["llvm.loop.unroll.disable"]))
+            self._hints[key] = _LoopHint(self.module, operands, name=str(len(self.module.metadata)))
+        return self._hints[key]
+
+    def text(self) -> str:
+        return str(self.module)
+
+
+class _Region:
+    def __init__(self, writer: Writer, outputs: list[Value], inputs: int) -> None:
+        self.writer, self.module = writer, writer.module
+        self.outputs = outputs
+        self.inputs = inputs
+        self.nests, self.stored = scheduled(outputs)
+        self.scratch = 0
+        self.is_shared = False
+        # What lies in scratch memory, and where.
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in outputs}
+
+    def reserve(self, size: int) -> int:
+        place = self.scratch
+        self.scratch += -(-size // _ALIGNMENT) * _ALIGNMENT
+        return place
+
+    def write(self, name: str) -> Entry:
+        count = self.inputs + len(self.outputs)
+        self.entry = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * (count + 1), I32]), name)
+        self.builder = ir.IRBuilder(self.entry.append_basic_block())
+        for nest in self.nests:
+            self.call(_NestWriter(self, nest))
+        self.builder.ret_void()
+        return Entry(name, self.scratch, len(self.nests), self.is_shared)
+
+    def pointer(self, value: Value) -> ir.Value:
+        """Where a value lies, in the entry function."""
+        if value.kind == INPUT:
+            return self.entry.args[value.detail]
+        if value in self.places:
+            return self.at(self.places[value])
+        return self.entry.args[self.inputs + self.outputs.index(value)]
+
+    def at(self, place: int) -> ir.Value:
+        return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
+
+    def call(self, writer: _NestWriter) -> None:
+        """Call a nest, shared by threads where it is long; reductions that were cut are then put together."""
+        partials = self.at(self.reserve(writer.partial_bytes)) if writer.partial_bytes else None
+        function = writer.function()
+        pointers = [self.pointer(v) for v in writer.bases]
+        if partials is not None:
+            pointers = [*pointers, partials]
+        if writer.work < SHARED_WORK or writer.extent < 2:
+            self.builder.call(function, [*pointers, I64(0), I64(writer.extent)])
+        else:
+            self.is_shared = True
+            self.builder.call(self.sharer(function, writer.extent), [*pointers, self.entry.args[-1]])
+        if partials is not None:
+            self.builder.call(writer.joiner(), [*(self.pointer(v) for v in writer.nest.reductions), partials])
+
+    def sharer(self, function: ir.Function, extent: int) -> ir.Function:
+        """A function that has threads call another, each with a part of its range, through OpenMP's `GOMP_parallel`."""
+        name = f"{function.name}_shared{extent}"
+        if name in self.module.globals:
+            return self.module.globals[name]
+        pointers = len(function.args) - 2
+        part = ir.Function(self.module, ir.FunctionType(VOID, [POINTER]), f"{name}_part")
+        part.linkage = "internal"
+        b = ir.IRBuilder(part.append_basic_block())
+        number = b.sext(b.call(self.external("omp_get_thread_num", I32, []), []), I64)
+        count = b.sext(b.call(self.external("omp_get_num_threads", I32, []), []), I64)
+        begin, end = (b.sdiv(b.mul(n, I64(extent)), count) for n in (number, b.add(number, I64(1))))
+        arguments = [b.load(b.gep(part.args[0], [I64(i)], source_etype=POINTER), typ=POINTER) for i in range(pointers)]
+        b.call(function, [*arguments, begin, end])
+        b.ret_void()
+        made = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * pointers, I32]), name)
+        made.linkage = "internal"
+        b = ir.IRBuilder(made.append_basic_block())
+        with b.if_else(b.icmp_signed(">", made.args[-1], I32(1))) as (several, alone):
+            with several:
+                space = b.alloca(POINTER, size=pointers)
+                for i, argument in enumerate(made.args[:-1]):
+                    b.store(argument, b.gep(space, [I64(i)], source_etype=POINTER))
+                run = self.external("GOMP_parallel", VOID, [POINTER, POINTER, I32, I32])
+                b.call(run, [part, space, made.args[-1], I32(0)])
+            with alone:
+                b.call(function, [*made.args[:-1], I64(0), I64(extent)])
+        b.ret_void()
+        return made
+
+    def external(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
+        if name not in self.module.globals:
+            ir.Function(self.module, ir.FunctionType(result, arguments), name)
+        return self.module.globals[name]
+
+
+@dataclass(slots=True)
+class _Axis:
+    """A loop of a nest."""
+
+    size: int
+    is_reduced: bool
+    strides: list[int] = field(default_factory=list)  # of each access
+
+
+class _NestWriter:
+    """Writes the function of one nest."""
+
+    def __init__(self, region: _Region, nest: Nest) -> None:
+        self.region, self.nest = region, nest
+        self.steps: list[Value] = []  # what is computed, each after its operands
+        self.loads: dict[Value, Access] = {}
+        self._find_steps()
+        self.results = {r: Access(r, 0, _result_strides(nest, r)) for r in nest.reductions}
+        self.stores = {v: Access(v, 0, contiguous(nest.shape)) for v in nest.stores}
+        self.axes = self._find_axes()
+        first = self.axes[0]
+        self.is_cut = first.is_reduced  # then the range counts chunks of the first axis
+        self.step = 1
+        if self.is_cut:
+            rows = math.prod(a.size for a in self.axes[1:])
+            chunks = max(1, min(MOST_CHUNKS, math.prod(nest.shape) // CHUNK))
+            self.step = max(-(-first.size // chunks), -(-CHUNK // rows))
+        self.extent = -(-first.size // self.step)
+        self.partials: dict[Value, int] = {}  # where the parts of a reduction begin
+        self.partial_bytes = 0
+        if self.is_cut and self.extent > 1:
+            for r in nest.reductions:
+                self.partials[r] = self.partial_bytes
+                size = r.size * r.dtype.itemsize * self.extent
+                self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
+        dear = sum(_DEAR if s.detail in scalars.FUNCTIONS else 1 for s in self.steps)
+        self.work = math.prod(nest.shape) * (1 + dear)
+        stored = [v for v in (*nest.stores, *nest.reductions) if v not in self.partials]
+        loaded = [a.base for a in self.loads.values() if a.base.kind != CONST]
+        self.bases = list(dict.fromkeys([*loaded, *stored]))
+
+    # --- what the nest does -----------------------------------------------------------------------
+
+    def _find_steps(self) -> None:
+        nest, stored = self.nest, self.region.stored
+        seen: set[Value] = set()
+        left = [(v, False) for v in [*nest.stores, *(r.sources[0] for r in nest.reductions)]]
+        while left:
+            value, is_ready = left.pop()
+            if is_ready:
+                self.steps.append(value)
+            elif value not in seen:
+                seen.add(value)
+                if value.kind == MAP and (value not in stored or value in nest.stores):
+                    left += [(value, True), *((s, False) for s in value.sources)]
+                elif value.kind != CONST:
+                    self.loads[value] = located(value, stored, beyond=value in nest.stores)
+
+    def _find_axes(self) -> list[_Axis]:
+        """The loops: axes of one entry go, and those that every access goes through in one stride are one."""
+        accesses = [*self.loads.values(), *self.stores.values(), *self.results.values()]
+        axes: list[_Axis] = []
+        for number, size in enumerate(self.nest.shape):
+            if size == 1:
+                continue
+            axis = _Axis(size, number in self.nest.axes, [a.strides[number] for a in accesses])
+            last = axes[-1] if axes else None
+            if (
+                last is not None
+                and last.is_reduced == axis.is_reduced
+                and all(outer == inner * size for outer, inner in zip(last.strides, axis.strides, strict=True))
+            ):
+                axes[-1] = _Axis(last.size * size, axis.is_reduced, axis.strides)
+            else:
+                axes.append(axis)
+        return axes or [_Axis(1, False, [0] * len(accesses))]
+
+    # --- the function -----------------------------------------------------------------------------
+
+    def function(self) -> ir.Function:
+        """The nest's function; one that reads the same is there only once."""
+        module = self.region.module
+        pointers = len(self.bases) + bool(self.partials)
+        functions = self.region.writer.functions
+        name = f"nest{next(self.region.writer.numbers)}"
+        made = ir.Function(module, ir.FunctionType(VOID, [*[POINTER] * pointers, I64, I64]), name)
+        made.linkage = "internal"
+        made.attributes.add("noinline")
+        for argument in made.args[:pointers]:
+            argument.add_attribute("noalias")
+        self.builder = ir.IRBuilder(made.append_basic_block())
+        self.pointers = dict(zip(self.bases, made.args, strict=False))
+        self.partial_base = made.args[pointers - 1] if self.partials else None
+        self.indices: list[ir.Value] = []
+        begin, end = made.args[-2:]
+        if self.is_cut:
+            with loop(self.builder, begin, end) as self.chunk:
+                self._write_reduced()
+        else:
+            self._write(0, begin, end)
+        self.builder.ret_void()
+        text = str(made).replace(name, "nest")
+        found = functions.setdefault(text, made)
+        if found is not made:
+            del module.globals[name]
+        return found
+
+    def _write_reduced(self) -> None:
+        b = self.builder
+        low = b.mul(self.chunk, I64(self.step))
+        high = b.add(low, I64(self.step))
+        size = I64(self.axes[0].size)
+        self._write(0, low, b.select(b.icmp_signed("<", high, size), high, size))
+
+    def _write(self, depth: int, begin: ir.Value, end: ir.Value) -> None:
+        """The loops from one axis on."""
+        reduced = next((i for i, a in enumerate(self.axes) if a.is_reduced), None)
+        if depth == reduced:
+            self._begin_reductions(depth)
+        is_innermost = depth + 1 == len(self.axes)
+        with loop(self.builder, begin, end, self._hint() if is_innermost else None) as index:
+            self.indices.append(index)
+            if not is_innermost:
+                self._write(depth + 1, I64(0), I64(self.axes[depth + 1].size))
+            else:
+                self._write_body()
+            self.indices.pop()
+
+    def _hint(self) -> ir.MDValue:
+        """How the innermost loop goes: in vectors, unless it is short or would mostly gather single entries."""
+        last = self.axes[-1]
+        dear = any(s.detail in scalars.FUNCTIONS for s in self.steps)
+        values = [*self.steps, *self.loads, *self.nest.reductions]
+        width = LANES // max(v.dtype.itemsize for v in values)
+        while width > last.size:
+            width //= 2
+        if width < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
+            return self.region.writer.hint(1, 1)
+        return self.region.writer.hint(width, 1 if dear else 4)
+
+    def _begin_reductions(self, depth: int) -> None:
+        """Set the results to what changes nothing, for all entries that the loops from here on go through."""
+        kept = [i for i in range(depth, len(self.axes)) if not self.axes[i].is_reduced]
+        with contextlib.ExitStack() as loops:
+            plain = self.region.writer.hint(1, 1)
+            indices = {i: loops.enter_context(loop(self.builder, I64(0), I64(self.axes[i].size), plain)) for i in kept}
+            at = [*self.indices, *(indices.get(i) for i in range(depth, len(self.axes)))]
+            for reduction in self.nest.reductions:
+                value = scalars.constant(_identity(reduction), reduction.dtype)
+                self._store(value, reduction.dtype, self._address_of_result(reduction, at))
+
+    def _write_body(self) -> None:
+        b, values = self.builder, dict[Value, ir.Value]()
+
+        def at(value: Value) -> ir.Value:
+            if value.kind == CONST:
+                return scalars.constant(number_of(value), value.dtype)
+            if value not in values:
+                values[value] = self._load(value)
+            return values[value]
+
+        for step in self.steps:
+            operands = [at(s) for s in step.sources]
+            if step.detail == "cast":
+                values[step] = scalars.convert(b, operands[0], step.sources[0].dtype, step.dtype)
+            else:
+                values[step] = scalars.emit(step.detail, b, step.sources[-1].dtype, operands)
+        for value, access in self.stores.items():
+            self._store(at(value), value.dtype, self._address(self.pointers[value], access, self.indices))
+        for reduction in self.nest.reductions:
+            address = self._address_of_result(reduction, self.indices)
+            value = at(reduction.sources[0])
+            if any(axis.is_reduced for axis in self.axes):
+                value = _combined(b, reduction, self._loaded(reduction.dtype, address), value)
+            self._store(value, reduction.dtype, address)
+
+    # --- memory -----------------------------------------------------------------------------------
+
+    def _strides(self, access: Access) -> list[int]:
+        """The strides of an access along the loops."""
+        accesses = [*self.loads.values(), *self.stores.values(), *self.results.values()]
+        number = next(i for i, a in enumerate(accesses) if a is access)
+        return [axis.strides[number] for axis in self.axes]
+
+    def _address(self, pointer: ir.Value, access: Access, indices: list[ir.Value | None]) -> ir.Value:
+        b, place = self.builder, I64(access.offset)
+        for index, stride in zip(indices, self._strides(access), strict=True):
+            if stride:
+                step = index if stride == 1 else b.mul(index, I64(stride))
+                place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
+        return b.gep(pointer, [place], source_etype=scalars.stored_type(access.base.dtype))
+
+    def _address_of_result(self, reduction: Value, indices: list[ir.Value | None]) -> ir.Value:
+        access = self.results[reduction]
+        if reduction not in self.partials:
+            return self._address(self.pointers[reduction], access, indices)
+        b = self.builder
+        offset = b.add(I64(self.partials[reduction]), b.mul(self.chunk, I64(reduction.size * reduction.dtype.itemsize)))
+        part = b.gep(self.partial_base, [offset], source_etype=ir.IntType(8))
+        return self._address(part, access, indices)
+
+    def _load(self, value: Value) -> ir.Value:
+        access = self.loads[value]
+        if access.base.kind == CONST:
+            return scalars.constant(number_of(access.base), access.base.dtype)
+        return self._loaded(value.dtype, self._address(self.pointers[access.base], access, self.indices))
+
+    def _loaded(self, dtype: np.dtype, address: ir.Value) -> ir.Value:
+        b = self.builder
+        value = b.load(address, typ=scalars.stored_type(dtype))
+        return b.icmp_unsigned("!=", value, ir.Constant(value.type, 0)) if dtype.kind == "b" else value
+
+    def _store(self, value: ir.Value, dtype: np.dtype, address: ir.Value) -> None:
+        b = self.builder
+        b.store(b.zext(value, ir.IntType(8)) if dtype.kind == "b" else value, address)
+
+    # --- parts of reductions ------------------------------------------------------------------------
+
+    def joiner(self) -> ir.Function:
+        """A function that puts the parts of the nest's reductions together, in their order."""
+        module, reductions = self.region.module, self.nest.reductions
+        name = f"join{next(self.region.writer.numbers)}"
+        made = ir.Function(module, ir.FunctionType(VOID, [POINTER] * (len(reductions) + 1)), name)
+        made.linkage = "internal"
+        for argument in made.args:
+            argument.add_attribute("noalias")
+        b = self.builder = ir.IRBuilder(made.append_basic_block())
+        for reduction, result in zip(reductions, made.args, strict=False):
+            kind = scalars.stored_type(reduction.dtype)
+            parts = b.gep(made.args[-1], [I64(self.partials[reduction])], source_etype=ir.IntType(8))
+            plain = self.region.writer.hint(1, 1)
+            with loop(b, I64(0), I64(self.extent)) as chunk, loop(b, I64(0), I64(reduction.size), plain) as index:
+                place = b.add(b.mul(chunk, I64(reduction.size)), index)
+                part = self._loaded(reduction.dtype, b.gep(parts, [place], source_etype=kind))
+                total = b.gep(result, [index], source_etype=kind)
+                is_first = b.icmp_signed("==", chunk, I64(0))
+                identity = scalars.constant(_identity(reduction), reduction.dtype)
+                before = b.select(is_first, identity, self._loaded(reduction.dtype, total))
+                self._store(_combined(b, reduction, before, part), reduction.dtype, total)
+        b.ret_void()
+        return made
+
+
+def _result_strides(nest: Nest, reduction: Value) -> tuple[int, ...]:
+    """The strides of a reduction's result along the axes of what is reduced."""
+    strides = iter(contiguous(reduction.shape))
+    return tuple(0 if axis in nest.axes else next(strides) for axis in range(len(nest.shape)))
+
+
+def _identity(reduction: Value) -> float | int | bool:
+    how, dtype = reduction.detail[0], reduction.dtype
+    if how in _IDENTITIES:
+        return _IDENTITIES[how]
+    return int(np.iinfo(dtype).min if how == "max" else np.iinfo(dtype).max)
+
+
+def _combined(b: ir.IRBuilder, reduction: Value, before: ir.Value, value: ir.Value) -> ir.Value:
+    """One more entry of a reduction. The order of sums is open, so several may go side by side."""
+    how, dtype = reduction.detail[0], reduction.dtype
+    if dtype.kind == "f" and how in ("sum", "prod"):
+        return (b.fadd if how == "sum" else b.fmul)(before, value, flags=("reassoc",))
+    if how == "peak":
+        number = b.select(b.fcmp_unordered("uno", value, value), ir.Constant(value.type, -math.inf), value)
+        return b.select(b.fcmp_ordered(">", number, before), number, before, flags=("nnan", "nsz"))
+    name = _COMBINE.get(how) or {"max": "maximum", "min": "minimum"}[how]
+    return scalars.emit(name, b, dtype, [before, value])
+
+
+@contextlib.contextmanager
+def loop(b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | None = None) -> Iterator[ir.Value]:
+    """A loop over begin <= index < end; what is written inside is its body."""
+    before = b.block
+    head, body, after = (b.append_basic_block(n) for n in ("head", "body", "after"))
+    b.branch(head)
+    b.position_at_end(head)
+    index = b.phi(I64)
+    index.add_incoming(begin, before)
+    b.cbranch(b.icmp_signed("<", index, end), body, after)
+    b.position_at_end(body)
+    yield index
+    index.add_incoming(b.add(index, I64(1)), b.block)
+    back = b.branch(head)
+    if hint is not None:
+        back.set_metadata("llvm.loop", hint)
+    b.position_at_end(after)

@@ -1,0 +1,180 @@
+"""From expressions to loop nests: what is computed in one pass over memory.
+
+A nest goes once through all places of one shape and computes there whatever it can: values of that shape that have all
+they need, and reductions of such. Only what others need is stored. Nests run one after the other, by levels: a nest
+of a level takes what those of lower levels stored.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from dataclasses import dataclass, field
+
+from everflow.native.values import CONST, EXPAND, INPUT, MAP, PERMUTE, REDUCE, RESHAPE, VIEW, Shape, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a value lies: in a buffer, from `offset` on, with a stride for each of its axes (all in entries)."""
+
+    base: Value
+    offset: int
+    strides: tuple[int, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Nest:
+    """One pass over a shape. `axes` are those that its reductions reduce."""
+
+    shape: Shape
+    axes: tuple[int, ...]
+    stores: list[Value] = field(default_factory=list)
+    reductions: list[Value] = field(default_factory=list)
+
+
+def contiguous(shape: Shape) -> tuple[int, ...]:
+    """The strides of a shape whose entries lie one after the other."""
+    strides = list(itertools.accumulate(reversed(shape[1:]), lambda a, b: a * b, initial=1))
+    return tuple(reversed(strides)) if shape else ()
+
+
+def scheduled(outputs: list[Value]) -> tuple[list[Nest], set[Value]]:
+    """The nests that compute some values, in order, and the values that are stored: outputs and what lies between."""
+    return _Schedule(outputs).nests()
+
+
+class _Schedule:
+    def __init__(self, outputs: list[Value]) -> None:
+        self.order = sources_first(outputs)
+        self.outputs = outputs
+        self.users: dict[Value, list[Value]] = {v: [] for v in self.order}
+        for value in self.order:
+            for source in value.sources:
+                self.users[source].append(value)
+        self.stored = {v for v in self.order if v.kind == REDUCE} | {v for v in outputs if v.kind not in (INPUT, CONST)}
+        for value in self.order:
+            if value.kind == VIEW and (value.sources[0].kind == MAP or not _is_located(value, self.stored)):
+                self.stored.add(value.sources[0])  # no strides lead there: it is written down first
+        self.levels: dict[Value, int] = {}
+        for value in self.order:
+            if value.kind == VIEW:
+                self.levels[value] = self._after(value)
+            else:
+                self.levels[value] = max((self._ready(s) for s in value.sources), default=0)
+
+    def _ready(self, source: Value) -> int:
+        """The first level whose nests can use a value: its own, where it is at hand; the next, where it is loaded."""
+        is_loaded = source.kind == REDUCE or (source.kind == VIEW and source in self.stored)
+        return self.levels[source] + is_loaded
+
+    def _after(self, view: Value) -> int:
+        """The first level at which all that a view shows is stored."""
+        base = located(view, self.stored, beyond=True).base
+        return 0 if base.kind in (INPUT, CONST) else self.levels[base] + 1
+
+    def nests(self) -> tuple[list[Nest], set[Value]]:
+        # All reductions of one shape and level that reduce the same axes are one nest; the first of them stores, too.
+        first: dict[tuple[int, Shape], Nest] = {}
+        others: dict[tuple[int, Shape, tuple[int, ...]], Nest] = {}
+        nest_of: dict[Value, Nest] = {}
+        for value in self.order:
+            if value.kind == REDUCE:
+                level, shape, axes = self.levels[value], value.sources[0].shape, value.detail[1]
+                nest = first.setdefault((level, shape), Nest(shape, axes))
+                if nest.axes != axes:
+                    nest = others.setdefault((level, shape, axes), Nest(shape, axes))
+                nest.reductions.append(value)
+                nest_of[value] = nest
+        # From the last value to the first: which nests need it? What several need is stored by its own.
+        needed: dict[Value, dict[Nest, None]] = {v: {} for v in self.order}
+        for value in reversed(self.order):
+            if value.kind in (MAP, VIEW) and (value in self.stored or (value.kind == MAP and len(needed[value]) > 1)):
+                self.stored.add(value)
+                nest_of[value] = first.setdefault((self.levels[value], value.shape), Nest(value.shape, ()))
+            if value.kind != VIEW:
+                inside = {nest_of[value]: None} if value in nest_of else needed[value]
+                for source in value.sources:
+                    needed[source].update(inside)
+        for value in self.order:
+            if value in nest_of and value.kind != REDUCE:
+                nest_of[value].stores.append(value)
+        ordered = [(level, 0, nest) for (level, _), nest in first.items()]
+        ordered += [(level, 1, nest) for (level, _, _), nest in others.items()]
+        return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])], self.stored
+
+
+def sources_first(outputs: list[Value]) -> list[Value]:
+    """All values that some depend on, and these, each after its sources."""
+    order: dict[Value, None] = {}
+    left = [(v, False) for v in reversed(outputs)]
+    while left:
+        value, is_ready = left.pop()
+        if value in order:
+            continue
+        if is_ready:
+            order[value] = None
+        else:
+            left.append((value, True))
+            left += [(s, False) for s in reversed(value.sources) if s not in order]
+    return list(order)
+
+
+def _is_located(view: Value, stored: set[Value]) -> bool:
+    try:
+        located(view, stored, beyond=True)
+    except ValueError:
+        return False
+    return True
+
+
+def located(value: Value, stored: set[Value], *, beyond: bool = False) -> Access:
+    """Where a value can be loaded from: views are followed to what is stored, and `beyond` the value itself."""
+    chain = []
+    while value.kind == VIEW and (beyond or value not in stored):
+        chain.append(value)
+        value = value.sources[0]
+        beyond = False
+    offset, shape, strides = 0, value.shape, contiguous(value.shape)
+    for view in reversed(chain):
+        how, *rest = view.detail
+        if how == EXPAND:
+            missing = len(view.shape) - len(shape)
+            strides = (0,) * missing + tuple(0 if n == 1 else s for n, s in zip(shape, strides, strict=True))
+        elif how == PERMUTE:
+            strides = tuple(strides[a] for a in rest[0])
+        elif how == RESHAPE:
+            strides = _reshaped(shape, strides, view.shape)
+        else:
+            starts, steps = rest
+            offset += sum(a * s for a, s in zip(starts, strides, strict=True))
+            strides = tuple(a * s for a, s in zip(steps, strides, strict=True))
+        shape = view.shape
+    return Access(value, offset, strides)
+
+
+def _reshaped(shape: Shape, strides: tuple[int, ...], new: Shape) -> tuple[int, ...]:
+    """The strides of the same entries under another shape; a ValueError where there are none."""
+    if math.prod(shape) == 0:
+        return (0,) * len(new)
+    # Axes that follow each other in memory are one run.
+    runs: list[list[int]] = []  # [entries, stride of the last axis]
+    for size, stride in zip(shape, strides, strict=True):
+        if size == 1:
+            continue
+        if runs and runs[-1][1] == stride * size:
+            runs[-1] = [runs[-1][0] * size, stride]
+        else:
+            runs.append([size, stride])
+    result: list[int] = []
+    for size in reversed(new):
+        if size == 1:
+            result.append(0)
+            continue
+        while runs and runs[-1][0] == 1:
+            runs.pop()
+        if not runs or runs[-1][0] % size:
+            raise ValueError(f"{list(shape)} with strides {list(strides)} can't be seen as {list(new)}")
+        result.append(runs[-1][1])
+        runs[-1] = [runs[-1][0] // size, runs[-1][1] * size]
+    return tuple(reversed(result))
