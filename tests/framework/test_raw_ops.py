@@ -32,3 +32,25 @@ def test_arguments_by_name():
     ]
     with pytest.raises(AttributeError):
         tf.raw_ops.NoSuchOp  # noqa: B018
+
+
+def test_arguments_come_in_the_order_of_definitions_and_the_name_last():
+    assert raw_ops.MatMul([[1.0]], [[2.0]], False, True, "product").op.name == "product"
+    with pytest.raises(TypeError, match="takes at most 4 arguments"):
+        raw_ops.MatMul([[1.0]], [[2.0]], False, True, "product", 3)
+    with pytest.raises(TypeError, match="multiple values for argument 'a'"):
+        raw_ops.MatMul([[1.0]], a=[[2.0]])
+
+
+def test_names_that_are_pythons_own_words_get_an_underscore():
+    argument = op_defs.ArgDef("lambda", type=tf.float32)
+    build = raw_ops.make_function(op_defs.OpDef("OfOnesOwn", (argument,), (argument,)))
+    assert list(inspect.signature(build).parameters) == ["lambda_", "name"]
+    assert build(lambda_=1.0).op.inputs[0].op.name == "OfOnesOwn/lambda"
+
+
+def test_a_function_is_made_once_and_every_op_type_is_listed():
+    assert raw_ops.Neg is raw_ops.Neg
+    assert set(op_defs.names()) <= set(dir(raw_ops))
+    with pytest.raises(AttributeError, match="'NoSuchOp'"):
+        raw_ops.NoSuchOp  # noqa: B018
