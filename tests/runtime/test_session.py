@@ -193,13 +193,3 @@ def test_explain_tells_every_stage():
         text = sess.explain(y, [x])
     for word in ("prune:", "rewrite:", "threads:", "memory:", "schedule:", "emit:", "# twice (Mul)"):
         assert word in text
-
-
-def test_names_in_a_graph_never_reach_the_source():
-    a = tf.constant(1.0, name="os.system")
-    y = raw.Neg(x=a, name="import_os")
-    with tf.Session(
-        config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))
-    ) as sess:
-        prepared = sess._executor.compile([y], [])
-    assert "os" not in prepared.emitted.source

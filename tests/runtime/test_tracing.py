@@ -1,5 +1,8 @@
 """RunMetadata of traced runs."""
 
+import numpy as np
+
+import everflow as tf
 from tests.runtime.traced import traced
 
 
@@ -14,3 +17,33 @@ def test_step_stats():
     assert output.dtype == 1 and [d.size for d in output.shape.dim] == [2, 2]
     assert stats["product"].all_start_micros > 0
     assert {n.name for n in metadata.cost_graph.node} == set(stats)
+
+
+def test_times_and_memory_of_what_a_node_gave():
+    (device,) = traced().step_stats.dev_stats
+    for stats in device.node_stats:
+        assert stats.all_end_rel_micros >= 1 and stats.all_end_rel_nanos > 0
+        assert stats.all_start_micros == stats.all_start_nanos // 1000
+        assert stats.scheduled_micros <= stats.all_start_micros + 1
+    memory = {n.node_name: n.output[0].tensor_description.allocation_description for n in device.node_stats}
+    assert memory["product"].requested_bytes == 16 and memory["w"].requested_bytes == 24
+    assert memory["product"].ptr and memory["w/read"].ptr == memory["w"].ptr  # a read shows the variable's memory
+
+
+def test_the_cost_graph_has_edges_and_knows_what_was_fetched():
+    nodes = {node.name: node for node in traced().cost_graph.node}
+    number = {node.id: name for name, node in nodes.items()}
+    assert [number[i.preceding_node] for i in nodes["y"].input_info] == ["act", "one"]
+    assert {name for name, node in nodes.items() if node.is_final} == {"y"}
+    assert [d.size for d in nodes["y"].output_info[0].shape.dim] == [2, 2] and nodes["y"].output_info[0].size == 16
+
+
+def test_what_waits_is_in_the_label_and_text_has_a_size():
+    metadata = tf.RunMetadata()
+    with tf.control_dependencies([tf.random_uniform([], name="before")]):
+        y = tf.py_func(lambda: np.array([b"ab", b"c"], object), [], tf.string, name="y")
+    with tf.Session() as sess:
+        sess.run(y, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    stats = {n.node_name: n for device in metadata.step_stats.dev_stats for n in device.node_stats}
+    assert stats["y"].timeline_label.startswith("y = PyFunc(")
+    assert [d.size for d in stats["y"].output[0].tensor_description.shape.dim] == [2]
