@@ -58,3 +58,20 @@ def test_gradients_of_an_array_are_one_array_for_each_source():
     keys = [container_of(n) for n in of_types(nodes, "TensorArrayRead")]
     assert keys[0] == keys[2] != keys[1] and keys[3] not in keys[:3]
     assert {container_of(n) for n in of_types(nodes, "TensorArrayWrite")} == set(keys)
+
+
+def test_a_handle_may_go_round_in_a_loop():
+    array, x = tf.TensorArray(tf.float32, 3, clear_after_read=False), tf.placeholder(tf.float32, [None])
+
+    def body(i, handle, flow):
+        value = x * tf.cast(i, tf.float32)
+        return i + 1, handle, raw.TensorArrayWriteV3(handle=handle, index=i, value=value, flow_in=flow)
+
+    _, handle, flow = tf.while_loop(lambda i, *_: i < 3, body, [0, array.handle, array.flow], back_prop=False)
+    read = raw.TensorArrayReadV3(handle=handle, index=tf.constant(2), flow_in=flow, dtype=tf.float32)
+    nodes = planned([read], [x])
+    (write,), (load,) = of_types(nodes, "TensorArrayWrite"), of_types(nodes, "TensorArrayRead")
+    assert container_of(write) == container_of(load) and container_of(load)[0].type == "TensorArrayV3"
+    with tf.Session() as sess:
+        for _ in range(4):
+            assert sess.run(read, {x: [1.0, 2.0]}).tolist() == [2.0, 4.0]

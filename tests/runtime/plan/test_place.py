@@ -4,6 +4,7 @@ import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
+from everflow.runtime import devices
 
 CPU = "/job:localhost/replica:0/task:0/device:CPU:"
 
@@ -72,3 +73,39 @@ def test_what_a_failed_variable_left_behind_does_not_keep_the_rest_from_running(
             tf.get_variable("v", [2], tf.int32, tf.random_normal_initializer())
         assert any(b"loc:@v" in op.colocation_groups() for op in sess.graph.get_operations())
         assert sess.run(tf.constant(3.0)) == 3.0
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_nodes_that_want_to_be_together_and_apart(soft):
+    with tf.device("/cpu:1"):
+        a = raw.RandomUniform(shape=tf.constant([1]), dtype=tf.float32, name="a")
+    with tf.colocate_with(a.op):
+        b = raw.RandomUniform(shape=tf.constant([1]), dtype=tf.float32, name="b")
+    b.op._set_device("/cpu:0")
+    config = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=soft)
+    if soft:
+        assert placed(config, b)["b"] == CPU + "1"
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot colocate nodes"):
+            placed(config, b)
+
+
+def test_what_uses_a_variable_goes_where_it_is_whatever_it_asks_for():
+    with tf.device("/cpu:1"):
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    with tf.device("/cpu:0"):
+        read = v.read_value()
+    assert placed(tf.ConfigProto(device_count={"CPU": 2}), read)[read.op.inputs[0].op.name] == CPU + "1"
+    ops = placed(tf.ConfigProto(device_count={"CPU": 2}), read)
+    assert {device for name, device in ops.items() if "Read" in name} == {CPU + "1"}
+
+
+def test_text_and_whole_numbers_stay_with_the_cpu(monkeypatch):
+    monkeypatch.setattr(devices, "gpu_count", lambda: 1)
+    found = {}
+    with tf.Session() as sess:
+        for dtype in (tf.float32, tf.int32, tf.string):
+            found[dtype] = raw.Placeholder(dtype=dtype, name=dtype.name)
+        sess._executor.extend()
+        where = {dtype: sess._executor._placer.device_of(t.op) for dtype, t in found.items()}
+    assert [where[t].rpartition("device:")[2] for t in (tf.float32, tf.int32, tf.string)] == ["GPU:0", "CPU:0", "CPU:0"]
