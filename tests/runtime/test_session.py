@@ -193,3 +193,70 @@ def test_explain_tells_every_stage():
         text = sess.explain(y, [x])
     for word in ("prune:", "rewrite:", "threads:", "memory:", "schedule:", "emit:", "# twice (Mul)"):
         assert word in text
+
+
+@pytest.mark.parametrize("arguments", [{"options": 3}, {"run_metadata": 3}])
+def test_options_of_a_run_are_of_their_classes(arguments):
+    with tf.Session() as sess, pytest.raises(TypeError):
+        sess.run(tf.constant(1.0), **arguments)
+
+
+@pytest.mark.parametrize("arguments", [(3,), ("", [1]), ("", "ab")])
+def test_what_can_not_be_reset(arguments):
+    with pytest.raises(TypeError):
+        tf.Session.reset(*arguments)
+
+
+def test_containers_that_are_named_are_reset_and_no_others():
+    variables = []
+    for name in ("one", "other"):
+        with tf.container(name):
+            variables.append(tf.get_variable(name, initializer=1.0))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        tf.Session.reset("", ["one"])
+        assert sess.run(variables[1]) == 1.0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(variables[0])
+
+
+def test_a_session_that_was_entered_is_closed_when_it_is_left_and_one_made_the_default_is_not():
+    x = tf.constant(1.0)
+    sess = tf.Session()
+    with sess.as_default():
+        assert x.eval() == 1.0
+    assert sess.run(x) == 1.0
+    with pytest.raises(ZeroDivisionError), sess:
+        1 / 0  # noqa: B018
+    with pytest.raises(RuntimeError, match="closed"):
+        sess.run(x)
+    assert tf.get_default_session() is None
+
+
+def test_an_interactive_session_warns_of_another_and_brings_its_graph(graph):
+    other = tf.Graph()
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="open already"):
+        second = tf.InteractiveSession(graph=other)
+    assert tf.get_default_session() is second and tf.get_default_graph() is other
+    second.close()
+    assert tf.get_default_session() is first and tf.get_default_graph() is graph
+    first.close()
+    first.close()
+    assert tf.get_default_session() is None
+
+
+def test_targets_are_reached_by_those_who_registered_for_them(monkeypatch):
+    from everflow.runtime import session
+
+    monkeypatch.setattr(session, "_TARGETS", dict(session._TARGETS))
+    session.register_target("mine://", "types", "SimpleNamespace")
+    with pytest.raises(TypeError):  # what was registered is called with the target, a graph and the options
+        tf.Session("mine://there")
+    assert tf.Session(b"local").sess_str == b"local"
+
+
+def test_the_graph_as_a_session_shows_it():
+    tf.constant(1.0, name="a")
+    with tf.Session() as sess:
+        assert [node.name for node in sess.graph_def.node] == ["a"] and sess.graph is tf.get_default_graph()
