@@ -1,18 +1,10 @@
 """Types for checkers: what they say of the package is so."""
 
-import pathlib
-
 import pytest
 
 import everflow as tf
 from everflow.framework import functions, hints, tapes
-
-
-def members(protocol):
-    """The names a protocol asks for."""
-    own = {name for name in vars(protocol) if not name.startswith("_")} | set(vars(protocol).get("__annotations__", {}))
-    assert own, protocol
-    return own
+from tests.framework.protocols import imported_of, missing
 
 
 def graph_function():
@@ -45,12 +37,8 @@ def listening_tape():
     ],
 )
 def test_the_one_that_is_used_has_what_its_protocol_asks_for(protocol, make):
-    made = make()
-    assert not [name for name in members(protocol) if not hasattr(made, name)]
+    assert missing(protocol, make()) == []
 
 
 def test_every_alias_is_used_somewhere():
-    root = pathlib.Path(hints.__file__).parents[1]
-    imported = "\n".join(path.read_text() for path in root.rglob("*.py") if path.name != "hints.py")
-    names = hints.__annotations__
-    assert names and not [name for name in names if name not in imported]
+    assert set(hints.__annotations__) <= imported_of(hints.__name__)

@@ -1,12 +1,10 @@
 """Types for checkers: what the runtime runs is what they say."""
 
-import pathlib
-
 import pytest
 
 import everflow as tf
 from everflow.runtime import hints
-from tests.framework.test_hints import members
+from tests.framework.protocols import imported_of, missing
 
 
 def prepared(**options):
@@ -27,11 +25,8 @@ def prepared(**options):
     ids=["executor", "prepared", "plan", "plans for shapes", "node by node"],
 )
 def test_the_one_that_is_used_has_what_its_protocol_asks_for(protocol, make):
-    made = make()
-    assert not [name for name in members(protocol) if not hasattr(made, name)]
+    assert missing(protocol, make()) == []
 
 
 def test_every_alias_is_used_somewhere():
-    root = pathlib.Path(hints.__file__).parents[1]
-    imported = "\n".join(path.read_text() for path in root.rglob("*.py") if path != pathlib.Path(hints.__file__))
-    assert hints.__annotations__ and not [name for name in hints.__annotations__ if name not in imported]
+    assert set(hints.__annotations__) <= imported_of(hints.__name__)
