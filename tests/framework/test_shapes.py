@@ -86,6 +86,11 @@ def test_sizes_of_which_one_may_be_unknown():
     assert (str(tf.Dimension(3)), str(OPEN), repr(OPEN)) == ("3", "?", "Dimension(None)")
 
 
+def test_a_size_is_true_whatever_it_is():
+    """As any object: programs that mean its number ask for `value`."""
+    assert tf.Dimension(0) and OPEN and tf.Dimension(3)
+
+
 # --- shapes ------------------------------------------------------------------------------------
 
 
