@@ -23,8 +23,8 @@ class GraphCollections:
         raise NotImplementedError
 
     def get_all_collection_keys(self) -> list[str]:
-        """The names of all collections that are strings, and not private ones."""
-        return [k for k in self._collections if isinstance(k, str) and not k.startswith("__")]
+        """The names of all collections that are strings: what the library keeps for itself is under tuples."""
+        return [k for k in self._collections if isinstance(k, str)]
 
     def add_to_collection(self, name: Hashable, value: Any) -> None:
         """Append a value to a collection."""

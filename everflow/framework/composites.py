@@ -36,12 +36,17 @@ class SparseTensorSpec(TypeSpec):
         """The type of a SparseTensor or SparseTensorValue."""
         return cls(
             value.shape if isinstance(value, SparseTensor) else np.asarray(value.dense_shape).tolist(),
-            value.values.dtype,
+            np.asarray(value.values).dtype if isinstance(value, SparseTensorValue) else value.dtype,
         )
 
     value_type = property(lambda self: SparseTensor)
     dtype = property(lambda self: self._dtype)
     shape = property(lambda self: self._shape)
+
+    def is_compatible_with(self, spec_or_value: Any) -> bool:
+        """Whether a SparseTensor or SparseTensorValue of this type could stand for the other, or be it."""
+        is_value = isinstance(spec_or_value, SparseTensorValue)
+        return super().is_compatible_with(self.from_value(spec_or_value) if is_value else spec_or_value)
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype)

@@ -9,12 +9,12 @@ from everflow.framework import op_defs
 from everflow.framework.families import Families
 
 if TYPE_CHECKING:
-    from everflow.framework.hints import GradientFunction
+    from everflow.framework.hints import GradientFunction, ShapeRule
 
 _Rule = TypeVar("_Rule", bound=Callable[..., Any])
 
-_shape_rules: dict[str, Callable] = {}
-_gradients: dict[str, Callable | None] = {}
+_shape_rules: dict[str, ShapeRule] = {}
+_gradients: dict[str, GradientFunction | None] = {}
 _families: list[Families] = []
 
 
@@ -100,14 +100,14 @@ def _know_gradient_of(op_type: str) -> None:
         load_all()
 
 
-def find_shape_rule(op_type: str) -> Callable | None:
+def find_shape_rule(op_type: str) -> ShapeRule | None:
     """The shape rule of an op type, or None."""
     if op_type not in _shape_rules:
         load_all()
     return _shape_rules.get(op_type)
 
 
-def find_gradient(op_type: str) -> Callable | None:
+def find_gradient(op_type: str) -> GradientFunction | None:
     """The gradient function of an op type, None where it is not differentiable; LookupError where nothing is
     registered.
     """

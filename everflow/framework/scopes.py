@@ -143,13 +143,13 @@ def graph_from_inputs(inputs: Iterable[Any], graph: Graph | None = None) -> Grap
             element, its = item, item._op._graph
         elif isinstance(item, Operation):
             element, its = item, item._graph
+        elif hasattr(item, "dense_shape") and not isinstance(item, tuple):
+            element, its = item, item.graph
         elif hasattr(item, "_as_graph_element"):
             element = item._as_graph_element()
             if element is None:
                 continue
             its = element.graph
-        elif hasattr(item, "dense_shape") and not isinstance(item, tuple):
-            element, its = item, item.graph
         else:
             continue
         if graph is None:

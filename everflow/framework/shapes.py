@@ -46,11 +46,6 @@ class Dimension:
     def __str__(self) -> str:
         return "?" if self._value is None else str(self._value)
 
-    def __bool__(self) -> bool:
-        return bool(self._value)
-
-    __nonzero__ = __bool__
-
     def __int__(self) -> int:
         return self._value  # type: ignore[return-value]  # Python itself raises the TypeError for an unknown size
 

@@ -176,9 +176,6 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
     if tensor.is_eager:
         return TensorShape([int(s) if s >= 0 else None for s in np.asarray(tensor)])
     op = tensor.op
-    # Only the short look passes through casts of what is partly known, as in TensorFlow.
-    if value_of is constant_value and op.type == "Cast" and op.inputs[0].dtype in (dtypes.int32, dtypes.int64):
-        return _as_shape(op.inputs[0], value_of)
     if op.type == "Shape":
         return op.inputs[0].shape
     if op.type == "ShapeN" and value_of is not constant_value:

@@ -306,6 +306,8 @@ class LocalExecutor:
     def partial_run_setup(self, fetches: list[Element], feeds: list[Tensor]) -> str:
         from everflow.runtime.partial import PartialRun  # builds on this module
 
+        if not fetches:
+            raise errors.InvalidArgumentError(None, None, "A run in parts has to fetch or run something.")
         self.extend()
         with self._lock:
             handle = f"->{len(self._partial_runs)}/{id(self)}"

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import everflow as tf
+from everflow.protos import op_def_pb2
 
 PLACEHOLDER = 'node { name: "p" op: "Placeholder" attr { key: "dtype" value { type: DT_FLOAT } } }'
 NEG = 'node { name: "n" op: "Neg" input: "p" attr { key: "T" value { type: DT_FLOAT } } }'
@@ -226,3 +227,101 @@ def test_a_function_of_the_same_name_must_be_the_same():
             tf.import_graph_def(other.as_graph_def())
         tf.import_graph_def(graph.as_graph_def())
         assert len(graph.as_graph_def().library.function) == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error"),
+    [
+        ({"graph_def": 3}, TypeError),
+        ({"input_map": [1]}, TypeError),
+        ({"input_map": {1: 2}}, TypeError),
+        ({"input_map": {"p:0": [1.0]}, "name": ""}, ValueError),  # no scope to convert it in
+        ({"input_map": {"p:0": 1}}, ValueError),
+        ({"return_elements": [3]}, TypeError),
+        ({"return_elements": ["n:x"]}, ValueError),
+        ({"name": "a b"}, ValueError),
+        ({"producer_op_list": 3}, TypeError),
+    ],
+    ids=str,
+)
+def test_arguments_are_looked_at_before_anything_is_made(arguments, error):
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(error):
+            tf.import_graph_def(**{"graph_def": parsed(PLACEHOLDER + NEG), **arguments})
+        assert not [op for op in graph.get_operations() if op.type in ("Placeholder", "Neg")]
+
+
+def test_a_tensor_that_was_mapped_and_is_not_there_is_told_of_when_all_is_made():
+    """As in TensorFlow, which leaves the nodes in the graph."""
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match="nobody:0"):
+            tf.import_graph_def(parsed(PLACEHOLDER + NEG), input_map={"nobody:0": 1.0})
+        assert [op.name for op in graph.get_operations()][-2:] == ["import/p", "import/n"]
+
+
+def test_values_become_tensors_and_names_may_be_bytes():
+    with tf.Graph().as_default():
+        options = {"input_map": {b"p:0": [1.0, 2.0]}, "return_elements": (b"n:0",)}
+        (n,) = tf.import_graph_def(parsed(PLACEHOLDER + NEG), **options)
+        assert n.op.inputs[0].op.name == "import/_inputs/Const"
+
+
+def test_a_graph_of_another_librarys_message_class():
+    class GraphDef:
+        def SerializeToString(self):
+            return parsed(PLACEHOLDER).SerializeToString()
+
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(GraphDef(), name="")
+        assert [op.name for op in graph.get_operations()] == ["p"]
+
+
+def test_names_of_scopes():
+    with tf.Graph().as_default() as graph:
+        for name in ("a", "a", "a/", ""):
+            tf.import_graph_def(parsed(PLACEHOLDER), name=name)
+        assert [op.name for op in graph.get_operations()] == ["a/p", "a_1/p", "a/p_1", "p"]
+
+
+@pytest.mark.parametrize(("value", "known"), [(3, True), (4, False)])
+def test_an_attribute_of_a_newer_producer_may_be_left_at_its_default(value, known):
+    graph_def = parsed(PLACEHOLDER + NEG)
+    graph_def.node[1].attr["new"].i = value
+    producer = op_def_pb2.OpList()
+    producer.op.add(name="Neg").attr.add(name="new", type="int").default_value.i = 3
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="attr 'new' not in op type Neg"):
+            tf.import_graph_def(graph_def)
+        if known:
+            (n,) = tf.import_graph_def(graph_def, producer_op_list=producer, return_elements=["n"])
+            assert "new" not in n.attrs
+        else:
+            with pytest.raises(ValueError, match="attr 'new'"):
+                tf.import_graph_def(graph_def, producer_op_list=producer)
+
+
+@pytest.mark.parametrize(("shapes", "found"), [([], None), ([[3]], [3]), ([[3], [4]], [3]), ([[None, 2]], [None, 2])])
+def test_shapes_that_a_file_claims(shapes, found):
+    graph_def = parsed(PLACEHOLDER + NEG)
+    for shape in shapes:
+        graph_def.node[1].attr["_output_shapes"].list.shape.add().CopyFrom(tf.TensorShape(shape).as_proto())
+    with tf.Graph().as_default():
+        (n,) = tf.import_graph_def(graph_def, return_elements=["n:0"])
+        assert n.shape.sizes == tf.TensorShape(found).sizes and "_output_shapes" not in n.op.attrs
+        with pytest.raises(ValueError, match="inconsistent|outputs but"):
+            tf.import_graph_def(graph_def, {"p:0": tf.zeros([9, 9, 9])}) if shapes else tf.import_graph_def(
+                _claiming_nothing(graph_def)
+            )
+
+
+def _claiming_nothing(graph_def):
+    graph_def.node[1].attr["_output_shapes"].list.SetInParent()
+    return graph_def
+
+
+def test_what_is_waited_for_may_be_mapped():
+    waiting = 'node { name: "a" op: "NoOp" } node { name: "b" op: "NoOp" input: "^a" }'
+    with tf.Graph().as_default():
+        instead = tf.constant(1.0, name="instead")
+        (b,) = tf.import_graph_def(parsed(waiting), {"^a": instead}, ["b"])
+        assert b.control_inputs == [instead.op]

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import everflow as tf
 from everflow.framework import nest
 
 Point = collections.namedtuple("Point", "x y")
@@ -143,3 +144,51 @@ _structures = st.recursive(
 def test_packing_what_was_flattened_gives_it_back(structure):
     assert nest.pack_sequence_as(structure, nest.flatten(structure)) == structure
     nest.assert_same_structure(structure, nest.map_structure(str, structure))
+
+
+def test_views_of_dicts_and_ranges_are_structures():
+    numbers = {"b": 1, "a": 2}
+    assert nest.flatten(numbers.values()) == [1, 2] and nest.flatten(numbers.keys()) == ["b", "a"]
+    assert nest.flatten(numbers.items()) == ["b", 1, "a", 2]
+    assert nest.map_structure(lambda x: x + 1, range(3)) == [1, 2, 3]
+    assert [nest.is_nested(v) for v in ([], {}, range(2), collections.deque(), {1}, "a", b"a", None)] == [True] * 4 + [
+        False
+    ] * 4
+
+
+def test_values_of_several_tensors_are_leaves_unless_they_are_to_be_taken_apart():
+    with tf.Graph().as_default():
+        sparse = tf.SparseTensor([[0]], [1.0], [1])
+        assert nest.flatten([sparse]) == [sparse]
+        assert nest.flatten([sparse], expand_composites=True) == [sparse.indices, sparse.values, sparse.dense_shape]
+        again = nest.map_structure(lambda t: t, {"k": sparse}, expand_composites=True)["k"]
+        assert isinstance(again, tf.SparseTensor) and again.values is sparse.values
+        spec = tf.SparseTensorSpec([1], tf.int32)
+        assert len(nest.flatten(spec, expand_composites=True)) == 3 and nest.flatten(spec) == [spec]
+        assert nest.is_sequence_or_composite(sparse) and not nest.is_sequence(sparse)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (lambda: nest.map_structure(lambda: 1), ValueError),
+        (lambda: nest.map_structure(3, [1]), TypeError),
+        (lambda: nest.map_structure(lambda a, b: a, [1], [1, 2]), ValueError),
+        (lambda: nest.map_structure(lambda a, b: a, [1], (1,)), TypeError),
+        (lambda: nest.map_structure(lambda a: a, [1], no_such=1), ValueError),
+        (lambda: nest.map_structure_with_tuple_paths_up_to([1], lambda p, a: a), ValueError),
+    ],
+)
+def test_maps_that_are_refused(call, error):
+    with pytest.raises(error):
+        call()
+
+
+def test_structures_of_answers_say_where_to_go_on():
+    structure = {"a": [1, 2], "b": [3, 4]}
+    go_on = lambda part: {"a": True, "b": False} if isinstance(part, dict) else isinstance(part, list)  # noqa: E731
+    assert nest.get_traverse_shallow_structure(go_on, structure) == {"a": [False, False], "b": False}
+    with pytest.raises(TypeError, match="for non-structure"):
+        nest.get_traverse_shallow_structure(lambda part: [True], 3)
+    with pytest.raises(TypeError, match="True or False of each part"):
+        nest.get_traverse_shallow_structure(lambda part: {"a": [True, True], "b": False}, structure)

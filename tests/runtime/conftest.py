@@ -9,3 +9,15 @@ import everflow as tf
 def graph():
     with tf.Graph().as_default() as g:
         yield g
+
+
+@pytest.fixture
+def same_threads():
+    """Whatever a test does to the number of threads, the next one has what it had before."""
+    import torch
+
+    from everflow.runtime import threads
+
+    before = torch.get_num_threads()
+    yield
+    threads.use(before)

@@ -106,27 +106,6 @@ def test_composites():
         assert sess.run(raw.Neg(x=s.values), {s: ([[0, 1]], [4.0], [1, 2])})[0] == -4.0
 
 
-def test_classes_of_ones_own():
-    from everflow.runtime import fetches
-
-    class Squared:
-        def __init__(self, x):
-            self.x = x
-
-    kept = list(fetches._conversions)
-    fetches.register_session_run_conversion_functions(
-        Squared, lambda s: ([s.x], lambda values: values[0] ** 2), lambda s, value: [(s.x, value)], lambda s: [s.x]
-    )
-    try:
-        x = tf.placeholder(tf.float32, [])
-        with tf.Session() as sess:
-            assert sess.run(Squared(x), {Squared(x): 3.0}) == 9.0
-        with pytest.raises(ValueError, match="already been registered"):
-            fetches.register_session_run_conversion_functions(Squared, None)
-    finally:
-        fetches._conversions[:] = kept
-
-
 def test_waiting_for_a_fed_placeholder_is_waiting_for_its_feed():
     with tf.Graph().as_default(), tf.Session() as sess:
         x = tf.placeholder(tf.float32, [])

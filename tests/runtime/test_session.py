@@ -1,6 +1,5 @@
 """Session.run, callables, defaults, partial runs, several sessions and threads."""
 
-import collections
 import threading
 
 import numpy as np
@@ -31,47 +30,6 @@ def test_scalars_are_numpy_scalars_and_text_is_bytes():
         )
     assert [type(v) for v in values[:4]] == [np.float32, np.int32, np.bool_, bytes]
     assert values[4].dtype == object and list(values[4]) == [b"a", b"b"]
-
-
-def test_structures_come_back_as_they_were_asked():
-    Pair = collections.namedtuple("Pair", "first second")
-    a, b = tf.constant(1.0), tf.constant(2.0)
-    with tf.Session() as sess:
-        got = sess.run({"pair": Pair(a, [b, (a, b.op)]), "ordered": collections.OrderedDict(z=a)})
-    assert got == {"pair": Pair(1.0, [2.0, (1.0, None)]), "ordered": collections.OrderedDict(z=1.0)}
-    assert type(got["pair"]) is Pair and type(got["ordered"]) is collections.OrderedDict
-
-
-def test_the_same_fetch_structures_again_and_other_kinds_of_it():
-    a = tf.constant(1.0)
-    with tf.Session() as sess:
-        for _ in range(2):
-            assert sess.run([a]) == [1.0] and sess.run((a,)) == (1.0,) and sess.run(a) == 1.0
-
-
-def test_fetches_by_name():
-    tf.constant(3.0, name="three")
-    with tf.Session() as sess:
-        assert sess.run("three:0") == 3.0
-        assert sess.run("three") is None
-        for name in ("zzz", "zzz:0"):
-            with pytest.raises(ValueError, match="names nothing that this graph could give"):
-                sess.run(name)
-
-
-@pytest.mark.parametrize("fetch", [None, 3, {1, 2}, [None]])
-def test_what_cannot_be_fetched_is_a_type_error(fetch):
-    tf.constant(1.0)
-    with tf.Session() as sess, pytest.raises(TypeError, match="Fetch argument"):
-        sess.run(fetch)
-
-
-def test_fetch_of_another_graph():
-    with tf.Graph().as_default():
-        other = tf.constant(1.0)
-    tf.constant(1.0)
-    with tf.Session() as sess, pytest.raises(ValueError, match="is not an element of this graph"):
-        sess.run(other)
 
 
 def test_arguments_are_checked():
@@ -174,27 +132,6 @@ def test_callable_from_options():
         assert call(2.0) == [-2.0]
 
 
-def test_partial_run():
-    a, b, c = (tf.placeholder(tf.float32, []) for _ in range(3))
-    count, init = variable(0.0)
-    bump = raw.AssignAdd(ref=count, value=tf.constant(1.0))
-    with tf.control_dependencies([bump.op]):
-        first = raw.AddV2(x=a, y=b)
-    second = raw.Mul(x=first, y=c)
-    with tf.Session() as sess:
-        sess.run(init)
-        handle = sess.partial_run_setup([first, second], [a, b, c])
-        assert sess.partial_run(handle, first, {a: 1.0, b: 2.0}) == 3.0
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            sess.partial_run(handle, first)
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            sess.partial_run(handle, second)
-        assert sess.partial_run(handle, second, {c: 10.0}) == 30.0
-        assert sess.run(count) == 1.0
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            sess.partial_run("none", first)
-
-
 def test_many_threads_on_one_session():
     x = tf.placeholder(tf.int32, [])
     square = raw.Mul(x=x, y=x)
@@ -258,27 +195,68 @@ def test_explain_tells_every_stage():
         assert word in text
 
 
-def test_names_in_a_graph_never_reach_the_source():
-    a = tf.constant(1.0, name="os.system")
-    y = raw.Neg(x=a, name="import_os")
-    with tf.Session(
-        config=tf.ConfigProto(graph_options=tf.GraphOptions(optimizer_options=tf.OptimizerOptions(opt_level=-1)))
-    ) as sess:
-        prepared = sess._executor.compile([y], [])
-    assert "os" not in prepared.emitted.source
+@pytest.mark.parametrize("arguments", [{"options": 3}, {"run_metadata": 3}])
+def test_options_of_a_run_are_of_their_classes(arguments):
+    with tf.Session() as sess, pytest.raises(TypeError):
+        sess.run(tf.constant(1.0), **arguments)
 
 
-def test_nested_fetches_are_told_apart():
-    a, b = tf.constant(1.0), tf.constant(2.0)
+@pytest.mark.parametrize("arguments", [(3,), ("", [1]), ("", "ab")])
+def test_what_can_not_be_reset(arguments):
+    with pytest.raises(TypeError):
+        tf.Session.reset(*arguments)
+
+
+def test_containers_that_are_named_are_reset_and_no_others():
+    variables = []
+    for name in ("one", "other"):
+        with tf.container(name):
+            variables.append(tf.get_variable(name, initializer=1.0))
     with tf.Session() as sess:
-        for _ in range(2):
-            assert sess.run([a, [b]]) == [1.0, [2.0]]
-            assert sess.run([a, (b,)]) == [1.0, (2.0,)]
-            assert sess.run([[a], b]) == [[1.0], 2.0]
-            assert sess.run({"x": a, "y": [b]}) == {"x": 1.0, "y": [2.0]}
-            assert sess.run({"x": a, "z": [b]}) == {"x": 1.0, "z": [2.0]}
-            assert sess.run({"x": b, "z": [a]}) == {"x": 2.0, "z": [1.0]}
-        changing = [a, [b]]
-        assert sess.run(changing) == [1.0, [2.0]]
-        changing[1].append(a)
-        assert sess.run(changing) == [1.0, [2.0, 1.0]]
+        sess.run(tf.global_variables_initializer())
+        tf.Session.reset("", ["one"])
+        assert sess.run(variables[1]) == 1.0
+        with pytest.raises(tf.errors.FailedPreconditionError):
+            sess.run(variables[0])
+
+
+def test_a_session_that_was_entered_is_closed_when_it_is_left_and_one_made_the_default_is_not():
+    x = tf.constant(1.0)
+    sess = tf.Session()
+    with sess.as_default():
+        assert x.eval() == 1.0
+    assert sess.run(x) == 1.0
+    with pytest.raises(ZeroDivisionError), sess:
+        1 / 0  # noqa: B018
+    with pytest.raises(RuntimeError, match="closed"):
+        sess.run(x)
+    assert tf.get_default_session() is None
+
+
+def test_an_interactive_session_warns_of_another_and_brings_its_graph(graph):
+    other = tf.Graph()
+    first = tf.InteractiveSession()
+    with pytest.warns(UserWarning, match="open already"):
+        second = tf.InteractiveSession(graph=other)
+    assert tf.get_default_session() is second and tf.get_default_graph() is other
+    second.close()
+    assert tf.get_default_session() is first and tf.get_default_graph() is graph
+    first.close()
+    first.close()
+    assert tf.get_default_session() is None
+
+
+def test_targets_are_reached_by_those_who_registered_for_them(monkeypatch):
+    from everflow.runtime import session
+
+    monkeypatch.setattr(session, "_TARGETS", dict(session._TARGETS))
+    session.register_target("mine://", "types", "SimpleNamespace")
+    with pytest.raises(TypeError):  # what was registered is called with the target, a graph and the options
+        tf.Session("mine://there")
+    assert tf.Session(b"local").sess_str == b"local"
+
+
+def test_the_graph_as_a_session_shows_it():
+    tf.constant(1.0, name="a")
+    with tf.Session() as sess:
+        assert [node.name for node in sess.graph_def.node] == ["a"] and sess.graph is tf.get_default_graph()

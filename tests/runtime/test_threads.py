@@ -9,6 +9,8 @@ import torch
 import everflow as tf
 from everflow.runtime import threads
 
+pytestmark = pytest.mark.usefixtures("same_threads")
+
 
 class Work:
     """A function that takes as long as it is told to, by its number of threads."""
@@ -22,13 +24,6 @@ class Work:
         self.counts.append(count)
         self.now += self.seconds[count]
         return value
-
-
-@pytest.fixture(autouse=True)
-def _same_threads_afterwards():
-    before = torch.get_num_threads()
-    yield
-    threads.use(before)
 
 
 def _runs(work, count=2, runs=30):

@@ -1,36 +1,9 @@
-"""RunMetadata of traced runs, and timelines made of it."""
-
-import json
+"""RunMetadata of traced runs."""
 
 import numpy as np
 
 import everflow as tf
-from everflow.framework import raw_ops as raw
-from everflow.protos.rewriter_config_pb2 import RewriterConfig
-from everflow.runtime import timeline
-
-FULL = tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE)
-PLAIN = tf.ConfigProto(
-    graph_options=tf.GraphOptions(rewrite_options=RewriterConfig(disable_meta_optimizer=True), build_cost_model=1)
-)
-
-
-def traced():
-    x = tf.placeholder(tf.float32, [2, 3], name="x")
-    w = raw.VariableV2(shape=[3, 2], dtype=tf.float32, name="w")
-    init = raw.Assign(ref=w, value=tf.constant(np.ones((3, 2), np.float32)))
-    product = raw.MatMul(a=x, b=raw.Identity(input=w, name="w/read"), name="product")
-    y = raw.AddV2(x=raw.Relu(features=product, name="act"), y=tf.constant(1.0, name="one"), name="y")
-    raw.Exp(x=y, name="not_needed")
-    metadata = tf.RunMetadata()
-    with tf.Session(config=PLAIN) as sess:
-        sess.run(init)
-        value = sess.run(y, {x: np.ones((2, 3))}, options=FULL, run_metadata=metadata)
-        assert value.tolist() == [[4, 4], [4, 4]]
-        plain = tf.RunMetadata()
-        sess.run(y, {x: np.ones((2, 3))}, run_metadata=plain)
-        assert not plain.step_stats.dev_stats
-    return metadata
+from tests.runtime.traced import traced
 
 
 def test_step_stats():
@@ -46,13 +19,31 @@ def test_step_stats():
     assert {n.name for n in metadata.cost_graph.node} == set(stats)
 
 
-def test_timeline():
-    stats = traced().step_stats
-    trace = json.loads(timeline.Timeline(stats).generate_chrome_trace_format(show_memory=True))
-    events = {e["args"]["name"]: e for e in trace["traceEvents"] if e["ph"] == "X"}
-    assert events["y"]["args"] == {"name": "y", "op": "AddV2", "input0": "act", "input1": "one"}
-    assert {e["ph"] for e in trace["traceEvents"]} >= {"M", "X", "N", "O", "D", "C"}
-    plain = json.loads(timeline.Timeline(stats).generate_chrome_trace_format(show_dataflow=False))
-    assert {e["ph"] for e in plain["traceEvents"]} == {"M", "X"}
-    analysis = timeline.Timeline(stats).analyze_step_stats()
-    assert analysis.allocator_maximums["cpu"].num_bytes > 0
+def test_times_and_memory_of_what_a_node_gave():
+    (device,) = traced().step_stats.dev_stats
+    for stats in device.node_stats:
+        assert stats.all_end_rel_micros >= 1 and stats.all_end_rel_nanos > 0
+        assert stats.all_start_micros == stats.all_start_nanos // 1000
+        assert stats.scheduled_micros <= stats.all_start_micros + 1
+    memory = {n.node_name: n.output[0].tensor_description.allocation_description for n in device.node_stats}
+    assert memory["product"].requested_bytes == 16 and memory["w"].requested_bytes == 24
+    assert memory["product"].ptr and memory["w/read"].ptr == memory["w"].ptr  # a read shows the variable's memory
+
+
+def test_the_cost_graph_has_edges_and_knows_what_was_fetched():
+    nodes = {node.name: node for node in traced().cost_graph.node}
+    number = {node.id: name for name, node in nodes.items()}
+    assert [number[i.preceding_node] for i in nodes["y"].input_info] == ["act", "one"]
+    assert {name for name, node in nodes.items() if node.is_final} == {"y"}
+    assert [d.size for d in nodes["y"].output_info[0].shape.dim] == [2, 2] and nodes["y"].output_info[0].size == 16
+
+
+def test_what_waits_is_in_the_label_and_text_has_a_size():
+    metadata = tf.RunMetadata()
+    with tf.control_dependencies([tf.random_uniform([], name="before")]):
+        y = tf.py_func(lambda: np.array([b"ab", b"c"], object), [], tf.string, name="y")
+    with tf.Session() as sess:
+        sess.run(y, options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=metadata)
+    stats = {n.node_name: n for device in metadata.step_stats.dev_stats for n in device.node_stats}
+    assert stats["y"].timeline_label.startswith("y = PyFunc(")
+    assert [d.size for d in stats["y"].output[0].tensor_description.shape.dim] == [2]

@@ -307,3 +307,84 @@ def test_classes_of_a_program():
     assert aliases.class_of((made, 0)) is aliases.class_of((seen, 0))
     assert aliases.class_of((made, 0)) is not aliases.class_of((node_of(plan, "Abs"), 0))
     assert aliases.class_of((node_of(plan, "_Feed"), 0)).is_shared and not aliases.class_of((made, 0)).is_shared
+
+
+# --- handles and references that travel --------------------------------------------------------
+
+
+def two_variables(use_resource=True):
+    return [
+        tf.get_variable(name, initializer=start, use_resource=use_resource)
+        for name, start in (("v", [1.0, 2.0]), ("w", [10.0, 20.0]))
+    ]
+
+
+def swapped_in_a_loop():
+    """Handles change places in each round; what was read before stays as it was."""
+    v, w = two_variables()
+    shown = tf.reshape(v.read_value(), [2, 1])
+
+    def body(i, one, other):
+        with tf.control_dependencies([raw.AssignAddVariableOp(resource=one, value=tf.ones([2]))]):
+            return i + 1, other, one
+
+    with tf.control_dependencies([shown]):
+        start = tf.constant(0)
+    i, one, other = tf.while_loop(
+        lambda i, *_: i < 3, body, [start, v.handle, w.handle], back_prop=False, parallel_iterations=1
+    )
+    with tf.control_dependencies([i]):
+        read = [raw.ReadVariableOp(resource=handle, dtype=tf.float32) for handle in (one, other)]
+        return [*read, tf.identity(shown)], {}
+
+
+def chosen_by_a_branch(use_resource, taken):
+    v, w = two_variables(use_resource)
+    p = tf.placeholder(tf.bool, [])
+    switch, merge = (raw.Switch, raw.Merge) if use_resource else (raw.RefSwitch, raw.RefMerge)
+    of_v, of_w = (switch(data=x.handle if use_resource else x._variable, pred=p) for x in (v, w))
+    chosen = merge(inputs=[of_v.output_false, of_w.output_true])[0]
+    shown = [tf.reshape(x.read_value() if use_resource else tf.identity(x) * 1.0, [2, 1]) for x in (v, w)]
+    with tf.control_dependencies(shown):
+        if use_resource:
+            write = raw.AssignAddVariableOp(resource=chosen, value=tf.ones([2]))
+        else:
+            write = raw.AssignAdd(ref=chosen, value=tf.ones([2])).op
+    with tf.control_dependencies([write]):
+        return [tf.identity(x) for x in (*shown, v, w)], {p: taken}
+
+
+def written_by_a_function():
+    v, _ = two_variables()
+
+    @tf.function
+    def add(x):
+        v.assign_add(x)
+        return v * 2.0
+
+    shown = tf.reshape(v.read_value(), [2, 1])
+    with tf.control_dependencies([shown]):
+        result = add(tf.ones([2]))
+    with tf.control_dependencies([result]):
+        return [result, tf.identity(shown), v.read_value()], {}
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        swapped_in_a_loop,
+        *(lambda r=r, t=t: chosen_by_a_branch(r, t) for r in (True, False) for t in (True, False)),
+        written_by_a_function,
+    ],
+    ids=["loop", "handle taken", "handle not taken", "ref taken", "ref not taken", "function"],
+)
+def test_a_write_by_way_of_a_handle_that_travelled(build):
+    fetches, feeds = build()
+    results = []
+    for make in (tf.Session, plain, reference):
+        with make() as sess:
+            sess.run(tf.global_variables_initializer())
+            runs = [sess.run(fetches, feeds) for _ in range(2)]
+            results.append([value.tolist() for run in runs for value in run])
+    assert results[0] == results[1] == results[2]
+    assert results[0][: len(fetches)] != results[0][len(fetches) :]  # something was written

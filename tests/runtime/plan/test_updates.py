@@ -117,3 +117,33 @@ def test_steps_in_a_branch_stay_in_it():
         sess.run(tf.global_variables_initializer())
         assert sess.run(done, {x: [2.0] * 3, p: False}) == 0 and sess.run(variables[3]).tolist() == [3.0] * 3
         assert sess.run(done, {x: [2.0] * 3, p: True}) == 1 and sess.run(variables[3]).tolist() == [2.0] * 3
+
+
+def averaged(between):
+    """v goes a quarter of the way to x, which is written meanwhile; `between(v)` comes after that write."""
+    v = tf.get_variable("v", initializer=[1.0, 2.0], use_resource=True)
+    x = tf.Variable([5.0, 6.0])
+    step = (v.read_value() - tf.identity(x)) * 0.25
+    with tf.control_dependencies([step]):
+        written = tf.assign(x, [50.0, 60.0])
+    with tf.control_dependencies([written, *between(v, written)]):
+        return raw.AssignSubVariableOp(resource=v.handle, value=step), v
+
+
+def looked_at(v, written):
+    with tf.control_dependencies([written]):
+        return [tf.Print(v.read_value(), ["looked"])]
+
+
+@pytest.mark.parametrize(("between", "together"), [(lambda v, written: [], True), (looked_at, False)])
+def test_a_moving_average_runs_before_a_write_to_what_it_goes_towards_unless_somebody_looks(between, together):
+    move, v = averaged(between)
+    assert ("moving averages" in compiled(move).changes) is together
+    results = []
+    for make in (tf.Session, plain):
+        with make() as sess:
+            sess.run(tf.global_variables_initializer())
+            sess.run(move)
+            results.append(sess.run(v))
+    np.testing.assert_allclose(results[0], [2.0, 3.0], rtol=1e-6)
+    np.testing.assert_allclose(results[1], [2.0, 3.0], rtol=1e-6)

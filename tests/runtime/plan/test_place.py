@@ -9,15 +9,6 @@ from everflow.runtime import devices
 CPU = "/job:localhost/replica:0/task:0/device:CPU:"
 
 
-def test_devices_of_a_session():
-    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
-        found = [d for d in sess.list_devices() if d.device_type == "CPU"]
-    assert [d.name for d in found] == [CPU + "0", CPU + "1"]
-    assert found[0].memory_limit_bytes > 0 and "CPU:0, CPU," in repr(found[0])
-    local = devices.list_local_devices()
-    assert local[0].name == "/device:CPU:0" and local[0].device_type == "CPU"
-
-
 def placed(config, fetch):
     with tf.Session(config=config) as sess:
         sess._executor.extend()
@@ -76,37 +67,45 @@ def test_placement_is_logged(capsys):
     assert f"a: (Const): {CPU}0" in capsys.readouterr().err
 
 
-def test_partition_graphs():
-    with tf.device("/cpu:1"):
-        a = raw.RandomUniform(shape=tf.constant([1]), dtype=tf.float32, name="a")
-    b = raw.Neg(x=a, name="b")
-    metadata = tf.RunMetadata()
-    with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as sess:
-        sess.run(b, options=tf.RunOptions(output_partition_graphs=True), run_metadata=metadata)
-    names = [{n.name for n in g.node} for g in metadata.partition_graphs]
-    assert any("a" in part and "b" not in part for part in names) and any("b" in part for part in names)
-
-
-def test_values_move_to_and_from_an_accelerator(monkeypatch):
-    from everflow.runtime.plan import emit
-
-    monkeypatch.setattr(devices, "gpu_count", lambda: 1)
-    # No GPU is needed to see that values are moved: torch takes "cpu:0" for the CPU too.
-    monkeypatch.setattr(emit, "torch_device", lambda name: "cpu:0" if ":GPU:" in name else "cpu")
-    x = tf.placeholder(tf.float32, [2])
-    with tf.device("/gpu:0"):
-        y = raw.Mul(x=x, y=x, name="y")
-    with tf.device("/cpu:0"):
-        z = raw.Neg(x=y)
-    with tf.Session() as sess:
-        assert list(sess.run(z, {x: [1.0, 2.0]})) == [-1, -4]
-        source = sess._executor.compile([z], [x]).emitted.source
-    assert "move_0(k1(move_0(f0), move_0(f0)))" in source and "(move_1(t1))" in source
-
-
 def test_what_a_failed_variable_left_behind_does_not_keep_the_rest_from_running():
     with tf.Graph().as_default(), tf.Session() as sess:
         with pytest.raises((TypeError, ValueError)):
             tf.get_variable("v", [2], tf.int32, tf.random_normal_initializer())
         assert any(b"loc:@v" in op.colocation_groups() for op in sess.graph.get_operations())
         assert sess.run(tf.constant(3.0)) == 3.0
+
+
+@pytest.mark.parametrize("soft", [False, True])
+def test_nodes_that_want_to_be_together_and_apart(soft):
+    with tf.device("/cpu:1"):
+        a = raw.RandomUniform(shape=tf.constant([1]), dtype=tf.float32, name="a")
+    with tf.colocate_with(a.op):
+        b = raw.RandomUniform(shape=tf.constant([1]), dtype=tf.float32, name="b")
+    b.op._set_device("/cpu:0")
+    config = tf.ConfigProto(device_count={"CPU": 2}, allow_soft_placement=soft)
+    if soft:
+        assert placed(config, b)["b"] == CPU + "1"
+    else:
+        with pytest.raises(tf.errors.InvalidArgumentError, match="Cannot colocate nodes"):
+            placed(config, b)
+
+
+def test_what_uses_a_variable_goes_where_it_is_whatever_it_asks_for():
+    with tf.device("/cpu:1"):
+        v = tf.get_variable("v", initializer=1.0, use_resource=True)
+    with tf.device("/cpu:0"):
+        read = v.read_value()
+    assert placed(tf.ConfigProto(device_count={"CPU": 2}), read)[read.op.inputs[0].op.name] == CPU + "1"
+    ops = placed(tf.ConfigProto(device_count={"CPU": 2}), read)
+    assert {device for name, device in ops.items() if "Read" in name} == {CPU + "1"}
+
+
+def test_text_and_whole_numbers_stay_with_the_cpu(monkeypatch):
+    monkeypatch.setattr(devices, "gpu_count", lambda: 1)
+    found = {}
+    with tf.Session() as sess:
+        for dtype in (tf.float32, tf.int32, tf.string):
+            found[dtype] = raw.Placeholder(dtype=dtype, name=dtype.name)
+        sess._executor.extend()
+        where = {dtype: sess._executor._placer.device_of(t.op) for dtype, t in found.items()}
+    assert [where[t].rpartition("device:")[2] for t in (tf.float32, tf.int32, tf.string)] == ["GPU:0", "CPU:0", "CPU:0"]

@@ -235,24 +235,6 @@ def test_the_shape_of_a_variable_without_a_value_is_not_known():
             assert sess.run(size) == 2
 
 
-def test_products_that_others_need_are_not_fused():
-    x = tf.placeholder(tf.float32, [2, 2])
-    product = raw.MatMul(a=x, b=x)
-    biased_product = raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0]))
-    assert "product with bias" not in plans([biased_product, product], [x])[0]
-    square = raw.AddV2(x=raw.MatMul(a=x, b=x), y=x)
-    assert "product with bias" not in plans(square, [x])[0]
-
-
-def test_a_fused_node_fails_in_the_name_of_what_was_built():
-    x = tf.placeholder(tf.float32, [None, None])
-    product = raw.MatMul(a=x, b=tf.constant([[1.0, 2.0]]))
-    y = raw.BiasAdd(value=product, bias=tf.constant([1.0, 2.0]), name="biased")
-    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
-        sess.run(y, {x: [[1.0, 2.0, 3.0]]})
-    assert caught.value.op is y.op
-
-
 def updates(op_type, count, resource):
     """Variables, their initializers, a feed and the updates of an optimizer."""
     x = tf.placeholder(tf.float32, [3])

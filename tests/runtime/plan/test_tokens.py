@@ -2,13 +2,11 @@
 token by token.
 """
 
-import numpy as np
 import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
 from everflow.runtime.plan.interpret import interpret
-from everflow.runtime.state import Step
 
 
 @pytest.fixture(params=[False, True], ids=["tokens", "reference"])
@@ -199,54 +197,3 @@ def test_frames_that_do_not_fit_are_told(run):
             run([raw.AddV2(x=enter(tf.constant(1), "a"), y=enter(tf.constant(1), "b"))])
         with pytest.raises(tf.errors.InvalidArgumentError, match="nothing entered"):
             run([raw.Exit(data=tf.constant(1))])
-
-
-def test_an_endless_loop_stops_when_its_time_is_over():
-    loop = tf.while_loop(lambda i: True, lambda i: i + 1, [0])
-    with tf.Session() as sess:
-        executor = sess._executor
-        executor.extend()
-        plan = interpret([loop], [], executor.state, executor._placer, copying=True)
-        with pytest.raises(tf.errors.DeadlineExceededError):
-            plan([], Step(executor.state, 50))
-
-
-def test_errors_name_the_op_and_what_it_was_given():
-    x = tf.placeholder(tf.float32, None, name="x")
-    y = tf.matmul(x, tf.ones([3, 2]), name="y")
-    reference = tf.ConfigProto()
-    reference.experimental.executor_type = "REFERENCE"
-    messages = []
-    for config in None, reference:
-        with tf.Session(config=config) as sess, pytest.raises(tf.errors.InvalidArgumentError) as caught:
-            sess.run(y, {x: np.ones([2, 2])})
-        assert caught.value.op is y.op
-        messages.append(str(caught.value))
-    assert messages[0] == messages[1]
-
-
-def test_the_environment_chooses_the_reference(monkeypatch):
-    monkeypatch.setenv("EVERFLOW_EXECUTOR", "REFERENCE")
-    with tf.Session() as sess:
-        assert type(sess._executor.compile([tf.constant(1)], [])).__name__ == "Interpreted"
-
-
-def test_what_puts_and_what_takes_meet():
-    queue = tf.FIFOQueue(1, [tf.int32])
-    config = tf.ConfigProto(operation_timeout_in_ms=20000)
-    config.experimental.executor_type = "REFERENCE"
-    puts = [queue.enqueue([i]) for i in range(3)]
-    with tf.Session(config=config) as sess:
-        taken = sess.run([queue.dequeue() for _ in range(3)] + puts)[:3]
-    assert sorted(taken) == [0, 1, 2]
-
-
-def test_uses_come_before_writes_that_no_edge_orders():
-    config = tf.ConfigProto()
-    config.experimental.executor_type = "REFERENCE"
-    v = tf.Variable(1.0)
-    written = tf.assign_add(v, 10.0)
-    late = v * 2.0  # made after the write
-    with tf.Session(config=config) as sess:
-        sess.run(v.initializer)
-        assert sess.run([written, late]) == [11.0, 2.0]

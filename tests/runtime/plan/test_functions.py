@@ -1,0 +1,134 @@
+"""Bodies of functions as plans: made when they are called, however deep."""
+
+import threading
+
+import pytest
+import torch
+
+import everflow as tf
+from everflow.framework import functions as graph_functions
+from everflow.runtime.plan import functions
+from everflow.runtime.state import SessionState, Step
+
+
+def in_library(graph, name, build, count=1):
+    """Put a function of some numbers into a graph."""
+    with tf.Graph().as_default() as body:
+        body._functions = dict(graph._functions)
+        arguments = [tf.placeholder(tf.float32, [], name=f"x{i}") for i in range(count)]
+        definition = graph_functions.to_function_def(body, name, arguments, build(*arguments))
+    graph_functions.GraphFunction(definition, dict(graph._functions)).add_to_graph(graph)
+
+
+def called(name, *arguments):
+    return tf.get_default_graph().create_op(name, list(arguments)).outputs
+
+
+class Planning:
+    """Stands for what plans bodies: gives functions of Python, and counts."""
+
+    def __init__(self, body):
+        self.body, self.planned = body, 0
+
+    def __call__(self, fetches, feeds, state, to_numpy):
+        assert not to_numpy
+        self.planned += 1
+        return self.body
+
+
+@pytest.fixture
+def planned(graph):
+    def make(body):
+        in_library(graph, "f", lambda x: [-x])
+        planning = Planning(body)
+        state = SessionState(graph)
+        return functions.compile_function("f", graph, state, planning, threading.RLock()), planning, state
+
+    return make
+
+
+def test_a_body_is_planned_when_it_is_first_called(planned):
+    call, planning, _ = planned(lambda values, step: [values[0] * 2, "of an operation"])
+    assert planning.planned == 0
+    assert call(3) == [6] and call(4) == [8] and planning.planned == 1
+
+
+def test_a_call_stops_with_its_step(planned):
+    call, planning, state = planned(lambda values, step: [1])
+    step = Step(state)
+    step.cancel()
+    with pytest.raises(tf.errors.CancelledError):
+        call(3, step=step)
+    assert planning.planned == 0
+
+
+def test_a_name_that_is_not_there(graph):
+    with pytest.raises(tf.errors.NotFoundError, match="Function nobody"):
+        functions.compile_function("nobody", graph, SessionState(graph), None, threading.RLock())
+
+
+def test_deep_calls_go_on_in_other_threads_and_errors_come_back(planned):
+    seen, depth = [], 3 * functions.CALLS_ON_A_THREAD
+
+    def body(values, step):
+        seen.append(threading.get_ident())
+        if values[0] == depth:
+            raise ZeroDivisionError("at the bottom")
+        return call(values[0] + 1)
+
+    call, _, _ = planned(body)
+    with pytest.raises(ZeroDivisionError, match="at the bottom"):
+        call(1)
+    assert len(seen) == depth and len(set(seen)) == 4
+    assert functions._here.depth == 0
+
+
+def test_kernels_have_as_many_threads_in_other_threads(planned, monkeypatch):
+    monkeypatch.setattr(functions, "CALLS_ON_A_THREAD", 1)
+    call, _, _ = planned(lambda values, step: [torch.get_num_threads()])
+    assert call(1) == [torch.get_num_threads()]
+
+
+def test_a_recursion_without_an_end(planned, monkeypatch):
+    monkeypatch.setattr(functions, "CALLS_ON_A_THREAD", 5)
+    monkeypatch.setattr(functions, "DEEPEST", 20)
+    call, _, _ = planned(lambda values, step: call(*values))
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="20 deep, the last one f"):
+        call(1)
+
+
+def test_no_thread_to_be_had(planned, monkeypatch):
+    monkeypatch.setattr(functions, "CALLS_ON_A_THREAD", 1)
+    call, _, _ = planned(lambda values, step: [1])
+
+    def refuse(self):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    with pytest.raises(tf.errors.ResourceExhaustedError, match="can't start new thread"):
+        call(1)
+
+
+# --- by way of sessions ------------------------------------------------------------------------
+
+
+def test_functions_call_functions(graph):
+    in_library(graph, "swapped", lambda a, b: [b, a], count=2)
+    in_library(graph, "difference", lambda a, b: [tf.subtract(*called("swapped", a, b))], count=2)
+    with tf.Session() as sess:
+        assert sess.run(called("difference", tf.constant(1.0), tf.constant(5.0))) == [4.0]
+
+
+def test_random_ops_of_two_functions_with_equal_names_draw_on_their_own(graph):
+    for name in ("f", "g"):
+        in_library(graph, name, lambda x: [x + tf.random_uniform([], seed=1, name="draw")])
+    f, g = called("f", tf.constant(0.0))[0], called("g", tf.constant(0.0))[0]
+    with tf.Session() as sess:
+        first = [sess.run(f), sess.run(f)]
+        assert [sess.run(g), sess.run(g)] == first and first[0] != first[1]
+
+
+def test_an_error_in_a_body_names_the_op_that_failed(graph):
+    in_library(graph, "f", lambda x: [tf.check_numerics(x, "bad number", name="check")])
+    with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="bad number"):
+        sess.run(called("f", tf.constant(float("nan"))))
