@@ -16,7 +16,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.math.reductions import float_sum
 from everflow.kernels.registry import by_shares, fresh, safe, specialize
 from everflow.native.lowering import lower_maps, lowers
-from everflow.native.values import Value, apply, maximum, select
+from everflow.native.values import Value, apply, select
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -355,7 +355,7 @@ def _lower_relu6_grad(grad: Value, x: Value) -> Value:
 
 @lowers("LeakyRelu")
 def _lower_leaky_relu(x: Value, *, alpha: float) -> Value:
-    return select(x > 0, x, x * alpha) if alpha <= 1 else maximum(x, x * alpha)
+    return select(x > 0, x, x * alpha)
 
 
 @lowers("LeakyReluGrad")

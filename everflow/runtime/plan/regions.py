@@ -17,7 +17,7 @@ from everflow.framework import dtypes
 from everflow.kernels import registry, tensors
 from everflow.kernels.facts import FRESH, Effect
 from everflow.native import lowering, scalars
-from everflow.native.values import INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
+from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import LOOP, VALUE, Block, Edge, Node, Program, is_ref
 
@@ -274,4 +274,4 @@ def plain_form(value: Value) -> Value:
     """The expression that fills the same memory in the same order: what only the shape tells apart is nothing to do."""
     while value.kind == VIEW and value.detail[0] == RESHAPE:
         value = value.sources[0]
-    return value
+    return value.expand([1]) if value.kind == CONST else value

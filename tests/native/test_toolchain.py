@@ -1,0 +1,67 @@
+"""The compiler in its own process, and code that comes and goes."""
+
+import multiprocessing
+
+import numpy as np
+import pytest
+
+from everflow.native import toolchain
+from everflow.native.codegen import Writer
+from everflow.native.values import input_value
+from tests.native.expressions import compiled
+
+X = input_value(0, "f4", [10])
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def test_code_that_llvm_refuses_is_an_error_and_the_next_compiles():
+    with pytest.raises(toolchain.CompilerError):
+        toolchain._compiler.compile("this is no module")
+    assert toolchain._compiler.compile(text())
+
+
+def text() -> str:
+    writer = Writer()
+    writer.add([X * 3.0], 1)
+    return writer.text()
+
+
+def test_a_compiler_that_was_killed_is_started_again():
+    assert toolchain._compiler.compile(text())
+    toolchain._compiler._process.kill()
+    assert toolchain._compiler.compile(text())
+
+
+@pytest.mark.skipif(not toolchain.pathlib.Path("/proc/self/statm").exists(), reason="looks at /proc")
+def test_memory_of_code_is_given_back():
+    image = toolchain.object_code(text())
+    for _ in range(200):
+        toolchain.Loaded(image, ["entry0"])
+    before = resident()
+    for _ in range(2000):
+        toolchain.Loaded(image, ["entry0"])
+    assert resident() - before < 20 << 20
+
+
+def in_child(connection) -> None:
+    connection.send(compiled([X * 5.0], [np.ones(10, "f4")])[0].tolist())
+
+
+def test_a_forked_child_compiles_too():
+    compiled([X * 4.0], [np.ones(10, "f4")])
+    here, there = multiprocessing.Pipe()
+    child = multiprocessing.get_context("fork").Process(target=in_child, args=(there,))
+    child.start()
+    assert here.recv() == [5.0] * 10
+    child.join()
+
+
+def test_a_function_holds_its_code():
+    function = toolchain.Loaded(toolchain.object_code(text()), ["entry0"]).function("entry0", 3)
+    x, y = np.ones(10, "f4"), np.zeros(10, "f4")
+    function(x.ctypes.data, y.ctypes.data, 0, 1)
+    assert (y == 3).all()

@@ -1,0 +1,140 @@
+"""Which nodes of a plan become machine code, and that what they give stays the same."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.native import lowering
+from everflow.runtime.plan.regions import NATIVE
+from tests.runtime.random_programs import compare
+
+X = np.random.RandomState(0).randn(4, 6).astype(np.float32)
+
+
+def config(level):
+    made = tf.ConfigProto()
+    made.graph_options.optimizer_options.global_jit_level = level
+    return made
+
+
+def both_ways(build, feeds=X):
+    """The results of `build(x)` by kernels and by machine code, and how many regions there were."""
+    results = []
+    for level in (tf.OptimizerOptions.OFF, tf.OptimizerOptions.ON_1):
+        with tf.Graph().as_default(), tf.Session(config=config(level)) as sess:
+            tf.set_random_seed(1)
+            x = tf.placeholder(tf.float32, feeds.shape)
+            fetches = build(x)
+            sess.run(tf.global_variables_initializer())
+            results.append([sess.run(fetches, {x: feeds}) for _ in range(3)])
+            text = sess.explain(fetches, [x])
+    for one, other in zip(*results, strict=True):
+        for a, b in zip(one, other, strict=True):
+            np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
+            assert a.dtype == b.dtype and np.shape(a) == np.shape(b)
+    return text.count(f"({NATIVE})")
+
+
+def test_a_chain_is_one_region():
+    assert both_ways(lambda x: [tf.tanh(x * 2.0 + 1.0) - tf.nn.relu(x)]) == 1
+
+
+def test_a_kernel_in_between_makes_two():
+    def build(x):
+        h = tf.matmul(tf.nn.sigmoid(x) * 2.0, tf.ones([6, 6]))
+        return [tf.nn.softmax(h * h + 1.0)]
+
+    assert both_ways(build) == 2
+
+
+def test_a_single_small_op_stays_a_kernel():
+    assert both_ways(lambda x: [tf.tanh(x)]) == 0
+
+
+def test_losses_normalizations_and_their_gradients():
+    def build(x):
+        w = tf.get_variable("w", [6, 3], initializer=tf.random_normal_initializer(seed=1))
+        logits = tf.matmul(x, w)
+        mean, variance = tf.nn.moments(logits, [0])
+        normal = tf.nn.batch_normalization(logits, mean, variance, 0.1, 1.5, 1e-3)
+        labels = tf.one_hot([0, 1, 2, 1], 3)
+        loss = tf.reduce_mean(tf.nn.softmax_cross_entropy_with_logits_v2(labels=labels, logits=normal))
+        loss += 0.1 * tf.nn.l2_loss(w) + tf.reduce_max(tf.abs(w))
+        return [loss, *tf.gradients(loss, [w, x])]
+
+    assert both_ways(build) >= 1
+
+
+def test_views_are_only_other_addresses():
+    def build(x):
+        y = tf.transpose(x * 2.0)[1:5:2, ::-1]
+        return [tf.reshape(y + 1.0, [-1]), tf.tile(x, [2, 1]) * 3.0, tf.expand_dims(x - 1.0, 0) * x[:, 2:3]]
+
+    assert both_ways(build) >= 1
+
+
+def test_a_variable_is_read_before_the_write_that_comes_later():
+    def build(x):
+        v = tf.Variable(tf.ones([4, 6]))
+        before = tf.exp(v * 0.5) + x
+        with tf.control_dependencies([before]):
+            after = v.assign_add(x)
+        with tf.control_dependencies([after]):
+            return [before, tf.exp(v * 0.5) + x]
+
+    assert both_ways(build) >= 2
+
+
+def test_loops_keep_their_counters_and_compile_their_bodies():
+    def build(x):
+        _, y = tf.while_loop(lambda i, _: i < 5, lambda i, y: (i + 1, tf.tanh(y * 0.9 + 0.1) * x), [0, x])
+        return [y, *tf.gradients(y, x)]
+
+    assert both_ways(build) >= 1
+
+
+def test_scalars_constants_and_outputs_that_are_equal():
+    def build(x):
+        s = tf.reduce_sum(x)
+        return [tf.ones_like(s), s * 2.0, s * 2.0 + 0.0 * s, tf.zeros_like(x), tf.fill([2, 3], s)]
+
+    both_ways(build)
+
+
+def test_a_shape_that_the_graph_has_wrong_is_left_to_kernels():
+    """`set_shape` may lie, and TensorFlow believes the tensor."""
+    results = []
+    for level in (-1, 1):
+        with tf.Graph().as_default(), tf.Session(config=config(level)) as sess:
+            x = tf.placeholder(tf.float32, [None, 6])
+            kept = tf.boolean_mask(x, x[:, 0] > -9.0)
+            kept.set_shape([2, 6])
+            results.append(sess.run(tf.tanh(kept * 2.0) + 1.0, {x: X}))
+    assert results[1].shape == (4, 6)
+    np.testing.assert_allclose(results[1], results[0], rtol=1e-5)
+
+
+def test_inputs_in_another_order_of_memory():
+    def build(x):
+        return [tf.tanh(tf.linalg.transpose(tf.matmul(x, x, transpose_b=True)) * 2.0) + 1.0]
+
+    both_ways(build, np.asfortranarray(X))
+
+
+def test_an_uninitialized_variable_is_told_by_name():
+    with tf.Graph().as_default(), tf.Session(config=config(1)) as sess:
+        v = tf.Variable(tf.ones([3]), name="weights")
+        with pytest.raises(tf.errors.FailedPreconditionError, match="weights"):
+            sess.run(tf.exp(v * 2.0) + 1.0)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_random_programs_with_machine_code(seed):
+    compare(seed, 8, native=True)
+
+
+def test_every_lowering_is_of_an_op_type_that_has_a_kernel():
+    from everflow.kernels import registry
+
+    registry.load_all()
+    assert not set(lowering.op_types()) - set(registry.names())

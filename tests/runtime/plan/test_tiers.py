@@ -1,0 +1,107 @@
+"""When plans become machine code: switches, and the background."""
+
+import builtins
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.runtime.plan import tiers
+from everflow.runtime.plan.regions import NATIVE
+
+FEED = np.ones([3, 4], np.float32)
+
+
+def model():
+    x = tf.placeholder(tf.float32, [3, 4])
+    return x, tf.tanh(x * 2.0) + tf.exp(-x)
+
+
+def is_native(sess, y, x):
+    return NATIVE in sess.explain(y, [x])
+
+
+@pytest.mark.parametrize(
+    "level, environment, mode",
+    [
+        (0, {}, tiers.WHEN_IT_PAYS),
+        (-1, {"EVERFLOW_NATIVE": "always"}, tiers.OFF),
+        (1, {}, tiers.ALWAYS),
+        (2, {"EVERFLOW_NATIVE": "off"}, tiers.ALWAYS),
+        (0, {"EVERFLOW_NATIVE": "off"}, tiers.OFF),
+        (0, {"EVERFLOW_NATIVE": "always"}, tiers.ALWAYS),
+        (0, {"TF_XLA_FLAGS": "--tf_xla_auto_jit=2 --tf_xla_cpu_global_jit"}, tiers.ALWAYS),
+        (0, {"TF_XLA_FLAGS": "--tf_xla_auto_jit=-1"}, tiers.OFF),
+        (0, {"TF_XLA_FLAGS": "--tf_xla_clustering_debug"}, tiers.WHEN_IT_PAYS),
+    ],
+)
+def test_switches(level, environment, mode, monkeypatch):
+    for name in ("EVERFLOW_NATIVE", "TF_XLA_FLAGS"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = level
+    assert tiers.mode_of(config) == mode
+
+
+def test_a_switch_that_is_none_is_told(monkeypatch):
+    monkeypatch.setenv("EVERFLOW_NATIVE", "sometimes")
+    with pytest.raises(ValueError, match="off, always, auto"):
+        tiers.mode_of(tf.ConfigProto())
+
+
+def test_a_plan_that_ran_for_long_is_compiled_in_the_background(monkeypatch):
+    monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
+    monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    x, y = model()
+    with tf.Session() as sess:
+        expected = sess.run(y, {x: FEED})
+        plan = sess._executor.prepare([y], [x]).plan
+        assert plan.emitted.source.count(NATIVE) == 0
+        jobs = []
+        monkeypatch.setattr(tiers.BACKGROUND, "submit", jobs.append)
+        for _ in range(2 * tiers.OFTEN_ENOUGH):
+            sess.run(y, {x: FEED})
+        assert len(jobs) == 1  # once, and not in this thread
+        before = plan.emitted
+        jobs[0]()
+        assert plan.emitted is not before
+        np.testing.assert_allclose(sess.run(y, {x: FEED}), expected, rtol=1e-6)
+
+
+def test_the_background_does_one_thing_after_the_other():
+    background, seen = tiers._Background(), []
+    for number in range(5):
+        background.submit(lambda number=number: seen.append(number))
+    background._jobs.put(None)
+    background._thread.join()
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_without_the_compiler_plans_stay_as_they_are(monkeypatch):
+    whole = builtins.__import__
+
+    def importing(name, *rest):
+        if name.startswith("llvmlite"):
+            raise ImportError(name)
+        return whole(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", importing)
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = 1
+    x, y = model()
+    with tf.Session(config=config) as sess:
+        assert sess.run(y, {x: FEED}).shape == (3, 4)
+        assert not is_native(sess, y, x)
+
+
+def test_traces_show_nodes_and_not_regions():
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = 1
+    x, y = model()
+    metadata = tf.RunMetadata()
+    with tf.Session(config=config) as sess:
+        sess.run(y, {x: FEED}, tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), metadata)
+    names = {node.node_name for device in metadata.step_stats.dev_stats for node in device.node_stats}
+    assert "Tanh" in names
