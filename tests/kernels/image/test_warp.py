@@ -71,12 +71,12 @@ def test_points_that_can_not_be(sess):
 def test_regions_are_numbered(sess, dtype):
     image = np.array([[[1, 1, 0, 1], [0, 1, 0, 1], [1, 0, 0, 1]]])
     given = np.where(image, "a", "") if dtype == "string" else image.astype(dtype)
-    found = sess.run(tf.contrib.image.connected_components(fed(given, dtype)))
+    found = sess.run(tf.contrib.image.connected_components(tf.constant(given, dtype)))
     assert found.tolist() == [[[1, 1, 0, 2], [0, 1, 0, 2], [3, 0, 0, 2]]]
 
 
 def test_equal_neighbours_only(sess):
-    found = sess.run(tf.contrib.image.connected_components(fed([[[1, 2], [1, 1]], [[3, 3], [0, 3]]])))
+    found = sess.run(tf.contrib.image.connected_components(tf.constant([[[1, 2], [1, 1]], [[3, 3], [0, 3]]])))
     assert found.tolist() == [[[1, 2], [1, 1]], [[3, 3], [0, 3]]]
 
 
