@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.protos import event_pb2, graph_pb2, summary_pb2
+from everflow.protos import event_pb2, graph_pb2, node_def_pb2, summary_pb2
 
 
 @pytest.fixture
@@ -53,7 +53,7 @@ def test_values_of_every_kind(sess, writer, tmp_path):
 
 def test_messages_are_taken_as_they_are(sess, writer, tmp_path):
     summary = summary_pb2.Summary(value=[summary_pb2.Summary.Value(tag="r", simple_value=1.0)])
-    graph = graph_pb2.GraphDef(node=[graph_pb2.NodeDef(name="n", op="NoOp")]).SerializeToString()
+    graph = graph_pb2.GraphDef(node=[node_def_pb2.NodeDef(name="n", op="NoOp")]).SerializeToString()
     event = event_pb2.Event(step=9, wall_time=5.0, summary=summary)
     sess.run(tf.raw_ops.WriteRawProtoSummary(writer=writer, step=step(7), tensor=summary.SerializeToString()))
     sess.run(tf.raw_ops.WriteGraphSummary(writer=writer, step=step(8), tensor=graph))

@@ -57,14 +57,20 @@ def test_the_order_is_that_of_the_first_insertions(barrier):
     assert keys == [b"late", b"later"] and indices == [0, 1]
 
 
-@pytest.mark.parametrize(
-    ("keys", "values", "at"),
-    [(["a"], [1.0], 0), (["k"], [[1.0]], 0), (["k", "l"], [1.0], 0), (["k"], [["x", "y", "z"]], 1)],
-)
-def test_what_can_not_be_put_in(barrier, keys, values, at):
+def test_a_component_comes_once(barrier):
     barrier.insert(["a"], [1.0], 0)
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        barrier.insert(keys, values, at)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Key a already has a value for component 0"):
+        barrier.insert(["a"], [1.0], 0)
+    with pytest.raises(tf.errors.InvalidArgumentError, match="component ID is out of range"):
+        barrier.insert(["a"], [1.0], 2)
+
+
+@pytest.mark.parametrize(("numbers", "words"), [([[1.0]], pairs("x")), ([1.0], [["x", "y", "z"]])])
+def test_elements_whose_shape_is_another_do_not_come(barrier, numbers, words):
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Shape mismatch"):
+        barrier.insert(["k"], numbers, 0)
+        barrier.insert(["k"], words, 1)
+    assert barrier.sizes()[0] == 0
 
 
 def test_a_closed_barrier_takes_no_new_keys_but_lets_old_ones_end(barrier):

