@@ -23,7 +23,9 @@ def test_what_is_too_small_is_nothing():
 @pytest.mark.parametrize("real", [0.3, 0.0007, 5.5])
 def test_products_are_within_a_step(real):
     x = RANDOM.randint(-(10**6), 10**6, 500)
-    np.testing.assert_allclose(fixed.multiply(x, *fixed.multiplier_of(real)), x * real, atol=0.76)  # it is rounded twice
+    np.testing.assert_allclose(
+        fixed.multiply(x, *fixed.multiplier_of(real)), x * real, atol=0.76
+    )  # it is rounded twice
 
 
 def test_halves_go_away_from_zero():

@@ -1,0 +1,36 @@
+"""Whoever changes a source file finds its tests by its name: everflow/kernels/math/cast.py has
+tests/kernels/math/test_cast.py.
+"""
+
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+# Source files without a test of their name, and why.
+EXCEPTIONS: dict[str, str] = {}
+
+FOLDERS = ["kernels"]
+
+
+def sources(folder):
+    """The source files of a folder, as they are called below the package."""
+    package = ROOT / "everflow"
+    return {p.relative_to(package).as_posix() for p in (package / folder).rglob("*.py") if p.name != "__init__.py"}
+
+
+def named_after(source):
+    path = Path(source)
+    return ROOT / "tests" / path.parent / f"test_{path.name}"
+
+
+@pytest.mark.parametrize("folder", FOLDERS)
+def test_every_source_file_has_its_test(folder):
+    found = sources(folder)
+    assert found
+    assert sorted(s for s in found - set(EXCEPTIONS) if not named_after(s).exists()) == []
+
+
+def test_exceptions_are_needed():
+    assert [s for s in EXCEPTIONS if not (ROOT / "everflow" / s).exists() or named_after(s).exists()] == []
