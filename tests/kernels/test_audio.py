@@ -6,12 +6,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 WAVE = np.float32([[0.0, 0.5], [-1.0, 1.0], [0.25, -0.25]])
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def wav(samples, rate=8000, channels=1, extra=b"", form=1, bits=16, format_size=16):

@@ -5,12 +5,9 @@ import pytest
 
 import everflow as tf
 from everflow.kernels.clustering import _Numbers
+from tests.kernels.feeding import fed
 
 POINTS = np.float32([[0, 0], [0, 1], [10, 0], [10, 1]])
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize("k", [1, 2, 4])

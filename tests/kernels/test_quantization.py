@@ -6,12 +6,9 @@ import torch
 
 import everflow as tf
 from everflow.kernels import quantization
+from tests.kernels.feeding import fed
 
 X = np.float32([-1.5, -1.0, -0.3, 0.0, 0.1, 0.5, 1.0, 3.0])
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize("dtype", [torch.uint8, torch.int8, torch.int16, torch.int32])

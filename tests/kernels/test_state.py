@@ -7,10 +7,7 @@ import torch
 import everflow as tf
 from everflow.framework import dtypes
 from everflow.kernels.state import Buffer, unique_rounds
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 def made(sess, value, resource, name="v"):

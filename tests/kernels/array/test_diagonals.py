@@ -4,11 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
-
+from tests.kernels.feeding import fed
 
 BATCH = np.arange(1, 25).reshape(2, 3, 4)
 

@@ -4,14 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 X = np.arange(24).reshape(2, 3, 4)
 TYPES = "float16 float32 int8 int32 uint16 bool complex64 string".split()
-
-
-def fed(value, dtype=None):
-    """A tensor of which nothing is known before it runs, so that the kernel does the checking."""
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def values(dtype):

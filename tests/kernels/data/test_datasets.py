@@ -6,14 +6,11 @@ import pytest
 import everflow as tf
 from everflow.kernels.data.datasets import End, Iteration, Restarting, from_iterable
 from tests.data.draining import drain
+from tests.kernels.feeding import fed
 
 D = tf.data.Dataset
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def fed(value):
-    return tf.placeholder_with_default(value, None)
 
 
 def test_slices_of_many_rows():

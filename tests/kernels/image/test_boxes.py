@@ -4,16 +4,12 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 BOXES = np.float32(
     [[0, 0, 1, 1], [0, 0.1, 1, 1.1], [0, -0.1, 1, 0.9], [0, 10, 1, 11], [0, 10.1, 1, 11.1], [0, 100, 1, 101]]
 )
 SCORES = np.float32([0.9, 0.75, 0.6, 0.95, 0.5, 0.3])
-
-
-def fed(value, dtype=None):
-    """A tensor of which nothing is known before it runs, so that the kernel does the checking."""
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def kept(sess, boxes, scores, limit=10, **options):

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 IMAGE = np.arange(20, dtype=np.float32).reshape(1, 4, 5, 1)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def cropped(sess, box, size, image=IMAGE, **options):

@@ -5,12 +5,9 @@ import pytest
 
 import everflow as tf
 from everflow.kernels.image.resize import nearest_indices
+from tests.kernels.feeding import fed
 
 LINE = np.float32([0, 10, 20, 30]).reshape(1, 1, 4, 1)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize(

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 IMAGE = np.arange(1, 13, dtype=np.float32).reshape(1, 3, 4, 1)
 SAME = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0]
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def warped(image, transform, size=(3, 4), interpolation="NEAREST"):

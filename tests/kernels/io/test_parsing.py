@@ -7,10 +7,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 @pytest.mark.parametrize("dtype", "float16 float32 float64 int8 uint8 int16 uint16 int32 int64".split())

@@ -9,10 +9,7 @@ from PIL import Image
 import everflow as tf
 from everflow.kernels.io.summaries import histogram_of
 from everflow.protos.summary_pb2 import Summary
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 def shown(sess, made):

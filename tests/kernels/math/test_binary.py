@@ -4,13 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 NAN, INF = float("nan"), float("inf")
-
-
-def fed(value, dtype=None):
-    """A tensor of which nothing is known before it runs, so that the kernel does the checking."""
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize(

@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-
-def fed(value):
-    return tf.placeholder_with_default(value, None)
+from tests.kernels.feeding import fed
 
 
 @pytest.mark.parametrize(("op", "rank"), [(tf.raw_ops.FFT, 1), (tf.raw_ops.IFFT2D, 2), (tf.raw_ops.FFT3D, 3)])

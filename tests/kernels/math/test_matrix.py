@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 RANDOM = np.random.RandomState(0)
-
-
-def fed(value):
-    return tf.placeholder_with_default(value, None)
 
 
 @pytest.mark.parametrize(("rows", "inner", "columns"), [(2, 0, 3), (0, 2, 3), (2, 3, 0)])

@@ -5,12 +5,9 @@ import pytest
 
 import everflow as tf
 from everflow.kernels.math.reductions import DIVIDED
+from tests.kernels.feeding import fed
 
 NAN, INF = float("nan"), float("inf")
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def test_a_nan_alone_stays_the_extreme(sess):

@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 ROWS = np.array([[1, 2], [3, 4], [5, 6], [7, 8]], np.float32)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 RANDOM = np.random.RandomState(0)
+INF = float("inf")
 
 
 @pytest.mark.parametrize(
@@ -37,14 +39,6 @@ def test_equal_values_keep_their_order(sess, rows):
 def test_a_row_whose_sum_is_too_large_is_still_judged(sess):
     predictions = np.float32([[3e38, 2e38, 1e38], [np.inf, 1, 2], [1, 2, 3], [np.nan, 1, 2]])
     assert sess.run(tf.nn.in_top_k(predictions, [1, 1, 2, 1], 2)).tolist() == [True, False, True, False]
-
-
-def fed(value, dtype=None):
-    """A tensor of which nothing is known before it runs, so that the kernel does the checking."""
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
-
-
-NAN, INF = float("nan"), float("inf")
 
 
 @pytest.mark.parametrize(

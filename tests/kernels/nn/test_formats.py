@@ -3,12 +3,9 @@
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 FORMATS = {"src_format": "NHWC", "dst_format": "NCHW"}
-
-
-def fed(value):
-    return tf.placeholder_with_default(value, None)
 
 
 def test_data_formats(sess):

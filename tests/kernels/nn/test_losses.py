@@ -4,12 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.kernels.feeding import fed
 
 RANDOM = np.random.RandomState(0)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def reference(logits):

@@ -6,6 +6,7 @@ import torch
 
 import everflow as tf
 from everflow.kernels.nn import morphology as nn_morphology
+from tests.kernels.feeding import fed
 from tests.kernels.nn.windows import collected
 
 RANDOM = np.random.default_rng(0)
@@ -19,10 +20,6 @@ def test_dilation2d():
         torch.from_numpy(x), torch.from_numpy(w), strides=[1, 2, 1, 1], rates=ONES, padding="SAME"
     )
     np.testing.assert_allclose(found, expected)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize("padding", ["SAME", "VALID"])

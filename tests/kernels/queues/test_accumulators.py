@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 @pytest.mark.parametrize(("reduction", "wanted"), [("MEAN", [2.0, 3.0]), ("SUM", [4.0, 6.0])])

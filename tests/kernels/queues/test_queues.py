@@ -4,10 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 def filled(sess, queue, *columns):

@@ -6,13 +6,10 @@ import pytest
 import everflow as tf
 from everflow.kernels.random import categorical as module
 from everflow.kernels.random.philox import Philox
+from tests.kernels.feeding import fed
 
 INF = float("inf")
 PLACE = Philox.from_seeds(3, 4)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def test_frequencies_are_those_of_the_weights():

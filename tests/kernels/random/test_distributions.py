@@ -7,12 +7,9 @@ import everflow as tf
 from everflow.framework import dtypes
 from everflow.kernels.random import distributions as random
 from everflow.kernels.random.philox import Philox
+from tests.kernels.feeding import fed
 
 PLACE = Philox.from_seeds(87654321, 5)
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 MAKERS = {

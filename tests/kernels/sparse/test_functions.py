@@ -6,12 +6,9 @@ import torch
 
 import everflow as tf
 from everflow.kernels.sparse import functions
+from tests.kernels.feeding import fed
 
 HUGE = [2**40, 2**40]
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 def sparse(indices, values, shape):

@@ -6,10 +6,7 @@ import pytest
 import everflow as tf
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.sparse.serialize import _packed_strings, _unpacked_strings
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
+from tests.kernels.feeding import fed
 
 
 def sparse(values=(1.5, 2.5, 3.5)):

@@ -6,12 +6,9 @@ import pytest
 import everflow as tf
 from everflow.framework import dtypes
 from everflow.kernels.strings.numbers import escaped, number_text, parse_float
+from tests.kernels.feeding import fed
 
 NAN, INF = float("nan"), float("inf")
-
-
-def fed(value, dtype=None):
-    return tf.placeholder_with_default(tf.constant(value, dtype), None)
 
 
 @pytest.mark.parametrize(
