@@ -45,3 +45,11 @@ def test_formats_say_where_things_are(text, channel, spatial):
     found = parse_format(text)
     assert found.channel_axis == channel == text.index("C") and tuple(found.spatial_axes) == spatial
     assert "".join(found.arrange("N", found.spatial_of(text), "C")) == text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "expected"),
+    [((5, 3, 2, "SAME"), (3, 1, 1)), ((6, 3, 2, "SAME"), (3, 0, 1)), ((5, 3, 2, "VALID"), (2, 0, 0))],
+)
+def test_windows_of_well_known_sizes(arguments, expected):
+    assert slide(*arguments) == expected

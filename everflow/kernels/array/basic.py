@@ -140,7 +140,8 @@ def _filled_dims(tensor: AnyTensor, dims: list[int]) -> list[int]:
         if known == 0:
             if count:
                 raise invalid(f"Input to reshape is a tensor with {count} values, but the requested shape has 0")
-            missing = 0
+            # Any size would do: TensorFlow takes the one that fits the dimensions which are not zero.
+            missing = math.prod(d for d in tensor.shape if d) // math.prod(d for d in dims if d not in (0, -1))
         else:
             missing, rest = divmod(count, known)
             if rest:
@@ -279,8 +280,6 @@ def deep_copy(x: AnyTensor) -> AnyTensor:
 def _joined_axis(values: list[AnyTensor], axis: int, op: str) -> int:
     rank = values[0].ndim
     if not -rank <= axis < rank:
-        if rank == 0:
-            raise invalid(f"{op} : Expected concatenating dimensions in the range [0, 1), but got {axis}")
         raise invalid(f"{op} : Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}")
     axis %= rank
     first = values[0]
@@ -295,8 +294,6 @@ def _joined_axis(values: list[AnyTensor], axis: int, op: str) -> int:
 
 def join(values: list[Value], axis: int, op: str = "ConcatOp") -> AnyTensor:
     """Concatenate along an axis, after TensorFlow's checks (torch would let empty vectors of any rank pass)."""
-    if values[0].ndim == 0 and axis in (0, -1):  # an old form: scalars join to a vector
-        return np.stack(values) if is_text(values[0]) else torch.stack(values)
     axis = _joined_axis(values, axis, op)
     if len(values) == 1:
         return values[0]

@@ -306,6 +306,8 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
         )
     if not math.prod(out.shape) and indices.numel():
         raise invalid("Indices and updates specified for empty output tensor")
+    if not depth:
+        raise invalid("indices.shape[-1] must be at least 1: there is nothing to place updates by")
     keys = _nd_keys(indices, tuple(out.shape), depth)
     if is_text(out):
         places = tuple(k.numpy() for k in keys)
@@ -316,11 +318,6 @@ def scatter_into(out: AnyTensor, indices: torch.Tensor, updates: Value, combine:
         return out
     if combine == "sub":
         updates = -signed(updates)
-    if not keys:
-        out.copy_(
-            updates.reshape(-1, *out.shape)[-1] if combine == "update" else out + updates.reshape(-1, *out.shape).sum(0)
-        )
-        return out
     target = signed(out)
     if out.dtype is torch.bool and combine == "add":
         target[keys] |= updates
@@ -418,9 +415,13 @@ for _name, _combine in {"InplaceUpdate": "update", "InplaceAdd": "add", "Inplace
 
 # Choosing
 
+_MOST_DIMENSIONS = 8  # of a mask in TensorFlow
+
 
 @fresh("Where")
 def where(input: torch.Tensor) -> torch.Tensor:
+    if not 1 <= input.ndim <= _MOST_DIMENSIONS:
+        raise invalid(f"WhereOp : Unhandled input dimensions: {input.ndim}")
     if is_text(input):
         return torch.from_numpy(np.argwhere(input != b""))
     return signed(input).nonzero()
@@ -525,7 +526,7 @@ def dynamic_stitch(indices: list[torch.Tensor], data: list[Value]) -> AnyTensor:
             )
     size = max((int(i.max()) + 1 for i in indices if i.numel()), default=0)
     flat = torch.cat([i.reshape(-1) for i in indices])
-    if flat.numel() and flat.min().item() < 0:
+    if size and flat.min().item() < 0:
         raise invalid(f"indices[{int((flat < 0).nonzero()[0])}] is out of range")
     if is_text(data[0]):
         text = np.full((size, *inner), b"", object)
@@ -534,7 +535,7 @@ def dynamic_stitch(indices: list[torch.Tensor], data: list[Value]) -> AnyTensor:
         return text
     out = torch.zeros((size, *inner), dtype=data[0].dtype, device=data[0].device)
     rows = torch.cat([v.reshape(i.numel(), *inner) for i, v in zip(indices, data, strict=True)])
-    if not flat.numel():
+    if not size:
         return out
     keys = (flat.long(),)
     if _repeats(keys, out.shape):

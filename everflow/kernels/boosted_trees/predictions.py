@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from everflow.kernels.tensors import Strings
 
 _NOT_CACHED = -1
-_MISSING = -1
 
 
 @dataclass(frozen=True)
@@ -31,7 +30,6 @@ class _Tree:
     dimension: np.ndarray
     threshold: np.ndarray
     by_equality: np.ndarray
-    missing_right: np.ndarray
     children: np.ndarray  # [node, (left, right)]
     values: np.ndarray  # [node, logit]; of splits what they had as leaves
 
@@ -61,7 +59,6 @@ def _laid_out(nodes: Sequence[pb.Node], logits_dimension: int) -> _Tree:
         dimension=column("dimension_id"),
         threshold=np.where(by_equality, column("value"), column("threshold", np.float32)),
         by_equality=by_equality,
-        missing_right=column("default_direction") == pb.DEFAULT_RIGHT,
         children=np.stack([column("left_id"), column("right_id")], axis=1),
         values=values,
     )
@@ -79,8 +76,8 @@ class _Examples:
     def step(self, tree: _Tree, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:
         """The nodes that these examples go to from these splits."""
         buckets = self._buckets[rows, self._offsets[tree.feature[nodes]] + tree.dimension[nodes]]
+        # A missing value is bucket -1: not above any threshold, whatever direction the split has for it.
         right = np.where(tree.by_equality[nodes], buckets != tree.threshold[nodes], buckets > tree.threshold[nodes])
-        right = np.where((buckets == _MISSING) & ~tree.by_equality[nodes], tree.missing_right[nodes], right)
         return tree.children[nodes, right.astype(np.int64)]
 
     def fall(self, tree: _Tree, rows: np.ndarray, nodes: np.ndarray) -> np.ndarray:

@@ -56,6 +56,11 @@ def _format(data: bytes) -> str:
 
 # --- decoding
 
+_BROKEN = (
+    ValueError,
+    KeyError,
+)  # what simplejpeg raises for data it can't read; the second for an unknown colour space
+
 
 def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: list[int] | None = None) -> np.ndarray:
     import simplejpeg
@@ -78,7 +83,7 @@ def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: li
                 min_width=-(-width // ratio),
                 strict=not options["try_recover_truncated"],
             )
-    except ValueError as error:
+    except _BROKEN as error:
         raise problem from error
     if window is not None:
         top, left, rows, columns = window
@@ -213,7 +218,7 @@ def extract_jpeg_shape(contents: Strings, *, output_type: DType) -> torch.Tensor
     data = _bytes(contents)
     try:
         height, width, colors, _ = simplejpeg.decode_jpeg_header(data)
-    except ValueError as error:
+    except _BROKEN as error:
         raise _invalid(f"Invalid JPEG data, size {len(data)}") from error
     depth = {"Gray": 1, "CMYK": 4, "YCCK": 4}.get(colors, 3)
     return torch.tensor([height, width, depth], dtype=torch_dtype(output_type))

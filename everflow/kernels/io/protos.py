@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 _DTYPES = {
     Field.CPPTYPE_INT32: {dtypes.int32, dtypes.int64},
     Field.CPPTYPE_INT64: {dtypes.int64},
-    Field.CPPTYPE_UINT32: {dtypes.uint32, dtypes.int32, dtypes.int64, dtypes.uint64},
-    Field.CPPTYPE_UINT64: {dtypes.uint64, dtypes.int64},
+    Field.CPPTYPE_UINT32: {dtypes.uint32, dtypes.uint64},
+    Field.CPPTYPE_UINT64: {dtypes.uint64},
     Field.CPPTYPE_FLOAT: {dtypes.float32, dtypes.float64},
-    Field.CPPTYPE_DOUBLE: {dtypes.float64, dtypes.float32},
+    Field.CPPTYPE_DOUBLE: {dtypes.float64},
     Field.CPPTYPE_BOOL: {dtypes.bool},
     Field.CPPTYPE_ENUM: {dtypes.int32},
     Field.CPPTYPE_STRING: {dtypes.string},

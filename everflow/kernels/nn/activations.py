@@ -77,8 +77,7 @@ def relu6_grad(grad: torch.Tensor, x: torch.Tensor) -> torch.Tensor:
 
 @safe("LeakyRelu")
 def leaky_relu(x: torch.Tensor, *, alpha: float) -> torch.Tensor:
-    # Its definition is max(x, alpha * x), which differs from F.leaky_relu for an alpha over 1.
-    return F.leaky_relu(x, alpha) if alpha <= 1 else torch.maximum(x, alpha * x)
+    return F.leaky_relu(x, alpha)
 
 
 @safe("LeakyReluGrad")

@@ -93,7 +93,7 @@ def stateful_uniform_int(
 
 @kernel("RngSkip", writes=(0,), locks=True)
 def rng_skip(resource: ResourceVariable, algorithm: torch.Tensor, delta: torch.Tensor) -> None:
-    _advanced(resource, algorithm, int(delta) & _MASK64)
+    _advanced(resource, algorithm, int(delta) * random.RESERVED_PER_VALUE & _MASK64)
 
 
 @fresh("NonDeterministicInts", effect=Effect.RANDOM)
@@ -164,12 +164,14 @@ def _by_rejection(count: float, probability: float, uniforms: Iterator) -> int:
 
 
 def _binomial(count: float, probability: float, uniforms: Iterator) -> float:
-    if count < 0 or not 0 <= probability <= 1:
+    if math.isnan(count) or math.isnan(probability):
         return math.nan
+    if count <= 0 or probability <= 0:
+        return 0
+    if probability >= 1:
+        return count
     if probability > 0.5:
         return count - _binomial(count, 1 - probability, uniforms)
-    if count == 0 or probability == 0:
-        return 0
     method = _by_rejection if count * probability >= _SMALL_MEAN else _by_waiting
     return method(count, probability, uniforms)
 

@@ -70,7 +70,8 @@ def gamma(place: Philox, alpha: np.ndarray, samples: int) -> np.ndarray:
     result[exponential] = -libm.double_log(1.0 - draws.uniform(exponential))
     boosted = concentration < 1.0
     d = np.where(boosted, concentration + 2.0 / 3.0, concentration - 1.0 / 3.0)
-    c = 1.0 / 3.0 / np.sqrt(d)
+    with np.errstate(divide="ignore", invalid="ignore"):  # of alphas without a distribution
+        c = 1.0 / 3.0 / np.sqrt(d)
     trying = np.flatnonzero(concentration != 1.0)
     trying = trying[concentration[trying] > 0]
     with np.errstate(divide="ignore"):

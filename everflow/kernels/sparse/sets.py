@@ -34,10 +34,10 @@ def _dense_rows(values: AnyTensor) -> _Rows:
     return batch, {place: set(values[place].tolist()) for place in np.ndindex(*batch)}
 
 
-def _sparse_rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor, validate: bool) -> _Rows:
+def _sparse_rows(indices: torch.Tensor, values: AnyTensor, shape: torch.Tensor) -> _Rows:
+    """As `_dense_rows`. Places are checked also where `validate_indices` says no, as in TensorFlow."""
     dims = dims_of(shape)
-    if validate:
-        check_order(indices, dims)
+    check_order(indices, dims)
     rows: dict = {}
     for index, value in zip(indices.tolist(), values.tolist(), strict=True):
         rows.setdefault(tuple(index[:-1]), set()).add(value)
@@ -78,9 +78,8 @@ def dense_to_sparse(
     set2_shape: torch.Tensor,
     *,
     set_operation: str,
-    validate_indices: bool,
 ) -> SparseParts:
-    second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
+    second = _sparse_rows(set2_indices, set2_values, set2_shape)
     return _combine(_dense_rows(set1), second, set1, set_operation)
 
 
@@ -94,18 +93,15 @@ def sparse_to_sparse(
     set2_shape: torch.Tensor,
     *,
     set_operation: str,
-    validate_indices: bool,
 ) -> SparseParts:
-    first = _sparse_rows(set1_indices, set1_values, set1_shape, validate_indices)
-    second = _sparse_rows(set2_indices, set2_values, set2_shape, validate_indices)
+    first = _sparse_rows(set1_indices, set1_values, set1_shape)
+    second = _sparse_rows(set2_indices, set2_values, set2_shape)
     return _combine(first, second, set1_values, set_operation)
 
 
 @fresh("SetSize")
-def set_size(
-    set_indices: torch.Tensor, set_values: AnyTensor, set_shape: torch.Tensor, *, validate_indices: bool
-) -> torch.Tensor:
-    batch, rows = _sparse_rows(set_indices, set_values, set_shape, validate_indices)
+def set_size(set_indices: torch.Tensor, set_values: AnyTensor, set_shape: torch.Tensor) -> torch.Tensor:
+    batch, rows = _sparse_rows(set_indices, set_values, set_shape)
     sizes = torch.zeros(batch, dtype=torch.int32)
     for place, members in rows.items():
         sizes[place] = len(members)

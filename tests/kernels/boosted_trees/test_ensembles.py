@@ -1,4 +1,4 @@
-"""Ops of boosted trees, by what TensorFlow 1.15 gave for the same calls."""
+"""Ensembles of trees and how they grow, by what TensorFlow 1.15 gave for the same calls."""
 
 import numpy as np
 import pytest
@@ -8,12 +8,6 @@ from everflow.framework import raw_ops
 from everflow.protos import boosted_trees_pb2 as pb
 
 F = np.float32
-
-
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
 
 
 class Ensemble:
@@ -114,36 +108,6 @@ def test_pruned_after_says_where_examples_went(sess):
     np.testing.assert_allclose([note.logit_change[0] for note in notes], [0, 0, 0, -0.02, -0.03, 0, 0], atol=1e-7)
     logits, _, _ = e.training_predict(nodes=(3, 4, 5, 1))
     np.testing.assert_allclose(logits, [-0.02, -0.03, 0, 0], atol=1e-7)
-
-
-def test_best_gains_look_at_every_bucket(sess):
-    stats = np.array([[[0, 0], [1, 1], [0, 0], [-2, 1]], [[0, 0]] * 4], F)
-    found = sess.run(
-        raw_ops.BoostedTreesCalculateBestGainsPerFeature(
-            tf.constant([0, 2]), [stats], l1=0.0, l2=0.0, tree_complexity=0.5, min_node_weight=1.0, max_splits=2
-        )
-    )
-    assert found.node_ids_list[0].tolist() == [0] and found.thresholds_list[0].tolist() == [1]
-    assert found.gains_list[0].tolist() == [4.0]
-    assert found.left_node_contribs_list[0].tolist() == [[-1.0]] and found.right_node_contribs_list[0].tolist() == [
-        [2.0]
-    ]
-
-
-def test_quantiles_of_a_stream(sess):
-    values = [np.arange(1000, dtype=F), np.zeros(1000, F)]
-    handle = raw_ops.BoostedTreesQuantileStreamResourceHandleOp(container="", shared_name="q")
-    assert not sess.run(raw_ops.IsBoostedTreesQuantileStreamResourceInitialized(handle))
-    sess.run(raw_ops.BoostedTreesCreateQuantileStreamResource(handle, 0.1, tf.constant(2, tf.int64)))
-    summaries = raw_ops.BoostedTreesMakeQuantileSummaries(values, [1.0], 0.1)
-    sess.run(raw_ops.BoostedTreesQuantileStreamResourceAddSummaries(handle, summaries))
-    sess.run(raw_ops.BoostedTreesQuantileStreamResourceFlush(handle, tf.constant(10, tf.int64)))
-    boundaries = sess.run(raw_ops.BoostedTreesQuantileStreamResourceGetBucketBoundaries(handle, num_features=2))
-    assert boundaries[0][0] == 0 and boundaries[0][-1] == 999 and len(boundaries[0]) <= 12
-    assert np.abs(np.diff(boundaries[0]) - 100).max() <= 100
-    assert boundaries[1].tolist() == [0.0]
-    buckets = sess.run(raw_ops.BoostedTreesBucketize([F([-5, 999, 2000])], [boundaries[0]]))[0]
-    assert buckets.tolist() == [0, len(boundaries[0]) - 1, len(boundaries[0]) - 1]
 
 
 def test_an_ensemble_that_was_not_created_is_not_found(sess):

@@ -6,7 +6,6 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels.nn import quantized as nn_quantized
 from everflow.kernels.nn.convolution import conv2d
-from everflow.kernels.nn.formats import data_format_dim_map, data_format_vec_permute
 
 RANDOM = np.random.RandomState(1)
 LOW, HIGH = torch.tensor(-1.0), torch.tensor(2.0)
@@ -59,9 +58,3 @@ def test_bias_and_instance_norm():
     normal = floats(y, least, most)
     torch.testing.assert_close(normal.mean((1, 2)), torch.zeros(1, 2).double(), atol=0.01, rtol=0)
     torch.testing.assert_close(normal.std((1, 2), correction=0), torch.ones(1, 2).double(), atol=0.02, rtol=0)
-
-
-def test_data_formats():
-    formats = {"src_format": "NHWC", "dst_format": "NCHW"}
-    assert data_format_dim_map(torch.tensor([0, 1, -1, 3]), **formats).tolist() == [0, 2, 1, 1]
-    assert data_format_vec_permute(torch.tensor([1, 2, 3, 4]), **formats).tolist() == [1, 4, 2, 3]

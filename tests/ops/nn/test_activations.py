@@ -27,7 +27,7 @@ VALUES = {
     "softplus": (tf.nn.softplus, lambda x: np.logaddexp(x, 0)),
     "softsign": (tf.nn.softsign, lambda x: x / (1 + np.abs(x))),
     "leaky_relu": (lambda x: tf.nn.leaky_relu(x, 0.3), lambda x: np.where(x < 0, 0.3 * x, x)),
-    "leaky_relu over one": (lambda x: tf.nn.leaky_relu(x, 1.5), lambda x: np.maximum(x, 1.5 * x)),
+    "leaky_relu over one": (lambda x: tf.nn.leaky_relu(x, 1.5), lambda x: np.where(x < 0, 1.5 * x, x)),
     "crelu": (tf.nn.crelu, lambda x: np.maximum(np.concatenate([x, -x], -1), 0)),
     "swish": (tf.nn.swish, lambda x: x * scipy.special.expit(x)),
     "softmax": (tf.nn.softmax, lambda x: scipy.special.softmax(x, -1)),

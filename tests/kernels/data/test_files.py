@@ -1,0 +1,77 @@
+"""Datasets of files: compression, files one after the other, missing and damaged ones."""
+
+import gzip
+import zlib
+
+import pytest
+
+import everflow as tf
+from everflow.kernels.data.files import lines_of
+from tests.data.draining import drain
+from tests.kernels.data.test_csv import InPieces
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+PACKERS = {"": bytes, "GZIP": gzip.compress, "ZLIB": zlib.compress}
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_lines_of_several_files(tmp_path, kind):
+    names = []
+    for i, text in enumerate([b"a\nb\n", b"", b"\nlast"]):
+        names.append(str(tmp_path / str(i)))
+        (tmp_path / str(i)).write_bytes(PACKERS[kind](text))
+    assert drain(tf.data.TextLineDataset(names, compression_type=kind)) == [b"a", b"b", b"", b"last"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 5, 100])
+def test_where_a_file_is_cut_does_not_matter(size):
+    assert list(lines_of(InPieces(b"one\r\n\r\ntwo\nthree", size))) == [b"one", b"", b"two", b"three"]
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_records_there_and_back(tmp_path, kind):
+    path = str(tmp_path / "a")
+    words = tf.data.Dataset.from_tensor_slices(["x", "", "yz" * 1000])
+    with tf.Session() as sess:
+        sess.run(tf.data.experimental.TFRecordWriter(path, kind or None).write(words))
+    assert drain(tf.data.TFRecordDataset(path, kind)) == [b"x", b"", b"yz" * 1000]
+
+
+def test_damaged_records_are_told(tmp_path):
+    path = tmp_path / "a"
+    with tf.python_io.TFRecordWriter(str(path)) as writer:
+        writer.write(b"first")
+        writer.write(b"second")
+    data = bytearray(path.read_bytes())
+    data[-8] ^= 1
+    path.write_bytes(bytes(data))
+    following = tf.data.TFRecordDataset(str(path)).make_one_shot_iterator().get_next()
+    with tf.Session() as sess:
+        assert sess.run(following) == b"first"
+        with pytest.raises(tf.errors.DataLossError):
+            sess.run(following)
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_records_of_one_size(tmp_path, kind):
+    path = tmp_path / "a"
+    path.write_bytes(PACKERS[kind](b"HaabbccFF"))
+    dataset = tf.data.FixedLengthRecordDataset(
+        str(path), 2, header_bytes=1, footer_bytes=2, compression_type=kind or None
+    )
+    assert drain(dataset) == [b"aa", b"bb", b"cc"]
+
+
+def test_a_body_that_is_no_multiple(tmp_path):
+    (tmp_path / "a").write_bytes(b"aabbc")
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Excess bytes"):
+        drain(tf.data.FixedLengthRecordDataset(str(tmp_path / "a"), 2))
+
+
+@pytest.mark.parametrize("kind", [tf.data.TextLineDataset, tf.data.TFRecordDataset])
+def test_what_can_not_be_opened(tmp_path, kind):
+    with pytest.raises(tf.errors.NotFoundError):
+        drain(kind([str(tmp_path / "none")]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match="Unsupported compression_type"):
+        drain(kind([str(tmp_path / "none")], compression_type="ZIP"))

@@ -1,0 +1,101 @@
+"""Queues: strings and empty batches, sizes and shapes that don't fit, and queues of one name that differ."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from tests.kernels.feeding import fed
+
+
+def filled(sess, queue, *columns):
+    sess.run(queue.enqueue_many([fed(c) for c in columns]))
+    return queue
+
+
+@pytest.mark.parametrize(
+    "kind", [tf.FIFOQueue, tf.PaddingFIFOQueue, lambda *a, **k: tf.RandomShuffleQueue(a[0], 0, *a[1:], **k)]
+)
+def test_batches_of_nothing(sess, kind):
+    queue = kind(10, [tf.float32, tf.string], shapes=[[2], []])
+    numbers, words = sess.run(queue.dequeue_many(0))
+    assert numbers.shape == (0, 2) and words.shape == (0,)
+    filled(sess, queue, np.zeros([0, 2], np.float32), np.zeros([0], str))
+    assert sess.run(queue.size()) == 0
+
+
+def test_strings_of_different_length_are_filled_up(sess):
+    queue = tf.PaddingFIFOQueue(5, [tf.string, tf.float32], shapes=[[None], [1, None]])
+    for words in (["a"], ["b", "c", "d"]):
+        sess.run(queue.enqueue([fed(words), fed([[1.0] * len(words)])]))
+    words, numbers = sess.run(queue.dequeue_many(2))
+    assert words.tolist() == [[b"a", b"", b""], [b"b", b"c", b"d"]]
+    assert numbers.tolist() == [[[1, 0, 0]], [[1, 1, 1]]]
+
+
+def test_equal_priorities_keep_their_order(sess):
+    queue = tf.PriorityQueue(10, [tf.string], [[]])
+    filled(sess, queue, np.array([2, 1, 2, 1], np.int64), ["a", "b", "c", "d"])
+    assert sess.run(queue.dequeue_many(4))[1].tolist() == [b"b", b"d", b"a", b"c"]
+
+
+def test_some_stay_while_the_queue_is_open(sess):
+    queue = tf.RandomShuffleQueue(10, 2, tf.int32, shapes=[[]])
+    filled(sess, queue, [1, 2, 3])
+    first = int(sess.run(queue.dequeue()))
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(queue.dequeue(), options=tf.RunOptions(timeout_in_ms=50))
+    sess.run(queue.close())
+    assert sorted([first, *sess.run(queue.dequeue_many(2)).tolist()]) == [1, 2, 3]
+
+
+def test_too_few_go_back_in_their_order(sess):
+    queue = filled(sess, tf.FIFOQueue(5, tf.int32, shapes=[[]]), [1, 2, 3])
+    sess.run(queue.close())
+    with pytest.raises(tf.errors.OutOfRangeError, match=r"requested 4, current size 3"):
+        sess.run(queue.dequeue_many(4))
+    assert sess.run(queue.dequeue_many(3)).tolist() == [1, 2, 3]
+    with pytest.raises(tf.errors.OutOfRangeError):
+        sess.run(queue.dequeue_up_to(1))
+
+
+def test_closing(sess):
+    queue = tf.FIFOQueue(5, tf.int32, shapes=[[]])
+    close, closed = queue.close(), queue.is_closed()
+    assert not sess.run(closed)
+    sess.run(close)
+    assert sess.run(closed)
+    with pytest.raises(tf.errors.CancelledError, match="already closed"):
+        sess.run(close)
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (
+            lambda q: q.enqueue([fed([1.0, 2.0, 3.0])]),
+            r"Shape mismatch in tuple component 0. Expected \[2\], got \[3\]",
+        ),
+        (lambda q: q.enqueue_many([fed([1.0, 2.0])]), "Shape mismatch in tuple component 0"),
+        (lambda q: q.dequeue_many(fed(-1)), "requested -1 < 0 elements"),
+        (lambda q: tf.FIFOQueue(5, tf.float32).dequeue_many(1), "requires the components to have specified shapes"),
+        (lambda q: tf.RandomShuffleQueue(5, 5, tf.float32).size(), "min_after_dequeue 5 must be < capacity 5"),
+    ],
+)
+def test_what_can_not_be(sess, build, message):
+    made = build(tf.FIFOQueue(5, tf.float32, shapes=[[2]]))
+    with pytest.raises(tf.errors.InvalidArgumentError, match=message):
+        sess.run(made)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        lambda: tf.FIFOQueue(5, tf.int64, shapes=[[]], shared_name="q"),
+        lambda: tf.FIFOQueue(5, tf.int32, shapes=[[2]], shared_name="q"),
+        lambda: tf.PaddingFIFOQueue(5, tf.int32, shapes=[[]], shared_name="q"),
+    ],
+)
+def test_queues_of_one_name_are_alike(sess, other):
+    sess.run(tf.FIFOQueue(5, tf.int32, shapes=[[]], shared_name="q").size())
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(other().size())
