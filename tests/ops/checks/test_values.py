@@ -5,13 +5,6 @@ import pytest
 
 import everflow as tf
 
-
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 # assertion, values that pass, values that fail
 COMPARISONS = [
     (tf.assert_equal, ([1, 2], [1, 2]), ([1, 2], [1, 3])),
