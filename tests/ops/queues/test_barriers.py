@@ -1,4 +1,4 @@
-"""Barriers and staging areas."""
+"""Barriers: elements that are given once they are complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 import everflow as tf
 from everflow.ops.queues.barriers import Barrier
-from everflow.ops.queues.staging import StagingArea
 
 
 def test_a_barrier_gives_what_is_complete():
@@ -28,20 +27,3 @@ def test_a_barrier_gives_what_is_complete():
         assert sess.run(b.take_many(5, allow_small_batch=True)).keys.tolist() == [b"a", b"d"]
         with pytest.raises(tf.errors.OutOfRangeError):
             sess.run(b.take_many(1))
-
-
-def test_a_staging_area_keeps_tensors_between_runs():
-    with tf.Graph().as_default(), tf.Session() as sess:
-        area = StagingArea([tf.float32, tf.int32], [[2], []], names=["x", "y"], capacity=1)
-        put, got = area.put({"x": tf.constant([1.0, 2.0]), "y": tf.constant(3)}), area.get()
-        sess.run(put)
-        assert sess.run(area.size()) == 1
-        assert sess.run(area.peek(0))["y"] == 3
-        with pytest.raises(tf.errors.DeadlineExceededError):
-            sess.run(put, options=tf.RunOptions(timeout_in_ms=50))
-        values = sess.run(got)
-        assert values["x"].tolist() == [1.0, 2.0] and values["y"] == 3
-        sess.run(put)
-        sess.run(area.clear())
-        assert sess.run(area.size()) == 0
-        assert got["x"].shape.as_list() == [2]

@@ -149,22 +149,67 @@ def test_names_make_dictionaries_and_shared_names_one_queue():
             sess.run(tf.FIFOQueue(6, [tf.string, tf.int64], shapes=[[], []], shared_name="one").size())
 
 
-def test_accumulators_average_what_is_not_stale():
-    with tf.Graph().as_default(), tf.Session() as sess:
-        acc = tf.ConditionalAccumulator(tf.float32, shape=[2])
-        sess.run([acc.apply_grad([1.0, 2.0]), acc.apply_grad([3.0, 6.0])])
-        assert sess.run(acc.take_grad(2)).tolist() == [2.0, 4.0]
-        sess.run(acc.apply_grad([9.0, 9.0], local_step=0))
-        assert sess.run(acc.num_accumulated()) == 0
-        sparse = tf.SparseConditionalAccumulator(tf.float32, shape=[4, 1])
-        sess.run(sparse.apply_grad([0, 2], [[1.0], [2.0]]))
-        sess.run(sparse.apply_grad([2, 3], [[4.0], [5.0]]))
-        indices, values, shape = sess.run(sparse.take_grad(2))
-        assert (indices.tolist(), values.ravel().tolist(), shape.tolist()) == ([0, 2, 3], [1.0, 3.0, 5.0], [4, 1])
-
-
 def test_what_one_run_takes_may_come_from_the_same_run():
     with tf.Graph().as_default(), tf.Session() as sess:
         q = tf.FIFOQueue(3, tf.int32, shapes=[[]])
         got, put = q.dequeue(), q.enqueue(5)
         assert sess.run([got + 1, put], options=tf.RunOptions(timeout_in_ms=2000))[0] == 6
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: tf.FIFOQueue(2, tf.int32, shapes=[[None]]), ValueError),
+        (lambda: tf.FIFOQueue(2, [tf.int32, tf.int32], shapes=[[2]]), ValueError),
+        (lambda: tf.FIFOQueue(2, [tf.int32], names=["a", "b"]), ValueError),
+        (lambda: tf.PaddingFIFOQueue(2, [tf.int32], shapes=None), ValueError),
+        (lambda: tf.PaddingFIFOQueue(2, [tf.int32], shapes=[tf.TensorShape(None)]), ValueError),
+        (lambda: tf.FIFOQueue(2, tf.int32, shapes=[[2]]).enqueue([[1, 2, 3]]), ValueError),
+        (lambda: tf.FIFOQueue(2, tf.int32, shapes=[[]]).enqueue(1.5), TypeError),
+        (lambda: tf.FIFOQueue(2, [tf.int32] * 2, shapes=[[], []]).enqueue_many([[1, 2], [1]]), ValueError),
+        (lambda: tf.FIFOQueue(2, tf.int32, shapes=[[]]).dequeue_many(-1), ValueError),
+        (lambda: tf.FIFOQueue(2, tf.int32).enqueue({"a": 1}), ValueError),
+        (lambda: tf.QueueBase.from_list(0, []), TypeError),
+        (lambda: tf.QueueBase.from_list(0, [tf.FIFOQueue(2, tf.int32), tf.FIFOQueue(2, tf.int64)]), TypeError),
+    ],
+)
+def test_what_does_not_fit_while_building(build, error):
+    with tf.Graph().as_default(), pytest.raises(error):
+        build()
+
+
+def test_what_is_known_of_elements():
+    with tf.Graph().as_default():
+        n = tf.placeholder(tf.int32, [])
+        q = tf.PaddingFIFOQueue(2, [tf.int32, tf.int32], shapes=[[], [None, 3]])
+        assert [t.shape.as_list() for t in q.dequeue()] == [[], [None, 3]]
+        assert [t.shape.as_list() for t in q.dequeue_many(4)] == [[4], [4, None, 3]]
+        assert [t.shape.as_list() for t in q.dequeue_many(n)] == [[None], [None, None, 3]]
+        assert [t.shape.as_list() for t in q.dequeue_up_to(4)] == [[None], [None, None, 3]]
+        assert tf.FIFOQueue(2, tf.int32).dequeue().shape.rank is None
+
+
+def test_a_queue_chosen_when_the_graph_runs(sess):
+    queues = [tf.FIFOQueue(2, tf.int32, shapes=[[2]]), tf.FIFOQueue(2, tf.int32, shapes=[[3]])]
+    index = tf.placeholder(tf.int32, [])
+    chosen = tf.QueueBase.from_list(index, queues)
+    assert chosen.shapes[0].as_list() == [None]
+    sess.run([queues[0].enqueue([[1, 2]]), queues[1].enqueue([[3, 4, 5]])])
+    got = chosen.dequeue()
+    assert sess.run(got, {index: 1}).tolist() == [3, 4, 5] and sess.run(got, {index: 0}).tolist() == [1, 2]
+
+
+def test_whether_a_queue_is_closed(sess):
+    q = tf.FIFOQueue(2, tf.int32)
+    assert not sess.run(q.is_closed())
+    sess.run(q.close())
+    assert sess.run(q.is_closed())
+
+
+def test_elements_without_shapes_come_one_by_one(sess):
+    q = tf.FIFOQueue(2, tf.int32)
+    sess.run(q.enqueue([[1, 2]]))
+    sess.run(q.enqueue(3))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        sess.run(q.dequeue_many(2))
+    assert sess.run(q.dequeue()).tolist() == [1, 2] and sess.run(q.dequeue()) == 3
