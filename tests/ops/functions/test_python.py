@@ -1,4 +1,4 @@
-"""A Python function belongs to the graph that made it, and to copies of that graph in this process."""
+"""Python functions as ops: what they are given and give, and the graphs that they belong to."""
 
 import gc
 import subprocess
@@ -123,3 +123,52 @@ def test_a_gradient_goes_through_a_py_function_of_a_copy():
         x, y = tf.import_graph_def(graph.as_graph_def(), return_elements=["x:0", "square:0"])
         y.set_shape([])
         assert session.run(tf.gradients(y, x), {x: 3.0}) == [6.0]
+
+
+@pytest.mark.parametrize(
+    ("function", "types", "expected"),
+    [
+        (lambda x: x + np.float32(1), tf.float32, 4.0),
+        (lambda x: np.float64(x), tf.float64, 3.0),
+        (lambda x: (x, int(x)), [tf.float32, tf.int64], [3.0, 3]),
+        (lambda x: [x], [tf.float32], [3.0]),
+        (lambda x: "text", tf.string, b"text"),
+        (lambda x: None, [], None),
+    ],
+)
+@pytest.mark.parametrize("stateful", [True, False])
+def test_results_have_the_types_that_were_promised(sess, function, types, expected, stateful):
+    made = tf.py_func(function, [tf.constant(3.0)], types, stateful=stateful)
+    if expected is None:
+        assert sess.run(made) in (None, [])
+    else:
+        assert sess.run(made) == expected
+
+
+@pytest.mark.parametrize(
+    ("function", "types", "error"),
+    [
+        (lambda x: x, tf.int32, tf.errors.InvalidArgumentError),
+        (lambda x: (x, x), [tf.float32], tf.errors.InvalidArgumentError),
+        (lambda x: 1 / 0, tf.float32, tf.errors.UnknownError),
+        (lambda x: {}["a"], tf.float32, tf.errors.UnknownError),
+        (lambda x: next(iter([])), tf.float32, tf.errors.OutOfRangeError),
+        (lambda x: int("a"), tf.float32, tf.errors.InvalidArgumentError),
+    ],
+)
+def test_what_a_function_raises(sess, function, types, error):
+    with pytest.raises(error):
+        sess.run(tf.py_func(function, [tf.constant(3.0)], types))
+
+
+def test_functions_take_arrays_and_strings_as_bytes(sess):
+    seen = []
+    made = tf.py_func(lambda *a: seen.extend(a), [[1, 2], "text", ["a", "b"], 2.5], [])
+    sess.run(made)
+    assert seen[0].tolist() == [1, 2] and seen[1] == b"text" and seen[2].tolist() == [b"a", b"b"]
+    assert seen[3].dtype == np.float32
+
+
+def test_only_what_can_be_called_is_a_function():
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        tf.py_func(3, [], tf.float32)
