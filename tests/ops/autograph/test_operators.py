@@ -58,13 +58,6 @@ def logic(a, b):
     return 1 if a > 0 and not b > 0 or a < -5 else 0
 
 
-def find(items, wanted):
-    for index, item in enumerate(items):
-        if item == wanted:
-            return index
-    return -1
-
-
 def collatz(n):
     steps = 0
     while n > 1:
@@ -130,36 +123,6 @@ def test_for_over_a_range_of_a_tensor():
     assert [run(result, {n: k}) for k in (0, 4, 20)] == [odd_sum(k, 8) for k in (0, 4, 20)]
 
 
-def test_plain_python_stays_plain():
-    assert tf.autograph.to_graph(find)("abc", "c") == 2
-    assert tf.autograph.to_graph(find)("abc", "x") == -1
-
-    def closure(values, *rest, scale=2, **options):
-        """Doc."""
-        try:
-            kept = [v * scale for v in values if v]
-        except TypeError:
-            return None
-        with pytest.raises(ZeroDivisionError):
-            kept.append(1 / 0)
-        return kept, rest, sorted(options), run
-
-    converted = tf.autograph.to_graph(closure)
-    assert converted([0, 1, 2], 7, scale=3, z=1) == closure([0, 1, 2], 7, scale=3, z=1)
-
-
-def test_left_alone_where_asked():
-    @tf.autograph.experimental.do_not_convert
-    def kept(x):
-        return 1 if x > 0 else 2
-
-    def calls(x):
-        return kept(x)
-
-    with pytest.raises(TypeError):
-        tf.autograph.to_graph(calls)(tf.constant(1))
-
-
 def test_a_variable_must_get_a_value_in_both_branches():
     def half(x):
         if x > 0:
@@ -186,27 +149,6 @@ def test_gradients_through_a_converted_function():
     assert run([y] + tf.gradients(y, x), {x: 5.0}) == [500.0, 100.0]
 
 
-def test_a_lambda_on_the_line_of_a_def_stays_itself():
-    # fmt: off
-    def outer(): return lambda x: x + 1
-    # fmt: on
-    assert tf.autograph.to_graph(outer())(2) == 3
-
-
-def test_lambdas_are_told_apart_by_their_place():
-    pair = (lambda x: x > 1 and not x > 3, lambda x: -x if x < 0 else x)
-    nested = lambda x: lambda y: y if y > x else x  # noqa: E731
-    with tf.Graph().as_default(), tf.Session() as sess:
-        x = tf.placeholder(tf.int32, [])
-        between, absolute = (tf.autograph.to_graph(f)(x) for f in pair)
-        larger = tf.autograph.to_graph(nested(x))(tf.constant(2))
-        assert [sess.run([between, absolute, larger], {x: value}) for value in (-2, 2, 4)] == [
-            [False, 2, 2],
-            [True, 2, 2],
-            [False, 4, 4],
-        ]
-
-
 def test_branches_may_give_strings():
     def sign(x):
         if x > 0:
@@ -221,18 +163,6 @@ def test_branches_may_give_strings():
         x = tf.placeholder(tf.int32, [])
         name = tf.autograph.to_graph(sign)(x)
         assert [sess.run(name, {x: value}) for value in (1, -1, 0)] == [b"positive", b"negative", b"zero"]
-
-
-def test_lambdas_and_comprehensions_have_names_of_their_own():
-    def total(n):
-        s = 0
-        for i in tf.range(n):
-            s = s + i
-        shifted = tf.while_loop(lambda i, v: i < 2, lambda i, v: (i + 1, v + 10), [0, s])[1]
-        return shifted + sum([i + 0 for i in range(3)])
-
-    with tf.Session() as sess:
-        assert sess.run(tf.autograph.to_graph(total)(tf.constant(4))) == 29
 
 
 def test_the_else_of_a_loop_runs_unless_it_was_broken_off():
@@ -261,3 +191,120 @@ def test_a_variable_of_two_types_is_named():
 
     with pytest.raises(TypeError, match="'z' has dtype"):
         tf.autograph.to_graph(mixed)(tf.placeholder(tf.int32, []))
+
+
+def test_loops_over_numbers_count():
+    def total(start, limit, delta):
+        found = 0
+        for i in tf.range(start, limit, delta):
+            found += i
+        return found
+
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        numbers = tf.placeholder(tf.int32, [3])
+        made = tf.autograph.to_graph(total)(numbers[0], numbers[1], numbers[2])
+        assert session.run(made, {numbers: [1, 8, 3]}) == 12
+        assert session.run(made, {numbers: [8, 1, -3]}) == 15
+        assert session.run(made, {numbers: [8, 1, 3]}) == 0
+        assert not any(op.type in ("GatherV2", "TensorArrayV3") for op in graph.get_operations())
+
+
+def test_a_number_of_its_own_type_is_not_cast():
+    def cast(n):
+        return int(n), float(n)
+
+    with tf.Graph().as_default():
+        n = tf.constant(3)
+        same, other = tf.autograph.to_graph(cast)(n)
+        assert same is n and other.dtype == tf.float32
+
+
+def test_loops_over_datasets():
+    def total(dataset):
+        s = tf.constant(0, tf.int64)
+        for v in dataset:
+            s += v
+        return s
+
+    def stopped(dataset):
+        seen = {"largest": tf.constant(0, tf.int64)}
+        count = 0
+        for v, _ in dataset:
+            if v > 5:
+                break
+            if v > seen["largest"]:
+                seen["largest"] = v
+            count += 1
+        return count, seen["largest"]
+
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        numbers = tf.data.Dataset.range(10)
+        pairs = tf.data.Dataset.zip((numbers, numbers))
+        made = tf.autograph.to_graph(total)(numbers)
+        assert made.op.type == "ReduceDataset" and "while" not in "".join(op.name for op in graph.get_operations())
+        found = [
+            made,
+            tf.function(lambda: total(numbers))(),
+            tf.autograph.to_graph(stopped)(pairs),
+            tf.function(lambda: stopped(pairs))(),
+        ]
+        assert sess.run(found) == [45, 45, (6, 5), (6, 5)]
+
+
+def test_a_range_that_ends_before_it_starts_is_empty():
+    n = tf.placeholder(tf.int32, [])
+    made = tf.autograph.to_graph(lambda n: (range(n), range(2, n)))(n)
+    assert [v.tolist() for v in run(made, {n: -3})] == [[], []]
+    assert [v.tolist() for v in run(made, {n: 4})] == [[0, 1, 2, 3], [2, 3]]
+
+
+def test_lengths_of_tensors():
+    known, free = tf.zeros([3, 2]), tf.placeholder(tf.float32, [None])
+    length = tf.autograph.to_graph(lambda x: len(x))
+    assert length(known) == 3 and length([1, 2]) == 2
+    assert run(length(free), {free: [1.0] * 5}) == 5
+
+
+def test_assertions_of_tensors_are_checked_when_run():
+    def checked(x):
+        assert x > 0, "too small"
+        return x
+
+    made = tf.autograph.to_graph(checked)
+    assert made(1) == 1
+    with pytest.raises(AssertionError, match="too small"):
+        made(-1)
+    before = len(tf.get_default_graph().get_operations())
+    made(tf.placeholder(tf.int32, []))
+    checks = [op for op in tf.get_default_graph().get_operations()[before:] if op.type == "Assert"]
+    with pytest.raises(tf.errors.InvalidArgumentError, match="too small"):
+        run(checks, {tf.get_default_graph().get_operations()[before].outputs[0]: -1})
+
+
+def test_values_that_only_python_has():
+    def label(x, names):
+        if x > 0:
+            chosen = names
+        else:
+            chosen = names
+        return chosen
+
+    names = object()
+    assert tf.autograph.to_graph(label)(tf.constant(1), names) is names
+
+    def different(x):
+        return object() if x > 0 else object()
+
+    with pytest.raises((TypeError, ValueError)):
+        run(tf.autograph.to_graph(different)(tf.constant(1)))
+
+
+def test_a_loop_variable_needs_a_value_before():
+    def late(n):
+        while n > 0:
+            last = n
+            n -= 1
+        return last
+
+    with pytest.raises(ValueError, match="'last'"):
+        tf.autograph.to_graph(late)(tf.constant(3))

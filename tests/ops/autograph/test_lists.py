@@ -1,4 +1,4 @@
-"""AutoGraph's features LISTS, NAME_SCOPES and AUTO_CONTROL_DEPS, and what `tf.contrib.autograph` has for them."""
+"""Lists that loops and branches carry, with the feature LISTS, and other things with elements."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,8 @@ import pytest
 import everflow as tf
 
 autograph = tf.contrib.autograph
+
+
 Feature = autograph.Feature
 
 
@@ -89,59 +91,3 @@ def test_stack():
 
         with pytest.raises(ValueError, match="use set_element_type"):
             autograph.to_graph(untyped, experimental_optional_features=Feature.LISTS)(tf.constant(1))
-
-
-def doubled(x):
-    tf.print("doubling", output_stream="stdout")
-    return x * 2
-
-
-def plus_one(x):
-    return doubled(x) + 1
-
-
-def test_name_scopes():
-    with tf.Graph().as_default():
-        assert (
-            autograph.to_graph(plus_one, experimental_optional_features=Feature.NAME_SCOPES)(tf.constant(1)).name
-            == "plus_one/add:0"
-        )
-        assert "plus_one/doubled/mul" in [op.name for op in tf.get_default_graph().get_operations()]
-
-
-def test_results_wait_for_what_the_function_does(capfd):
-    with tf.Graph().as_default(), tf.Session() as session:
-        result = autograph.to_graph(doubled, experimental_optional_features=Feature.AUTO_CONTROL_DEPS)(tf.constant(2))
-        assert [op.type for op in result.op.control_inputs] == ["PrintV2"]
-        assert session.run(result) == 4
-    assert "doubling" in capfd.readouterr().out
-
-
-def test_converted_call():
-    def absolute(x):
-        if x > 0:
-            return x
-        return -x
-
-    options = autograph.ConversionOptions(recursive=True, optional_features=None)
-    assert not options.uses(Feature.LISTS) and autograph.ConversionOptions().uses(Feature.LISTS)
-    assert options.call_options() == options and hash(options) == hash(options.call_options())
-    with tf.Graph().as_default(), tf.Session() as session:
-        assert session.run(autograph.converted_call(absolute, options, (tf.constant(-3),), None)) == 3
-    assert autograph.converted_call(absolute, options, (), {"x": -2}) == 2
-
-
-def test_loops_over_numbers_count():
-    def total(start, limit, delta):
-        found = 0
-        for i in tf.range(start, limit, delta):
-            found += i
-        return found
-
-    with tf.Graph().as_default() as graph, tf.Session() as session:
-        numbers = tf.placeholder(tf.int32, [3])
-        made = tf.autograph.to_graph(total)(numbers[0], numbers[1], numbers[2])
-        assert session.run(made, {numbers: [1, 8, 3]}) == 12
-        assert session.run(made, {numbers: [8, 1, -3]}) == 15
-        assert session.run(made, {numbers: [8, 1, 3]}) == 0
-        assert not any(op.type in ("GatherV2", "TensorArrayV3") for op in graph.get_operations())

@@ -7,7 +7,7 @@ import types
 import pytest
 
 import everflow as tf
-from tests.ops.autograph_agreement import check_agreement
+from tests.ops.autograph.agreement import check_agreement
 
 
 def box(**attributes):
