@@ -162,7 +162,6 @@ def test_what_is_known_of_dense_features(features, shapes):
         {"a": tf.SparseFeature("", "v", tf.float32, 4)},
         {"a": tf.SparseFeature("i", "v", None, 4)},
         {"a": tf.SparseFeature("i", "v", tf.float32, 4), "v": tf.VarLenFeature(tf.int64)},
-        {"a": tf.SparseFeature("i", "v", tf.float32, 4), "v": tf.FixedLenFeature([], tf.float32)},
     ],
 )
 def test_features_that_lack_something(features):
@@ -176,7 +175,6 @@ def test_features_that_lack_something(features):
         (None, None),
         ({"a": tf.FixedLenSequenceFeature([], tf.int64)}, None),
         (None, {"a": tf.FixedLenFeature([], tf.int64)}),
-        ({"a": tf.FixedLenFeature([], tf.int64)}, {"a": tf.VarLenFeature(tf.int64)}),
         (None, {"a": tf.FixedLenSequenceFeature([], tf.int64, default_value=3)}),
     ],
 )
