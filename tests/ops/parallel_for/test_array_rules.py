@@ -24,3 +24,27 @@ FUNCTIONS = [
 @pytest.mark.parametrize(("fn", "elements"), FUNCTIONS)
 def test_what_map_fn_computes(fn, elements, known_size):
     check_agreement(fn, elements, known_size)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a: tf.identity_n([a, a * 2.0])[1],
+        lambda a: tf.broadcast_to(a[:, None], [2, 3]),
+        lambda a: tf.squeeze(a[None, :, None], [0, 2]),
+        lambda a: tf.unstack(a)[1],
+        lambda a: tf.split(a, [1, 1])[0],
+        lambda a: tf.slice(a, [1], [1]),
+        lambda a: a[::-1] + a[-1],
+        lambda a: tf.cast(tf.size(a) + tf.rank(a), tf.float32) * a,
+        lambda a: tf.matrix_diag(a),
+        lambda a: tf.matrix_diag_part(a[:, None] * a),
+        lambda a: tf.matrix_band_part(a[:, None] * a, 0, -1),
+        lambda a: tf.where_v2(a > 2.0, a, 0.0),
+        lambda a: tf.gradients(tf.reduce_sum(a[1:] * a[:-1]), a)[0],
+        lambda a: tf.stop_gradient(a),
+        lambda a: tf.shape_n([a, a[:1]])[1],
+    ],
+)
+def test_more_of_them(fn):
+    check_agreement(fn, ROWS)

@@ -32,3 +32,29 @@ FUNCTIONS = [
 @pytest.mark.parametrize(("fn", "elements"), FUNCTIONS)
 def test_what_map_fn_computes(fn, elements, known_size):
     check_agreement(fn, elements, known_size)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda a: tf.add_n([a, a, tf.ones([2])]),
+        lambda a: tf.cast(a, tf.int32) % 2,
+        lambda a: tf.reduce_max(a, keepdims=True) - tf.reduce_mean(a),
+        lambda a: tf.cast(tf.reduce_any(a > 4.0), tf.int32),
+        lambda a: tf.cumprod(a + 1.0, reverse=True),
+        lambda a: tf.cross(tf.concat([a, [1.0]], 0), tf.constant([1.0, 0.0, 0.0])),
+        lambda a: tf.linalg.cholesky(a[:, None] * a + 5.0 * tf.eye(2)),
+        lambda a: tf.matmul(tf.tile((a[:, None] * a)[None], [3, 1, 1]), tf.ones([3, 2, 2])),
+        lambda a: tf.gradients(tf.sigmoid(a) * tf.tanh(a), a)[0],
+        lambda a: tf.linalg.triangular_solve(tf.eye(2) * (1.0 + a[0]), a[:, None]),
+    ],
+)
+def test_more_of_them(fn):
+    check_agreement(fn, ROWS)
+
+
+def test_what_is_the_same_for_all_is_computed_once():
+    with tf.Graph().as_default() as graph:
+        w = tf.ones([2, 2])
+        tf.vectorized_map(lambda a: a * tf.reduce_sum(tf.exp(w)), tf.constant(ROWS))
+        assert [op.name for op in graph.get_operations() if op.type == "Exp"] == ["loop_body/Exp"]

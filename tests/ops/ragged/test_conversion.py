@@ -4,23 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-R = tf.RaggedTensor
-
-
-ROWS = [[1, 2], [], [3, 4, 5]]
-
-
-DEEP = [[[1], [2, 3]], [], [[4, 5]]]
-
+from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def run(fetch, feed=None):
-    with tf.Session() as session:
-        value = session.run(fetch, feed)
-    return value.to_list() if isinstance(value, tf.ragged.RaggedTensorValue) else np.asarray(value).tolist()
 
 
 # expression → (value, static shape)
@@ -42,3 +28,41 @@ def test_values_and_static_shapes(expression):
     found = eval(expression, names)
     assert run(found) == value
     assert found.shape.is_compatible_with(eval(shape.replace("?", "None").replace("<unknown>", "None")))
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: R.from_tensor([[1]], lengths=[1], padding=0), ValueError),
+        (lambda: R.from_tensor([[1]], ragged_rank=0), ValueError),
+        (lambda: R.from_tensor([[1]], ragged_rank=1.5), TypeError),
+        (lambda: R.from_sparse([[1]]), TypeError),
+        (lambda: R.from_sparse(tf.SparseTensor([[0]], [1], [2])), ValueError),
+    ],
+)
+def test_what_cannot_be_converted(build, error):
+    with pytest.raises(error):
+        build()
+
+
+def test_types_of_splits_and_empty_ones():
+    assert R.from_tensor([[1, 2]], row_splits_dtype=tf.int32).row_splits.dtype == tf.int32
+    assert run(R.from_tensor(np.zeros([0, 3], np.int32))) == []
+    assert run(R.from_tensor(np.zeros([2, 0], np.int32))) == [[], []]
+    assert run(tf.ragged.constant([[], []], dtype=tf.int32).to_tensor()) == [[], []]
+
+
+def test_unknown_sizes():
+    x = tf.placeholder(tf.int32, [None, None])
+    rows = R.from_tensor(x, padding=0)
+    assert run(rows, {x: [[1, 0], [0, 2]]}) == [[1], [0, 2]]
+    assert run(rows.to_tensor(9), {x: [[1, 0], [0, 2]]}) == [[1, 9], [0, 2]]
+
+
+def test_gradients_of_dense_forms():
+    values = tf.constant([1.0, 2.0, 3.0])
+    rows = R.from_row_lengths(values, [2, 0, 1])
+    dense = rows.to_tensor() * [[1.0, 10.0], [5.0, 5.0], [100.0, 7.0]]
+    assert run(tf.gradients(dense, values)[0]) == [1.0, 10.0, 100.0]
+    sparse = rows.to_sparse().values * [2.0, 3.0, 4.0]
+    assert run(tf.gradients(sparse, values)[0]) == [2.0, 3.0, 4.0]

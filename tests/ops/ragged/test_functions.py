@@ -4,23 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-R = tf.RaggedTensor
-
-
-ROWS = [[1, 2], [], [3, 4, 5]]
-
-
-DEEP = [[[1], [2, 3]], [], [[4, 5]]]
-
+from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def run(fetch, feed=None):
-    with tf.Session() as session:
-        value = session.run(fetch, feed)
-    return value.to_list() if isinstance(value, tf.ragged.RaggedTensorValue) else np.asarray(value).tolist()
 
 
 # expression → (value, static shape)
@@ -85,3 +71,54 @@ def test_rows_joined_one_by_one_must_be_alike():
         tf.stack([a, b], axis=2)
     with pytest.raises(tf.errors.InvalidArgumentError, match="identical ragged splits"):
         tf.concat([tf.expand_dims(a, -1), tf.expand_dims(b, -1)], axis=2)
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: tf.ragged.boolean_mask([1], tf.placeholder(tf.bool)), ValueError),
+        (lambda: tf.ragged.boolean_mask([1], True), ValueError),
+        (lambda: tf.reduce_sum(tf.ragged.constant(ROWS), axis=1, keepdims=True), ValueError),
+        (lambda: tf.ragged.stack_dynamic_partitions([1], 0, 1), ValueError),
+        (lambda: tf.gather(tf.ragged.constant(ROWS), [0], axis=1), ValueError),
+        (lambda: tf.gather(tf.ragged.constant(ROWS), tf.placeholder(tf.int32)), ValueError),
+    ],
+)
+def test_what_rows_cannot_do(build, error):
+    with pytest.raises(error):
+        build()
+
+
+@pytest.mark.parametrize(
+    ("function", "axis", "expected"),
+    [
+        (tf.reduce_max, 1, [2, -(2**31), 5]),
+        (tf.reduce_min, 1, [1, 2**31 - 1, 3]),
+        (tf.reduce_prod, 1, [2, 1, 60]),
+        (tf.reduce_prod, 0, [3, 8, 5]),
+        (tf.reduce_sum, [0, 1], 15),
+    ],
+)
+def test_reductions_of_rows(function, axis, expected):
+    assert run(function(tf.ragged.constant(ROWS), axis=axis)) == expected
+
+
+def test_means_of_rows():
+    assert run(tf.reduce_mean(tf.ragged.constant([[1.0, 2.0], [4.0]]), axis=1)) == [1.5, 4.0]
+    assert run(tf.reduce_all(tf.ragged.constant([[True], [True, False]]), axis=1)) == [True, False]
+
+
+def test_functions_of_flat_values():
+    rows = tf.ragged.constant(ROWS)
+    assert run(tf.ragged.map_flat_values(tf.multiply, rows, rows)) == [[1, 4], [], [9, 16, 25]]
+    assert run(tf.ragged.map_flat_values(lambda v, by: v * by, rows, by=10)) == [[10, 20], [], [30, 40, 50]]
+    other = tf.ragged.constant([[1], [2], [3]])
+    with pytest.raises((ValueError, tf.errors.InvalidArgumentError)):
+        run(tf.ragged.map_flat_values(tf.add, rows, other))
+
+
+def test_ranges_of_types():
+    assert tf.ragged.range([2.0], dtype=tf.float64).dtype == tf.float64
+    assert run(tf.ragged.range([3, 0, 2])) == [[0, 1, 2], [], [0, 1]]
+    with pytest.raises((tf.errors.InvalidArgumentError, ValueError)):
+        run(tf.ragged.range([0], [3], [0]))

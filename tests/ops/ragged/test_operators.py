@@ -4,23 +4,9 @@ import numpy as np
 import pytest
 
 import everflow as tf
-
-R = tf.RaggedTensor
-
-
-ROWS = [[1, 2], [], [3, 4, 5]]
-
-
-DEEP = [[[1], [2, 3]], [], [[4, 5]]]
-
+from tests.ops.ragged.rows import DEEP, ROWS, R, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
-
-
-def run(fetch, feed=None):
-    with tf.Session() as session:
-        value = session.run(fetch, feed)
-    return value.to_list() if isinstance(value, tf.ragged.RaggedTensorValue) else np.asarray(value).tolist()
 
 
 # expression → (value, static shape)
@@ -65,3 +51,27 @@ def test_functions_of_tensors_on_rows(name):
     with tf.Session() as sess:
         found = sess.run(function(tf.ragged.constant(_ROWS)))
     assert (found.to_list() if hasattr(found, "to_list") else np.asarray(found).tolist()) == expected
+
+
+def test_truth_and_logic():
+    with pytest.raises(TypeError):
+        bool(tf.ragged.constant(ROWS))
+    yes = tf.ragged.constant([[True, False], [True]])
+    assert run(~yes) == [[False, True], [False]] and run(yes & yes) == [[True, False], [True]]
+    assert run(yes ^ True) == [[False, True], [False]] and run(True | yes) == [[True, True], [True]]
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda r: -r, [[-1, -2], [], [-3, -4, -5]]),
+        (lambda r: abs(-r), ROWS),
+        (lambda r: 7 // r, [[7, 3], [], [2, 1, 1]]),
+        (lambda r: r % 2, [[1, 0], [], [1, 0, 1]]),
+        (lambda r: 2**r, [[2, 4], [], [8, 16, 32]]),
+        (lambda r: r / 2, [[0.5, 1.0], [], [1.5, 2.0, 2.5]]),
+        (lambda r: r >= 3, [[False, False], [], [True] * 3]),
+    ],
+)
+def test_operators(build, expected):
+    assert run(build(tf.ragged.constant(ROWS))) == expected

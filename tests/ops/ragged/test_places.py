@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.ops.ragged.rows import DEEP, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -47,3 +48,28 @@ def test_deeper_rows_by_index_and_tiled():
 def test_a_dimension_that_is_not_one_is_not_dropped():
     with tf.Session() as sess, pytest.raises(tf.errors.InvalidArgumentError):
         sess.run(tf.squeeze(tf.ragged.constant(_ROWS), [1]))
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda r: tf.where(r > 1, r), ValueError),
+        (lambda r: tf.gather_nd(r, [[0]], batch_dims=1), ValueError),
+        (lambda r: tf.gather_nd(r, tf.placeholder(tf.int32, [None, None])), ValueError),
+        (lambda r: tf.squeeze(r), ValueError),
+        (lambda r: tf.tile(r, [[1, 1]]), ValueError),
+    ],
+)
+def test_places_that_there_are_not(build, error):
+    with pytest.raises(error):
+        build(tf.ragged.constant([[1, 2], [3]]))
+
+
+@pytest.mark.parametrize("multiples", [[0, 1], [1, 0], [2, 3]])
+def test_rows_repeated(multiples):
+    found = run(tf.tile(tf.ragged.constant([[1, 2], [], [3]]), multiples))
+    assert found == [row * multiples[1] for row in [[1, 2], [], [3]]] * multiples[0]
+
+
+def test_ranks_of_ragged_tensors():
+    assert run(tf.rank(tf.ragged.constant(DEEP))) == 3
