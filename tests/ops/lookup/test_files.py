@@ -1,6 +1,5 @@
 """Tables that are filled from the lines of a file."""
 
-import numpy as np
 import pytest
 
 import everflow as tf
