@@ -82,11 +82,11 @@ def test_what_seeds_stand_for(seed, state):
     assert generators.create_rng_state(seed, 1).tolist() == state
 
 
-def test_streams_of_their_own(eager):
-    generator = tf.random.experimental.Generator.from_seed(1)
-    first, second = generator.split(2)
-    assert (first.normal([3]).numpy() != second.normal([3]).numpy()).all()
-    assert generator.make_seeds(4).shape.as_list() == [2, 4]
+def test_seeds_for_stateless_numbers(generator):
+    made = generator.make_seeds(4)
+    assert made.shape.as_list() == [2, 4] and made.dtype == tf.int64
+    (seeds,) = drawn(made)
+    assert len(set(seeds[0])) == 4 and not seeds[1].any()
 
 
 @pytest.mark.parametrize(
