@@ -24,3 +24,50 @@ def test_a_template_whose_scope_is_made_at_once_opens_name_scopes_at_its_calls()
     assert [template(1.0).name, template(2.0).name] == ["t/add:0", "t_1/add:0"]
     with tf.name_scope("ns"):
         assert template(3.0).name == "ns/t/add:0"
+
+
+def scaled(x):
+    return x * tf.get_variable("s", initializer=2.0)
+
+
+def test_what_a_template_holds():
+    template = tf.make_template("scale", scaled)
+    assert template.variable_scope is None and template.variables == [] and template.variable_scope_name is None
+    template(1.0)
+    template(3.0)
+    assert [v.name for v in template.variables] == ["scale/s:0"] == [v.name for v in template.trainable_variables]
+    assert template.variable_scope_name == "scale/" and template.non_trainable_variables == []
+    assert tf.make_template("scale", scaled)(1.0) is not None
+    assert [v.name for v in tf.global_variables()] == ["scale/s:0", "scale_1/s:0"]
+
+
+def test_names_that_are_to_be_unique():
+    tf.make_template("any", scaled, unique_name_="mine")(1.0)
+    with pytest.raises(ValueError):
+        tf.make_template("any", scaled, unique_name_="mine")(1.0)
+    with pytest.raises(ValueError):
+        tf.make_template(None, scaled)
+
+
+def test_arguments_that_are_bound_and_getters():
+    seen = []
+
+    def getter(getter, name, *args, **kwargs):
+        seen.append(name)
+        return getter(name, *args, **kwargs)
+
+    template = tf.make_template("t", lambda x, by: scaled(x) * by, by=10.0, custom_getter_=getter)
+    y = template(3.0)
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(y) == 60.0
+    assert seen == ["t/s"]
+
+
+def test_later_calls_share_or_fail():
+    template = tf.make_template("bad", lambda: tf.Variable(1.0))
+    template()
+    with pytest.raises(ValueError):
+        template()
+    quiet = tf.make_template("quiet", lambda: tf.Variable(1.0, trainable=False))
+    assert quiet() is not quiet()
