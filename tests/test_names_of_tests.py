@@ -1,4 +1,6 @@
-"""A source file's tests are found by its name: `everflow/ops/math/clip.py` has them in `tests/ops/math/test_clip.py`."""
+"""A source file's tests are found by its name: those of `everflow/ops/math/clip.py` are in
+`tests/ops/math/test_clip.py`.
+"""
 
 from pathlib import Path
 
@@ -16,7 +18,7 @@ def sources(folder):
     return sorted(p for p in (ROOT / "everflow" / folder).rglob("*.py") if p.name != "__init__.py")
 
 
-def tests_of(source):
+def place_of_tests(source):
     """Where a source file's tests are."""
     place = source.relative_to(ROOT / "everflow")
     return ROOT / "tests" / place.parent / f"test_{place.name}"
@@ -24,10 +26,10 @@ def tests_of(source):
 
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_source_file_has_its_tests(folder):
-    missing = [str(s.relative_to(ROOT)) for s in sources(folder) if not tests_of(s).exists()]
+    missing = [str(s.relative_to(ROOT)) for s in sources(folder) if not place_of_tests(s).exists()]
     assert [name for name in missing if name not in ELSEWHERE] == []
 
 
 def test_exceptions_are_needed():
     for name in ELSEWHERE:
-        assert (ROOT / name).exists() and not tests_of(ROOT / name).exists(), name
+        assert (ROOT / name).exists() and not place_of_tests(ROOT / name).exists(), name

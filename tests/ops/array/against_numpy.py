@@ -6,7 +6,7 @@ import numpy as np
 import everflow as tf
 
 A = np.arange(24).reshape(2, 3, 4)
-DTYPES = ["float16", "float32", "int8", "int64", "uint8", "uint16", "uint32", "uint64", "complex64", "object", "bfloat16"]  # fmt: skip
+DTYPES = "float16 float32 int8 int64 uint8 uint16 uint32 uint64 complex64 object bfloat16".split()
 
 
 def run(*tensors, feed=None):

@@ -66,16 +66,16 @@ def test_derivatives_of_derivatives():
         assert run(y) == expected
 
 
-def test_calls_that_would_multiply_are_differentiated_by_their_inputs():
+def test_calls_that_would_multiply_are_differentiated_by_their_inputs(monkeypatch):
+    monkeypatch.setattr(gradients, "MOST_KEPT", 8)
     function = traced(lambda t: t * 1.01)
-    for _ in range(8):
+    for _ in range(5):
         function = traced(lambda t, inner=function: inner(inner(t)))
     x = tf.constant(1.0)
     y = function(x)
     (grad,) = tf.gradients(y, x)
     assert "SymbolicGradient" in [op.type for op in tf.get_default_graph().get_operations()]
-    np.testing.assert_allclose(run(grad), 1.01**256, rtol=1e-3)
-    assert gradients.MOST_KEPT < 256
+    np.testing.assert_allclose(run(grad), 1.01**32, rtol=1e-3)
 
 
 def test_more_that_is_known_of_arguments_is_known_of_results():

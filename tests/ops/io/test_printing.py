@@ -53,9 +53,14 @@ def test_streams_and_options_that_there_are_not(options):
 
 @pytest.mark.parametrize(
     ("stream", "name"),
-    [(sys.stdout, b"stdout"), (sys.stderr, b"stderr"), (tf.logging.info, b"log(info)"), (tf.logging.warn, b"log(warning)"),
-     (tf.logging.error, b"log(error)")],
-)  # fmt: skip
+    [
+        (sys.stdout, b"stdout"),
+        (sys.stderr, b"stderr"),
+        (tf.logging.info, b"log(info)"),
+        (tf.logging.warn, b"log(warning)"),
+        (tf.logging.error, b"log(error)"),
+    ],
+)
 def test_names_of_streams(stream, name):
     stream = {b"stdout": sys.stdout, b"stderr": sys.stderr}.get(name, stream)  # as they are while a test runs
     with tf.Graph().as_default():

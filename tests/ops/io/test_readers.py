@@ -35,12 +35,21 @@ def read_all(sess, reader, queue):
     [
         (lambda: tf.WholeFileReader(), [("one", "head\na\nbb\n"), ("two", "head\nccc\n")]),
         (lambda: tf.TextLineReader(skip_header_lines=1), [("one:2", "a"), ("one:3", "bb"), ("two:2", "ccc")]),
-        (lambda: tf.TextLineReader(), [("one:1", "head"), ("one:2", "a"), ("one:3", "bb"), ("two:1", "head"), ("two:2", "ccc")]),
-        (lambda: tf.FixedLengthRecordReader(2, header_bytes=5), [("one:0", "a\n"), ("one:1", "bb"), ("two:0", "cc"), ("two:1", "c\n")]),
-        (lambda: tf.FixedLengthRecordReader(4, footer_bytes=4, hop_bytes=1), [("one:0", "head"), ("one:1", "ead\n"), ("one:2", "ad\na"), ("two:0", "head"), ("two:1", "ead\n")]),
+        (
+            lambda: tf.TextLineReader(),
+            [("one:1", "head"), ("one:2", "a"), ("one:3", "bb"), ("two:1", "head"), ("two:2", "ccc")],
+        ),
+        (
+            lambda: tf.FixedLengthRecordReader(2, header_bytes=5),
+            [("one:0", "a\n"), ("one:1", "bb"), ("two:0", "cc"), ("two:1", "c\n")],
+        ),
+        (
+            lambda: tf.FixedLengthRecordReader(4, footer_bytes=4, hop_bytes=1),
+            [("one:0", "head"), ("one:1", "ead\n"), ("one:2", "ad\na"), ("two:0", "head"), ("two:1", "ead\n")],
+        ),
         (lambda: tf.IdentityReader(), [("one", "one"), ("two", "two")]),
     ],
-)  # fmt: skip
+)
 def test_records(sess, files, make, expected):
     assert read_all(sess, make(), queue_of(sess, files)) == expected
 

@@ -80,15 +80,27 @@ def test_back_through_holes(sess):
     [
         (lambda: tf.nn.convolution(x_of(None), x_of(None), "SAME"), ValueError),
         (lambda: tf.nn.convolution(x_of(1, 4, 4, 3), x_of(2, 2, 2, 1), "SAME"), ValueError),
-        (lambda: tf.nn.convolution(x_of(1, 4, 4, 3), x_of(2, 2, 3, 1), "SAME", strides=[2, 2], dilation_rate=[2, 2]), ValueError),
+        (
+            lambda: tf.nn.convolution(x_of(1, 4, 4, 3), x_of(2, 2, 3, 1), "SAME", strides=[2, 2], dilation_rate=[2, 2]),
+            ValueError,
+        ),
         (lambda: tf.nn.convolution(x_of(1, 4, 4, 3), x_of(2, 2, 3, 1), "SAME", dilation_rate=[0, 1]), ValueError),
         (lambda: tf.nn.convolution(x_of(1, 4, 4, 3), x_of(2, 2, 3, 1), "FULL", dilation_rate=[2, 2]), ValueError),
         (lambda: tf.nn.pool(x_of(1, 4, 4, 3), [2, 2], "MAX", "SAME", dilation_rate=[2, 2]), ValueError),
-        (lambda: tf.nn.pool(x_of(1, 4, 4, 3), [2, 2], "MAX", "VALID", strides=[3, 3], dilation_rate=[1, 1]), ValueError),
-        (lambda: tf.nn.atrous_conv2d_transpose(x_of(1, 4, 4, 3), x_of(2, 2, 1, 2), [1, 4, 4, 1], 2, "SAME"), ValueError),
-        (lambda: tf.nn.atrous_conv2d_transpose(x_of(1, 4, 4, 3), x_of(2, 2, 1, 3), [1, 4, 4, 1], 0, "SAME"), ValueError),
+        (
+            lambda: tf.nn.pool(x_of(1, 4, 4, 3), [2, 2], "MAX", "VALID", strides=[3, 3], dilation_rate=[1, 1]),
+            ValueError,
+        ),
+        (
+            lambda: tf.nn.atrous_conv2d_transpose(x_of(1, 4, 4, 3), x_of(2, 2, 1, 2), [1, 4, 4, 1], 2, "SAME"),
+            ValueError,
+        ),
+        (
+            lambda: tf.nn.atrous_conv2d_transpose(x_of(1, 4, 4, 3), x_of(2, 2, 1, 3), [1, 4, 4, 1], 0, "SAME"),
+            ValueError,
+        ),
     ],
-)  # fmt: skip
+)
 def test_holes_that_cannot_be(build, error):
     with tf.Graph().as_default(), pytest.raises(error):
         build()
