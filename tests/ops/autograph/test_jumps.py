@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import functools
+import textwrap
 
 import pytest
 
 import everflow as tf
+from everflow.ops.autograph.jumps import without_jumps
 from tests.ops.autograph.agreement import check_agreement
 
 CALLS = []
@@ -140,3 +143,38 @@ FUNCTIONS = [
 @pytest.mark.parametrize("function", FUNCTIONS, ids=lambda f: f.__name__)
 def test_tensors_give_what_python_gives(function):
     check_agreement(function)
+
+
+def rewritten(source):
+    definition = ast.parse(textwrap.dedent(source)).body[0]
+    return without_jumps(definition)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def f(x):\n    if x:\n        return 1\n    return 2",
+        "def f(x):\n    while x:\n        if x > 3:\n            break\n        x -= 1\n    return x",
+        "def f(x):\n    for i in x:\n        if i:\n            continue\n        for j in i:\n            break\n    return x",
+        "def f(x):\n    with x:\n        return x",
+        "def f(x):\n    pass",
+    ],
+)
+def test_one_return_is_left_and_no_jump(source):
+    made = rewritten(source)
+    kinds = [type(node) for node in ast.walk(made)]
+    assert kinds.count(ast.Return) == 1 and isinstance(made.body[-1], ast.Return)
+    assert ast.Break not in kinds and ast.Continue not in kinds
+
+
+def test_functions_inside_keep_their_own():
+    made = rewritten("def f(x):\n    def g(y):\n        return y\n    return g(x)")
+    assert sum(isinstance(node, ast.Return) for node in ast.walk(made)) == 2
+
+
+def test_nothing_returned_is_none():
+    def nothing(x):
+        if x > 3:
+            return
+
+    assert tf.autograph.to_graph(nothing)(5) is None and tf.autograph.to_graph(nothing)(1) is None
