@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.ops.array import indexing
 from tests.ops.array.against_numpy import check_in_every_type, fed, run
 
 pytestmark = pytest.mark.usefixtures("own_graph")
@@ -82,3 +83,48 @@ BUILD_ERRORS = {
 def test_what_can_never_fit_raises_while_building(name):
     with pytest.raises(ValueError):
         BUILD_ERRORS[name]()
+
+
+def test_flat_indices_become_vectors():
+    assert run(tf.unravel_index([22, 5], [4, 6])).tolist() == [[3, 0], [4, 5]]
+    assert run(tf.unravel_index(7, [2, 2, 2])).tolist() == [1, 1, 1]
+    assert tf.unravel_index(tf.placeholder(tf.int32, [5]), [4, 6]).shape.as_list() == [2, 5]
+    assert run(tf.unravel_index(fed([24]), [4, 6])).tolist() == [[0], [0]]  # beyond the end it begins anew
+
+
+@pytest.mark.parametrize("stitch", [tf.dynamic_stitch, indexing.parallel_dynamic_stitch])
+def test_rows_are_stitched(stitch):
+    indices, data = [[6, 1], [[2, 4], [0, 5]], 3], [[61, 11], [[21, 41], [1, 51]], 31]
+    made = stitch(indices, data)
+    assert made.shape.as_list() == [7] and run(made).tolist() == [1, 11, 21, 31, 41, 51, 61]
+    assert run(stitch([[3]], [[5]])).shape == (4,)
+
+
+def test_values_that_differ():
+    values, places, counts = run(*tf.unique_with_counts([7, 3, 7, 7], out_idx=tf.int64))
+    assert (values.tolist(), places.tolist(), counts.tolist()) == ([7, 3], [0, 1, 0, 0], [3, 1])
+    assert counts.dtype == np.int64
+    left, where = run(*tf.setdiff1d([1, 2, 3, 2], [2, 9]))
+    assert (left.tolist(), where.tolist()) == ([1, 3], [0, 2])
+    assert run(tf.invert_permutation([2, 0, 1])).tolist() == [1, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: tf.one_hot([0], -1), ValueError),
+        (lambda: tf.one_hot([0], 2, axis=-2), ValueError),
+        (lambda: tf.one_hot([0], [2]), ValueError),
+        (lambda: tf.one_hot([0], 2, on_value=1, off_value=0.0), TypeError),
+        (lambda: tf.one_hot([0], 2, on_value=1, dtype=tf.float32), TypeError),
+        (lambda: tf.scatter_nd([[0]], [1, 2], [3]), ValueError),
+        (lambda: tf.tensor_scatter_update(tf.zeros([2, 3]), [[0]], [[1.0]]), ValueError),
+        (lambda: tf.dynamic_partition([1, 2], [[0], [1]], 2), ValueError),
+        (lambda: tf.gather([[1]], [[0]], axis=2), ValueError),
+        (lambda: tf.where([True, False], [1, 2], [1, 2, 3]), ValueError),
+        (lambda: tf.setdiff1d([[1]], [1]), ValueError),
+    ],
+)
+def test_more_that_can_never_fit(build, error):
+    with pytest.raises(error):
+        build()

@@ -63,3 +63,41 @@ BUILD_ERRORS = {
 def test_what_can_never_fit_raises_while_building(name):
     with pytest.raises(ValueError):
         BUILD_ERRORS[name]()
+
+
+def test_parts_copied_as_they_arrive():
+    made = tf.parallel_stack([[1, 2], [3, 4]])
+    assert made.shape.as_list() == [2, 2] and run(made).tolist() == [[1, 2], [3, 4]]
+    with pytest.raises(ValueError):
+        tf.parallel_stack([tf.placeholder(tf.float32, [None])])
+
+
+def test_quantised_tensors_have_a_range_together():
+    first, second = (
+        tf.quantize_v2(v, low, high, tf.quint8) for v, low, high in (([0.0, 1.0], 0.0, 1.0), ([4.0], 0.0, 4.0))
+    )
+    joined, low, high = tf.quantized_concat(0, [first[0], second[0]], [first[1], second[1]], [first[2], second[2]])
+    assert joined.shape.as_list() == [3] and low.shape.as_list() == []
+    np.testing.assert_allclose(run(tf.dequantize(joined, low, high)), [0, 1, 4], atol=0.02)
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: tf.split([1, 2, 3], tf.placeholder(tf.int32)), ValueError),
+        (lambda: tf.split([1, 2, 3], tf.constant(3)), ValueError),
+        (lambda: tf.split([1, 2, 3], [1, 1]), ValueError),
+        (lambda: tf.split([1, 2, 3], [-1, -1]), ValueError),
+        (lambda: tf.split([1, 2, 3], [4, -1]), ValueError),
+        (lambda: tf.split([1, 2, 3], 3, axis=1), ValueError),
+        (lambda: tf.concat([[1, 2]], [0]), ValueError),
+        (lambda: tf.concat([[1, 2], [3]], 1), ValueError),
+        (lambda: tf.concat([[1], [[2]]], 0), ValueError),
+        (lambda: tf.unstack([1, 2], axis=1), ValueError),
+        (lambda: tf.unstack([1, 2], num=3), ValueError),
+        (lambda: tf.stack([[1, 2], [3]]), ValueError),
+    ],
+)
+def test_more_that_can_never_fit(build, error):
+    with pytest.raises(error):
+        build()

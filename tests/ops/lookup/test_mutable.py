@@ -88,3 +88,12 @@ def test_keys_of_other_types_are_refused():
         table.lookup(tf.constant([1]))
     with pytest.raises(TypeError):
         table.remove(tf.constant([1]))
+
+
+def test_the_dense_table_of_version_two():
+    table = tf.lookup.experimental.DenseHashTable(tf.int64, tf.string, "none", empty_key=-1, deleted_key=-2)
+    with tf.Session() as sess:
+        sess.run(table.insert_or_assign(np.int64([1, 2]), ["a", "b"]))
+        sess.run(table.erase(tf.constant([1], tf.int64)))
+        assert sess.run(table.lookup(np.int64([1, 2]))).tolist() == [b"none", b"b"]
+    assert table.lookup(tf.placeholder(tf.int64, [None, 3])).shape.as_list() == [None, 3]

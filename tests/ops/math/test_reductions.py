@@ -101,3 +101,10 @@ def test_logsumexp(sess):
 def test_count_nonzero(sess):
     assert sess.run(tf.count_nonzero([[0, 1], [2, 0]])) == 2
     np.testing.assert_array_equal(sess.run(tf.count_nonzero(tf.constant([["", "a"], ["b", "c"]]), axis=1)), [1, 2])
+
+
+def test_older_names_of_positions(sess):
+    x = [[3, 1, 2], [0, 5, 5]]
+    assert sess.run(tf.arg_max(x, 1)).tolist() == [0, 1] and sess.run(tf.arg_min(x, 0)).tolist() == [1, 0, 0]
+    with pytest.raises(ValueError):
+        tf.argmax(x, 2)

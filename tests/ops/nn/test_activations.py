@@ -95,3 +95,9 @@ def test_names_of_nodes():
         "gradients/conv_grad/Conv2DBackpropInput",
         "gradients/conv_grad/Conv2DBackpropFilter",
     ]
+
+
+def test_a_layer_at_once(sess):
+    x, w, b = np.array([[1.0, -2.0]]), np.array([[1.0, 2.0], [3.0, 1.0]]), np.array([1.0, -1.0])
+    np.testing.assert_allclose(sess.run(tf.nn.relu_layer(x, w, b)), np.maximum(x @ w + b, 0))
+    np.testing.assert_allclose(sess.run(tf.nn.xw_plus_b(x, w, b)), x @ w + b)

@@ -128,3 +128,34 @@ def test_erosion_undoes_dilation_of_flat_images(sess):
     shrunk = tf.nn.erosion2d(grown, kernel, [1, 1, 1, 1], [1, 1, 1, 1], "SAME")
     big, small = sess.run([grown, shrunk])
     assert big.sum() == 9 and small[0, 2, 2, 0] == 1
+
+
+def test_transposed_sequences_and_gradients_by_name(sess):
+    x, w = (
+        tf.constant(RANDOM.normal(size=(1, 3, 4)), tf.float32),
+        tf.constant(RANDOM.normal(size=(2, 3, 4)), tf.float32),
+    )
+    made = tf.nn.conv1d_transpose(x, w, [1, 6, 3], 2)
+    large = tf.zeros([1, 6, 3])
+    wanted = tf.gradients(tf.nn.conv1d(large, w, 2, "SAME"), large, x)[0]
+    np.testing.assert_allclose(*sess.run([made, wanted]), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("depthwise", [False, True])
+def test_backward_functions_are_the_gradients(sess, depthwise):
+    image, window = (
+        tf.constant(RANDOM.normal(size=(1, 4, 4, 2)), tf.float32),
+        tf.constant(RANDOM.normal(size=(2, 2, 2, 3)), tf.float32),
+    )
+    strides = [1, 1, 1, 1]
+    if depthwise:
+        y = tf.nn.depthwise_conv2d_native(image, window, strides, "SAME")
+        back = tf.nn.depthwise_conv2d_native_backprop_input, tf.nn.depthwise_conv2d_native_backprop_filter
+    else:
+        y = tf.nn.conv2d(image, window, strides, "SAME")
+        back = tf.nn.conv2d_backprop_input, tf.nn.conv2d_backprop_filter
+    grad = tf.ones_like(y)
+    made = [back[0]([1, 4, 4, 2], window, grad, strides=strides, padding="SAME"),
+            back[1](image, [2, 2, 2, 3], grad, strides=strides, padding="SAME")]  # fmt: skip
+    for found, wanted in zip(sess.run(made), sess.run(tf.gradients(y, [image, window]))):
+        np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)

@@ -259,3 +259,16 @@ def test_a_shape_that_can_not_be_counted_is_refused():
         pytest.raises(tf.errors.InvalidArgumentError, match="more elements than int64 can count"),
     ):
         sess.run(reshaped)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_a_dimension_more(axis):
+    made = tf.sparse.expand_dims(sparse(M), axis)
+    np.testing.assert_array_equal(dense(run(made)), np.expand_dims(M, axis))
+
+
+@pytest.mark.parametrize("shape", [(3, None), (2, 4), (3, 1)])
+def test_identity_matrices(shape):
+    rows, columns = shape
+    made = tf.sparse.eye(rows, columns, dtype=tf.int32)
+    np.testing.assert_array_equal(dense(run(made)), np.eye(rows, columns or rows))

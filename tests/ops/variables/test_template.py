@@ -1,5 +1,8 @@
 """Functions that share the variables of their first call."""
 
+import subprocess
+import sys
+
 import pytest
 
 import everflow as tf
@@ -71,3 +74,19 @@ def test_later_calls_share_or_fail():
         template()
     quiet = tf.make_template("quiet", lambda: tf.Variable(1.0, trainable=False))
     assert quiet() is not quiet()
+
+
+def test_templates_that_execute_eagerly():
+    program = """
+import everflow as tf
+tf.enable_eager_execution()
+t = tf.make_template("scale", lambda x: x * tf.get_variable("s", initializer=2.0))
+assert [t(3.0).numpy(), t(4.0).numpy()] == [6.0, 8.0]
+assert [v.name for v in t.variables] == ["scale/s:0"] and t.trainable_variables == t.variables
+try:
+    tf.make_template("scale", None, unique_name_="mine")
+except ValueError:
+    print("refused")
+"""
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == "refused\n"
