@@ -7,7 +7,7 @@ import pytest
 
 import everflow as tf
 from tests.ops.array.test_gradients import TABLE
-from tests.ops.linalg.test_decompositions import GRADIENTS
+from tests.ops.linalg.test_gradients import GRADIENTS
 from tests.ops.math.test_gradients import CASES as MATH
 from tests.ops.nn.test_gradients import CASES as NN
 

@@ -9,12 +9,6 @@ from everflow.framework import raw_ops
 POINTS = np.random.RandomState(0).randn(50, 2).astype("f")
 
 
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 @pytest.mark.parametrize(
     ("seed", "retries", "chosen"),
     [(0, 0, [29, 33, 0, 42, 16, 12]), (0, 5, [39, 18, 9, 31, 33, 36]), (5, 1, [39, 36, 5, 16, 10, 44]), (123456789012, 2, [29, 3, 49, 21, 20, 42])],

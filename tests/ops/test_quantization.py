@@ -8,12 +8,6 @@ import everflow as tf
 X = [-1.5, -1.0, -0.3, 0.0, 0.1, 0.26, 0.5, 1.0, 3.0]
 
 
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 @pytest.mark.parametrize(
     ("dtype", "mode", "expected"),
     [

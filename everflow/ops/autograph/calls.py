@@ -62,11 +62,16 @@ def _in_order(function):
 
 
 def _after_branches(merge, must_run):
-    """Where branches meet, what has to run in one of them has run."""
-    contexts = [t.op._control_flow_context for t in merge.inputs]
-    inside = [op for op in must_run if op._control_flow_context is not None and op._control_flow_context in contexts]
-    for op in inside:
-        merge._add_control_input(op)
-        del must_run[op]
-    if inside:
+    """Where branches meet, what has to run in one of them has run: what a branch gives waits for it."""
+    for position, value in enumerate(list(merge.inputs)):
+        branch = value.op._control_flow_context
+        inside = [op for op in must_run if branch is not None and op._control_flow_context is branch]
+        if not inside:
+            continue
+        with branch:
+            value = array.identity(value)
+        for op in inside:
+            value.op._add_control_input(op)
+            del must_run[op]
+        merge._update_input(position, value)
         must_run[merge] = None

@@ -27,9 +27,7 @@ def group(*inputs, **kwargs):
         return None
     with name_scope(name, "group_deps", inputs) as name:
         by_device: dict = {}
-        for item in nest.flatten(inputs):
-            if isinstance(item, IndexedSlices):
-                item = item.values
+        for item in nest.flatten(inputs, expand_composites=True):
             if not hasattr(item, "device"):
                 raise TypeError(f"Expected tf.group() expected Tensor objects not {item!r} with type '{type(item)}'")
             by_device.setdefault(item.device, []).append(item)

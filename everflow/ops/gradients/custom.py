@@ -51,6 +51,9 @@ def _apply(f, args):
     name = _unused_name(graph)
     known = _variables(graph)
     result, grad_fn = f(*args)
+    plain = [v.name for op, v in _variables(graph).items() if op not in known and not hasattr(v, "handle")]
+    if plain:
+        raise TypeError(f"A @custom_gradient makes a ResourceVariable only: make {plain} with use_resource=True")
     flat = nest.flatten(result)
     count = len(flat)
     # TensorFlow looks for variables behind copies of the results; the nodes stay in the graph.
@@ -68,9 +71,6 @@ def _apply(f, args):
     if variables:
         if not takes_variables:
             raise _no_place_for(variables)
-        plain = [v.name for v in variables if not hasattr(v, "handle")]
-        if plain:
-            raise TypeError(f"A @custom_gradient takes a ResourceVariable only: make {plain} with use_resource=True")
 
     @RegisterGradient(name)
     def gradient(op, *result_grads):

@@ -9,7 +9,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, control_flow, math
-from everflow.ops.checks import values as check
+from everflow.ops.checks import shapes as check
 from everflow.ops.control_flow import maps as functional
 from everflow.ops.linalg.decompositions import svd
 

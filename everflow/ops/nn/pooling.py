@@ -87,9 +87,10 @@ def avg_pool1d(input, ksize, strides, padding, data_format="NWC", name=None):
 
 def _by_rank(pools, input, ksize, strides, padding, data_format, name):
     """The pool for as many spatial dimensions as the input has."""
-    if input.shape is None or input.shape.rank is None:
+    rank = TensorShape(input.shape).rank
+    if rank is None:
         raise ValueError("The input's rank must be known to choose the pool; give it a shape (set_shape)")
-    spatial = len(input.shape) - 2
+    spatial = rank - 2
     if spatial not in pools:
         raise ValueError(f"Pools are for inputs of rank 3, 4 or 5, not {spatial + 2}")
     default = {1: "NWC", 2: "NHWC", 3: "NDHWC"}[spatial]

@@ -145,8 +145,8 @@ def pool_shape(op):
 def _max_pool_v2_shape(op):
     ksize, strides = (known_value(t) for t in op.inputs[1:])
     if ksize is None or strides is None:
-        image = op.inputs[0].shape.with_rank(4)
-        return TensorShape([image.dims[0], None, None, None])
+        op.inputs[0].shape.with_rank(4)
+        return None
     return _pooled(op, _format_of(op, "NHWC"), op.inputs[0].shape, ksize.tolist(), strides.tolist())
 
 

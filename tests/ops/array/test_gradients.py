@@ -105,18 +105,6 @@ def test_gradient_is_the_slope(name):
             np.testing.assert_allclose((ends[0] - ends[1]) / 2, np.sum(gradient * step), rtol=1e-5, atol=1e-12)
 
 
-def test_rows_come_back_as_indexed_slices():
-    with tf.Graph().as_default():
-        x = tf.placeholder(tf.float32, [None, 4])
-        kinds = [
-            type(tf.gradients(y, x)[0]).__name__
-            for y in (tf.gather(x, [0]), tf.gather_nd(x, [[0]]), tf.gather(x, [0], axis=1))
-        ]
-        assert kinds == ["IndexedSlices", "IndexedSlices", "Tensor"]
-        joined = tf.gradients(tf.gather(tf.concat([x, x * 2], 0), [0]), x)[0]
-        assert isinstance(joined, tf.Tensor)
-
-
 def test_ops_without_a_gradient():
     with tf.Graph().as_default():
         x = tf.placeholder(tf.float32, [3])

@@ -5,13 +5,6 @@ import pytest
 
 import everflow as tf
 
-
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 # assertion, values that pass, values that fail
 COMPARISONS = [
     (tf.assert_equal, ([1, 2], [1, 2]), ([1, 2], [1, 3])),
@@ -70,55 +63,6 @@ def test_only_strings_and_int32_need_no_guard():
         assert [op.type for op in graph.get_operations()].count("Switch") == 0
         tf.assert_equal(tf.placeholder(tf.float32), 1.0)
         assert [op.type for op in graph.get_operations()].count("Switch") > 0
-
-
-def test_ranks(sess):
-    x = tf.placeholder(tf.float32)
-    for op, good, bad in (
-        (tf.assert_rank(x, 2), (1, 1), (1,)),
-        (tf.assert_rank_at_least(x, 2), (1, 1, 1), (1,)),
-        (tf.assert_rank_in(x, (0, 2)), (), (1,)),
-    ):
-        sess.run(op, {x: np.zeros(good)})
-        with pytest.raises(tf.errors.InvalidArgumentError):
-            sess.run(op, {x: np.zeros(bad)})
-
-
-def test_known_ranks_are_decided_while_building():
-    x = tf.zeros([2, 3])
-    assert tf.assert_rank(x, 2).type == "NoOp"
-    for check, rank in ((tf.assert_rank, 3), (tf.assert_rank_at_least, 3), (tf.assert_rank_in, (1, 3))):
-        with pytest.raises(ValueError, match=r"must have rank.*not 2 \(its shape is \(2, 3\)\)"):
-            check(x, rank)
-    with pytest.raises(ValueError, match="Rank must be a scalar"):
-        tf.assert_rank(x, [2])
-
-
-def test_types():
-    x = tf.zeros([2])
-    assert tf.assert_type(x, tf.float32).type == "NoOp"
-    with pytest.raises(TypeError, match="must be of type"):
-        tf.assert_type(x, tf.int32)
-    with pytest.raises(TypeError, match="to be integer type"):
-        tf.assert_integer(x)
-    with pytest.raises(ValueError, match="Expected scalar shape"):
-        tf.assert_scalar(x)
-    assert tf.debugging.assert_same_float_dtype([x, None, x]) is tf.float32
-    with pytest.raises(ValueError, match="must be of the same type"):
-        tf.debugging.assert_same_float_dtype([x, tf.zeros([1], tf.float64)])
-    for bad in ("text", 5, x):
-        with pytest.raises(TypeError, match="iterable"):
-            tf.assert_proper_iterable(bad)
-
-
-def test_shapes_that_go_together(sess):
-    x, y = tf.placeholder(tf.float32, [None, 3]), tf.placeholder(tf.float32, [None])
-    op = tf.debugging.assert_shapes([(x, ("N", 3)), (y, ("N",))])
-    sess.run(op, {x: np.zeros((2, 3)), y: np.zeros(2)})
-    with pytest.raises(tf.errors.InvalidArgumentError):
-        sess.run(op, {x: np.zeros((2, 3)), y: np.zeros(4)})
-    with pytest.raises(ValueError, match="must have size 4"):
-        tf.debugging.assert_shapes({x: ("N", 4)})
 
 
 def test_monotony(sess):

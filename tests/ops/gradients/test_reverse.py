@@ -1,4 +1,4 @@
-"""tf.gradients: which nodes it makes, how gradients are joined and stopped, gradients that programs bring themselves."""
+"""tf.gradients: which nodes it makes, how gradients are joined and stopped."""
 
 import subprocess
 import sys
@@ -104,39 +104,6 @@ def test_overrides(graph):
     with graph.gradient_override_map({"Exp": "TimesSevenForTest"}):
         y = tf.exp(x)
     assert run(tf.gradients(y, x)) == [7.0]
-
-
-def test_custom_gradient():
-    @tf.custom_gradient
-    def double(x, y):
-        return (x + y, x * y), lambda da, db: (2.0 * da, 3.0 * db)
-
-    a, b = tf.constant(1.0), tf.constant(2.0)
-    first, second = double(a, b)
-    assert run([first, second]) == [3.0, 2.0]
-    assert run(tf.gradients([first, second], [a, b])) == [2.0, 3.0]
-
-
-def test_custom_gradient_with_variables():
-    v = tf.get_variable("v", initializer=5.0, use_resource=True)
-
-    @tf.custom_gradient
-    def scaled(x):
-        def grad(dy, variables):
-            assert variables == [v]
-            return dy * 10.0, [dy * 100.0]
-
-        return x * v, grad
-
-    x = tf.constant(2.0)
-    assert run(tf.gradients(scaled(x), [x, v])) == [10.0, 100.0]
-
-    @tf.custom_gradient
-    def forgetful(x):
-        return x * v, lambda dy: dy
-
-    with pytest.raises(TypeError, match="variables"):
-        forgetful(x)
 
 
 def test_missing_gradient_names_the_op():

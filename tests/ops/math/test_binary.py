@@ -9,12 +9,6 @@ import everflow as tf
 from everflow.framework.shapes import broadcast_gradient_axes
 
 
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 def _types_and_names(graph):
     return [(op.name, op.type) for op in graph.get_operations() if op.type not in ("Placeholder", "Const")]
 

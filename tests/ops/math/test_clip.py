@@ -6,12 +6,6 @@ import pytest
 import everflow as tf
 
 
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 def test_by_value(sess):
     np.testing.assert_array_equal(sess.run(tf.clip_by_value([-1.0, 0.5, 7.0], 0.0, 1.0)), [0, 0.5, 1])
     slices = tf.clip_by_value(tf.IndexedSlices(tf.constant([[5.0]]), tf.constant([2])), 0.0, 1.0)

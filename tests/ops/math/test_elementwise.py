@@ -6,13 +6,6 @@ from scipy import special
 
 import everflow as tf
 
-
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
-
-
 X = np.array([-2.5, -1.0, -0.4, 0.3, 0.9, 1.0, 2.5])
 P = np.array([0.1, 0.3, 0.5, 0.7, 0.95])
 # function, numpy's, where to look

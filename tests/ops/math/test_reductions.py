@@ -1,19 +1,11 @@
-"""Reductions, running sums, positions; ranges, counts and segments."""
+"""Reductions, running sums, positions."""
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import everflow as tf
 
 DATA = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-
-
-@pytest.fixture
-def sess():
-    with tf.Graph().as_default(), tf.Session() as session:
-        yield session
 
 
 @pytest.mark.parametrize("name", ["sum", "mean", "prod", "max", "min"])
@@ -111,94 +103,8 @@ def test_count_nonzero(sess):
     np.testing.assert_array_equal(sess.run(tf.count_nonzero(tf.constant([["", "a"], ["b", "c"]]), axis=1)), [1, 2])
 
 
-def test_ranges_add_their_steps_up_as_tensorflow_does(sess):
-    np.testing.assert_array_equal(sess.run(tf.range(3, 18, 3)), [3, 6, 9, 12, 15])
-    steps = np.add.accumulate(np.array([0, *[0.1] * 9], np.float32), dtype=np.float32)
-    np.testing.assert_array_equal(sess.run(tf.range(0.0, 1.0, 0.1)), steps)
-    assert tf.range(tf.constant(1, tf.int64), 5).dtype is tf.int64
-    assert tf.range(10, 0, -3).shape.as_list() == [4]
-    assert tf.range(tf.placeholder(tf.int32, [])).shape.as_list() == [None]
-    with pytest.raises(ValueError, match="Requires start <= limit"):
-        tf.range(5, 1)
-    delta = tf.placeholder(tf.int32, [])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="Requires delta != 0"):
-        sess.run(tf.range(0, 5, delta), {delta: 0})
-
-
-def test_linspace(sess):
-    np.testing.assert_allclose(sess.run(tf.linspace(10.0, 12.0, 5)), [10, 10.5, 11, 11.5, 12])
-    np.testing.assert_array_equal(sess.run(tf.linspace(3.0, 9.0, 1)), [3])
-    with pytest.raises(ValueError, match="Requires num > 0"):
-        tf.linspace(1.0, 2.0, 0)
-
-
-def test_bincount(sess):
-    np.testing.assert_array_equal(sess.run(tf.bincount([1, 1, 3])), [0, 2, 0, 1])
-    np.testing.assert_allclose(
-        sess.run(tf.bincount([1, 1, 3], weights=[0.5, 1.0, 2.0], minlength=5)), [0, 1.5, 0, 2, 0]
-    )
-    np.testing.assert_array_equal(sess.run(tf.bincount([1, 1, 3], maxlength=2)), [0, 2])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="non-negative"):
-        sess.run(tf.bincount([-1, 1]))
-
-
-def test_histograms(sess):
-    values = [-1.0, 0.0, 1.5, 2.0, 5.0, 15.0]
-    np.testing.assert_array_equal(sess.run(tf.histogram_fixed_width(values, [0.0, 5.0], nbins=5)), [2, 1, 1, 0, 2])
-    np.testing.assert_array_equal(
-        sess.run(tf.histogram_fixed_width_bins(values, [0.0, 5.0], nbins=5)), [0, 0, 1, 2, 4, 4]
-    )
-
-
-def test_confusion_matrix(sess):
-    matrix = tf.confusion_matrix([1, 2, 1], [0, 2, 1], num_classes=3, weights=[1, 2, 3])
-    np.testing.assert_array_equal(sess.run(matrix), [[0, 0, 0], [1, 3, 0], [0, 0, 2]])
-
-
-segment_lists = st.lists(st.tuples(st.integers(0, 4), st.integers(-9, 9)), min_size=1, max_size=12)
-
-
-@settings(max_examples=30, deadline=None)
-@given(segment_lists)
-def test_segments_against_a_loop(pairs):
-    pairs = sorted(pairs, key=lambda pair: pair[0])
-    ids, data = ([p[i] for p in pairs] for i in (0, 1))
-    rows = {i: [d for j, d in pairs if j == i] for i in range(max(ids) + 1)}
-    with tf.Graph().as_default(), tf.Session() as sess:
-        x = tf.constant(data, tf.float32)
-        found = sess.run([getattr(tf, f"segment_{n}")(x, ids) for n in ("sum", "mean", "prod", "max", "min")])
-        unsorted = sess.run(tf.unsorted_segment_sum(x, ids, 6))
-        sparse = sess.run(tf.sparse_segment_sqrt_n(x, list(range(len(data))), ids, num_segments=6))
-    for function, empty, result in zip((np.sum, np.mean, np.prod, np.max, np.min), (0, 0, 1, 0, 0), found, strict=True):
-        np.testing.assert_allclose(result, [function(row) if row else empty for row in rows.values()], rtol=1e-5)
-    full = [rows.get(i, []) for i in range(6)]
-    np.testing.assert_allclose(unsorted, [sum(row) for row in full])
-    np.testing.assert_allclose(sparse, [sum(row) / np.sqrt(len(row)) if row else 0 for row in full], rtol=1e-5)
-
-
-def test_unsorted_segments_without_rows(sess):
-    x = tf.constant([1.0, 2.0, 3.0])
-    found = sess.run(
-        [
-            getattr(tf, f"unsorted_segment_{n}")(x, [0, -1, 0], 2)
-            for n in ("sum", "prod", "max", "min", "mean", "sqrt_n")
-        ]
-    )
-    lowest, highest = np.finfo(np.float32).min, np.finfo(np.float32).max
-    np.testing.assert_allclose(
-        found, [[4, 0], [3, 1], [3, lowest], [1, highest], [2, 0], [4 / np.sqrt(2), 0]], rtol=1e-6
-    )
-
-
-def test_segment_ids_that_do_not_fit(sess):
-    ids = tf.placeholder(tf.int32, [None])
-    x = tf.ones([3, 2])
-    for given_ids, text in (([0, 1], "same size"), ([1, 0, 1], "not increasing"), ([-1, 0, 1], "out of range")):
-        with pytest.raises(tf.errors.InvalidArgumentError, match=text):
-            sess.run(tf.segment_sum(x, ids), {ids: given_ids})
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"segment_ids\[1\] = 4 is out of range \[0, 4\)"):
-        sess.run(tf.unsorted_segment_sum(x, ids, 4), {ids: [0, 4, 1]})
-    with pytest.raises(tf.errors.InvalidArgumentError, match=r"indices\[0\] == 7 out of range"):
-        sess.run(tf.sparse_segment_sum(x, ids, [0]), {ids: [7]})
-    with pytest.raises(ValueError, match="rank 1"):
-        tf.segment_sum(x, [[0, 1, 1]])
+def test_older_names_of_positions(sess):
+    x = [[3, 1, 2], [0, 5, 5]]
+    assert sess.run(tf.arg_max(x, 1)).tolist() == [0, 1] and sess.run(tf.arg_min(x, 0)).tolist() == [1, 0, 0]
+    with pytest.raises(ValueError):
+        tf.argmax(x, 2)

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from tests.ops.nn.graphs import x_of
 
 RANDOM = np.random.RandomState(2)
 LOGITS = RANDOM.normal(size=(6, 3, 4)).astype(np.float32)
@@ -72,3 +73,27 @@ def test_rows_without_labels():
         sparse = tf.SparseTensor([[0, 0], [1, 0], [2, 0]], [1, 3, 2], [3, 1])
         expected = -logs[:3, 1, 3].sum() - np.log(1 + np.exp(logs[3, 1, 3]))
         assert sess.run(tf.nn.ctc_loss(sparse, logits, lengths))[1] == pytest.approx(expected, rel=1e-5)
+
+
+# what is built, its static shape
+SHAPES = [
+    (lambda: tf.nn.ctc_greedy_decoder(x_of(None, 2, 3), [4, 4])[1], [2, 1]),
+]
+
+
+@pytest.mark.parametrize("build, expected", SHAPES)
+def test_static_shapes(build, expected):
+    with tf.Graph().as_default():
+        assert build().shape.as_list() == expected
+
+
+# what raises while a graph is built
+REFUSED = [
+    (lambda: tf.nn.ctc_loss(tf.constant([[0]]), x_of(5, 1, 3), [5]), TypeError),
+]
+
+
+@pytest.mark.parametrize("build, error", REFUSED)
+def test_refused_while_building(build, error):
+    with tf.Graph().as_default(), pytest.raises(error):
+        build()

@@ -1,4 +1,4 @@
-"""Barriers and staging areas."""
+"""Barriers: elements that are given once they are complete."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import pytest
 
 import everflow as tf
 from everflow.ops.queues.barriers import Barrier
-from everflow.ops.queues.staging import StagingArea
 
 
 def test_a_barrier_gives_what_is_complete():
@@ -30,18 +29,37 @@ def test_a_barrier_gives_what_is_complete():
             sess.run(b.take_many(1))
 
 
-def test_a_staging_area_keeps_tensors_between_runs():
-    with tf.Graph().as_default(), tf.Session() as sess:
-        area = StagingArea([tf.float32, tf.int32], [[2], []], names=["x", "y"], capacity=1)
-        put, got = area.put({"x": tf.constant([1.0, 2.0]), "y": tf.constant(3)}), area.get()
-        sess.run(put)
-        assert sess.run(area.size()) == 1
-        assert sess.run(area.peek(0))["y"] == 3
-        with pytest.raises(tf.errors.DeadlineExceededError):
-            sess.run(put, options=tf.RunOptions(timeout_in_ms=50))
-        values = sess.run(got)
-        assert values["x"].tolist() == [1.0, 2.0] and values["y"] == 3
-        sess.run(put)
-        sess.run(area.clear())
-        assert sess.run(area.size()) == 0
-        assert got["x"].shape.as_list() == [2]
+def test_what_is_known_of_elements():
+    with tf.Graph().as_default():
+        b = Barrier((tf.float32, tf.string), shapes=((2,), ()))
+        taken = b.take_many(3)
+        assert [t.shape.as_list() for t in (taken.indices, taken.keys, *taken.values)] == [[3], [3], [3, 2], [3]]
+        small = b.take_many(3, allow_small_batch=True)
+        assert small.values[0].shape.as_list() == [None, 2]
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [((tf.float32,), ((None,),)), ((tf.float32,), ((), ())), ((tf.float32,), ((0,),))],
+)
+def test_shapes_that_are_none(arguments):
+    with tf.Graph().as_default(), pytest.raises(ValueError):
+        Barrier(*arguments)
+
+
+def test_taking_waits(sess):
+    b = Barrier((tf.float32,), shapes=((),))
+    sess.run(b.insert_many(0, ["a"], [1.0]))
+    with pytest.raises(tf.errors.DeadlineExceededError):
+        sess.run(b.take_many(2), options=tf.RunOptions(timeout_in_ms=50))
+    assert sess.run(b.ready_size()) == 1
+
+
+def test_pending_elements_can_be_cancelled(sess):
+    b = Barrier((tf.float32, tf.float32), shapes=((), ()))
+    sess.run(b.insert_many(0, ["a"], [1.0]))
+    sess.run(b.close(cancel_pending_enqueues=True))
+    with pytest.raises(tf.errors.CancelledError):
+        sess.run(b.insert_many(1, ["a"], [1.0]))
+    with pytest.raises(tf.errors.OutOfRangeError):
+        sess.run(b.take_many(1))

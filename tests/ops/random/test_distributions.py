@@ -81,15 +81,6 @@ RECORDED = [
     ),
     (lambda: tf.random_poisson([0.5, 30.0], [4], seed=5), [[[0.0, 30.0], [1.0, 27.0], [2.0, 38.0], [0.0, 35.0]]]),
     (lambda: tf.multinomial([[0.0, 1.0, 2.0]], 8, seed=5), [[[2, 2, 2, 1, 2, 2, 2, 2]], [[2, 2, 2, 2, 2, 2, 2, 2]]]),
-    (
-        lambda: tf.random.stateless_uniform([4], [3, -4]),
-        [[0.19548892974853516, 0.72270667552948, 0.8852598667144775, 0.6083104610443115]] * 2,
-    ),
-    (
-        lambda: tf.random.stateless_normal([3], [3, -4]),
-        [[-1.780290961265564, -0.30832916498184204, -0.3106456696987152]],
-    ),
-    (lambda: tf.random.stateless_categorical([[0.0, 1.0, 2.0]], 8, [3, 4]), [[[2, 2, 1, 2, 2, 2, 1, 0]]]),
 ]
 
 
@@ -211,30 +202,3 @@ def test_gamma_samples_are_differentiable():
         value, by_alpha, by_beta = sess.run([sample, *tf.gradients(sample, [alpha, beta])])
     np.testing.assert_allclose(by_beta, -value.sum() / 2, rtol=1e-5)
     assert by_alpha.shape == (2,) and (by_alpha > 0).all()
-
-
-def test_generator_gives_tensorflows_numbers_and_moves_its_state():
-    generator = tf.random.experimental.Generator.from_seed(1234)
-    drawn = [
-        generator.normal([5]),
-        generator.uniform([3], 0, 10, dtype=tf.int64),
-        generator.uniform_full_int([3], dtype=tf.uint32),
-    ]
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        normal, small, _ = [sess.run(t) for t in drawn]
-        np.testing.assert_allclose(normal, [0.9356609, 1.0854305, -0.93788373, -0.5061547, 1.3169702], rtol=1e-5)
-        assert small.tolist() == [0, 6, 4]
-        assert sess.run(generator.state).tolist() == [1234 + (5 + 3 + 3) * 256, 0, 0]
-        sess.run(generator.reset_from_seed(1234))
-        np.testing.assert_array_equal(sess.run(drawn[0]), normal)
-
-
-def test_binomial_moments():
-    generator = tf.random.experimental.Generator.from_seed(7)
-    drawn = generator.binomial([3, 4000], [10.0, 100.0, 50.0], [0.2, 0.4, 0.9])
-    with tf.Session() as sess:
-        sess.run(tf.global_variables_initializer())
-        values = sess.run(drawn)
-    np.testing.assert_allclose(values.mean(axis=1), [2, 40, 45], rtol=0.03)
-    np.testing.assert_allclose(values.var(axis=1), [1.6, 24, 4.5], rtol=0.1)

@@ -1,4 +1,4 @@
-"""Sparse tensors: values against dense arithmetic, orders and shapes, serializing, sets; and what is refused."""
+"""Sparse tensors: values against dense arithmetic, orders and shapes; and what is refused."""
 
 import numpy as np
 import pytest
@@ -35,7 +35,11 @@ def dense(value):
 
 
 M = np.array([[0, 2, 0, 1], [0, 0, 0, 0], [5, 0, -3, 0]])
+
+
 N = np.array([[1, -2, 0, 0], [0, 0, 4, 0], [0, 0, 3, 0]])
+
+
 # function of SparseTensors of M (and N), the same of arrays
 DENSE_RULES = {
     "to_dense": (tf.sparse_tensor_to_dense, lambda m: m),
@@ -64,6 +68,8 @@ DENSE_RULES = {
     "dense sum": (lambda m: tf.sparse_add(m, np.ones_like(M)), lambda m: m + 1),
     "reset_shape": (lambda m: tf.sparse_reset_shape(m, [4, 5]), lambda m: np.pad(m, [[0, 1], [0, 1]])),
 }
+
+
 PAIRS = {
     "add": (tf.sparse_add, lambda m, n: m + n),
     "maximum": (tf.sparse_maximum, np.maximum),
@@ -148,25 +154,6 @@ def test_crosses():
     assert hashed.values.tolist() == [4, 54, 46, 45, 3] and hashed.dense_shape.tolist() == [2, 4]
 
 
-@pytest.mark.parametrize(
-    "values", [np.array([1.5, 2.5], np.float32), np.array([3, 4], np.int64), np.array([b"x", b""], object)]
-)
-@pytest.mark.parametrize("out_type", [tf.string, tf.variant])
-def test_serialized_and_back(values, out_type):
-    s = tf.SparseTensor([[0, 2], [1, 0]], values, [3, 4])
-    dtype = s.dtype
-    many = run(tf.io.deserialize_many_sparse(tf.io.serialize_many_sparse(s), dtype, rank=2))
-    assert (
-        many.indices.tolist() == [[0, 2], [1, 0]]
-        and many.values.tolist() == values.tolist()
-        and many.dense_shape.tolist() == [3, 4]
-    )
-    from everflow.ops.sparse.serialize import deserialize_sparse
-
-    one = run(deserialize_sparse(tf.io.serialize_sparse(s, out_type=out_type), dtype))
-    assert one.values.tolist() == values.tolist() and one.dense_shape.tolist() == [3, 4]
-
-
 def test_maps_of_sparse_tensors_hand_out_what_they_took():
     s = tf.SparseTensor([[0, 1], [2, 0]], [5, 6], [3, 2])
     handles = tf.raw_ops.AddManySparseToTensorsMap(
@@ -180,13 +167,6 @@ def test_maps_of_sparse_tensors_hand_out_what_they_took():
 def test_fed_and_fetched():
     p = tf.sparse_placeholder(tf.float32, [2, 3])
     assert run(tf.sparse_tensor_to_dense(p), feed={p: ([[0, 1]], [4.0], [2, 3])}).tolist() == [[0, 4, 0], [0, 0, 0]]
-
-
-def test_static_parts():
-    s = sparse(M)
-    assert str(tf.sparse_reshape(s, [-1, 6]).shape) == "(2, 6)"
-    assert [str(t.shape) for t in (tf.shape(s), tf.size(s), tf.rank(s))] == ["(2,)", "()", "()"]
-    assert str(tf.sparse_reduce_sum(s, 1).shape) == "(3,)" and str(tf.sparse_transpose(s, [1, 0]).shape) == "(4, 3)"
 
 
 RUN_TIME_ERRORS = {
@@ -239,47 +219,6 @@ def test_what_can_never_fit_raises_while_building():
         tf.sparse_split(sp_input=s, num_split=2)
 
 
-# Sets
-
-LEFT, RIGHT = np.array([[1, 2, 2], [3, 4, 9]]), np.array([[2, 5], [9, 3]])
-SETS = {
-    tf.sets.set_union: [[1, 2, 5], [3, 4, 9]],
-    tf.sets.set_intersection: [[2], [3, 9]],
-    tf.sets.set_difference: [[1], [4]],
-}
-
-
-def _rows(value):
-    return [
-        [v for index, v in zip(value.indices, value.values.tolist()) if index[0] == row]
-        for row in range(value.dense_shape[0])
-    ]
-
-
-@pytest.mark.parametrize("operation", SETS)
-@pytest.mark.parametrize("kinds", ["dense dense", "dense sparse", "sparse dense", "sparse sparse"])
-def test_sets_of_rows(operation, kinds):
-    def as_kind(array, kind):
-        return sparse(array) if kind == "sparse" else tf.constant(array)
-
-    left, right = kinds.split()
-    assert _rows(run(operation(as_kind(LEFT, left), as_kind(RIGHT, right)))) == SETS[operation]
-
-
-def test_sizes_and_words_of_sets():
-    assert run(tf.sets.set_size(tf.SparseTensor([[0, 0], [0, 1], [2, 0]], np.array([1, 1, 2]), [3, 2]))).tolist() == [
-        1,
-        0,
-        1,
-    ]
-    assert _rows(run(tf.sets.set_difference([["a", "b"]], [["b"]], aminusb=False))) == [[]]
-    assert _rows(run(tf.sets.union([["b", "a"]], [["c", "a"]]))) == [[b"a", b"b", b"c"]]
-    with pytest.raises(TypeError):
-        tf.sets.set_union([[1.0]], [[2.0]])
-    with pytest.raises(tf.errors.InvalidArgumentError, match="out of order"):
-        run(tf.sets.set_size(tf.SparseTensor([[1, 0], [0, 0]], np.array([1, 2]), [2, 2])))
-
-
 def test_crosses_as_they_were_first_hashed():
     def cross(*columns):
         sparse_columns = [tf.SparseTensor([[0, 0]], c, [1, 1]) for c in columns]
@@ -320,3 +259,16 @@ def test_a_shape_that_can_not_be_counted_is_refused():
         pytest.raises(tf.errors.InvalidArgumentError, match="more elements than int64 can count"),
     ):
         sess.run(reshaped)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2, -1])
+def test_a_dimension_more(axis):
+    made = tf.sparse.expand_dims(sparse(M), axis)
+    np.testing.assert_array_equal(dense(run(made)), np.expand_dims(M, axis))
+
+
+@pytest.mark.parametrize("shape", [(3, None), (2, 4), (3, 1)])
+def test_identity_matrices(shape):
+    rows, columns = shape
+    made = tf.sparse.eye(rows, columns, dtype=tf.int32)
+    np.testing.assert_array_equal(dense(run(made)), np.eye(rows, columns or rows))

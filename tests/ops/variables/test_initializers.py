@@ -87,27 +87,6 @@ def test_refused(make, error):
         make()
 
 
-@pytest.mark.parametrize(
-    ("name", "shape"),
-    [
-        ("ConvolutionDeltaOrthogonal", [3, 3, 2, 4]),
-        ("ConvolutionOrthogonal1D", [3, 2, 4]),
-        ("ConvolutionOrthogonal2D", [3, 3, 2, 3]),
-        ("ConvolutionOrthogonal3D", [2, 2, 2, 2, 3]),
-    ],
-)
-def test_convolution_kernels_keep_norms(name, shape):
-    from everflow.ops.variables import convolution_initializers as initializers_convolution
-
-    kernel = run(getattr(initializers_convolution, name)(seed=1)(shape))
-    assert kernel.shape == tuple(shape)
-    # Of a circular convolution, the matrix of each frequency has orthonormal rows.
-    axes = tuple(range(len(shape) - 2))
-    spectrum = np.fft.fftn(kernel, s=[5] * len(axes), axes=axes)
-    product = spectrum @ spectrum.conj().swapaxes(-1, -2)
-    np.testing.assert_allclose(product, np.broadcast_to(np.eye(shape[-2]), product.shape), atol=1e-5)
-
-
 def test_orthogonal_and_identity_matrices_of_doubles():
     with tf.Graph().as_default(), tf.Session() as sess:
         orthogonal, identity = tf.initializers.orthogonal(0.5, seed=1), tf.initializers.identity(2.0)

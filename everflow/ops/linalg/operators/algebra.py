@@ -191,7 +191,7 @@ def _solve_of_values(kind, a, b):
 
 
 for _operation, _of_kind in (("matmul", _matmul_of_values), ("solve", _solve_of_values)):
-    for _kind in _VALUES:
+    for _kind in (LinearOperatorDiag, LinearOperatorCirculant):
         register(_operation, _kind, _kind)(functools.partial(_of_kind, _kind))
     register(_operation, LinearOperatorDiag, LinearOperatorScaledIdentity)(
         functools.partial(_of_kind, LinearOperatorDiag)

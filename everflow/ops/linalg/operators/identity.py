@@ -274,8 +274,8 @@ class LinearOperatorZeros(LinearOperator):
         dtype = dtype or dtypes.float32
         self._assert_proper_shapes = assert_proper_shapes
         with name_scope(name):
-            if is_self_adjoint and not is_square:
-                raise ValueError("A zero operator always self adjoint.")
+            if is_square:
+                broadcast.settled("A square zero operator", "is_self_adjoint", is_self_adjoint)
             broadcast.settled("A zero operator", "is_non_singular", is_non_singular, False)
             broadcast.settled("A zero operator", "is_positive_definite", is_positive_definite, False)
             super().__init__(
@@ -285,6 +285,9 @@ class LinearOperatorZeros(LinearOperator):
             self._num_columns, self._num_columns_static = _sizes(
                 num_rows if num_columns is None else num_columns, "num_columns"
             )
+            sizes = self._num_rows_static, self._num_columns_static
+            if is_square and None not in sizes and sizes[0] != sizes[1]:
+                raise ValueError(f"A square operator has as many rows as columns, not {sizes[0]} and {sizes[1]}")
             self._batch_shape_arg = None
             if batch_shape is not None:
                 self._batch_shape_arg, self._batch_shape_static = _sizes(batch_shape, "batch_shape_arg", rank=1)

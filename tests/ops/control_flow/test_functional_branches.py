@@ -1,0 +1,83 @@
+"""Branches as `If` and `Case` ops: values and gradients."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+pytestmark = pytest.mark.usefixtures("functional")
+
+
+def run(fetches, feed=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feed)
+
+
+def test_branches_and_what_they_compute_are_differentiated():
+    x = tf.placeholder(tf.float32, [2])
+    y = tf.cond(tf.reduce_sum(x) > 0.0, lambda: tf.exp(tf.sin(x)), lambda: x * tf.tanh(x) * 2.0)
+    assert y.op.inputs[0].op.type == "StatelessIf"
+    (dx,) = tf.gradients(y, x)
+    for value in ([0.5, 1.0], [-0.5, -1.0]):
+        v = np.float32(value)
+        expected = np.exp(np.sin(v)) * np.cos(v) if v.sum() > 0 else 2 * (np.tanh(v) + v / np.cosh(v) ** 2)
+        np.testing.assert_allclose(run(dx, {x: v}), expected, rtol=1e-5)
+
+
+def test_only_the_chosen_branch_assigns():
+    v = tf.Variable(1.0, use_resource=True)
+    p = tf.placeholder(tf.bool, [])
+    op = tf.cond(p, lambda: tf.group(v.assign_add(10.0)), lambda: tf.no_op())
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(op, {p: False})
+        assert session.run(v) == 1.0
+        session.run(op, {p: True})
+        assert session.run(v) == 11.0
+
+
+def test_switch_case():
+    x, i = tf.placeholder(tf.float32, []), tf.placeholder(tf.int32, [])
+    y = tf.switch_case(i, [lambda: x * x, lambda: tf.sin(x)], default=lambda: 3.0 * x)
+    (dx,) = tf.gradients(y, x)
+    got = [run(dx, {x: 2.0, i: index}) for index in (0, 1, 2, -1)]
+    np.testing.assert_allclose(got, [4.0, np.cos(2.0), 3.0, 3.0], rtol=1e-6)
+    with pytest.raises(ValueError, match="contiguous"):
+        tf.switch_case(i, {0: lambda: x, 3: lambda: x})
+
+
+def test_branches_that_return_ops_give_what_was_chosen_by():
+    v = tf.Variable(1.0, use_resource=True)
+    p = tf.placeholder(tf.bool, [])
+    chosen = tf.cond(p, lambda: v.assign(2.0).op, tf.no_op)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert not session.run(chosen, {p: False}) and session.run(v) == 1.0
+        assert session.run(chosen, {p: True}) and session.run(v) == 2.0
+
+
+def test_in_a_plain_graph_only_what_a_branch_returns_runs():
+    v = tf.Variable(1.0, use_resource=True)
+
+    def assigning():
+        v.assign(2.0)
+        return tf.constant(3.0)
+
+    chosen = tf.cond(tf.placeholder_with_default(True, []), assigning, lambda: tf.constant(4.0))
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        assert session.run(chosen) == 3.0 and session.run(v) == 1.0
+
+
+def test_second_derivatives_within_a_branch_go_through_what_it_captured():
+    x = tf.placeholder(tf.float32, [])
+    y = tf.sin(x) * x
+
+    def second():
+        return tf.gradients(tf.gradients(y, x)[0], x)[0]
+
+    found = tf.cond(tf.placeholder_with_default(True, []), second, lambda: tf.constant(0.0))
+    assert run(found, {x: 0.5}) == pytest.approx(2 * np.cos(0.5) - 0.5 * np.sin(0.5), rel=1e-6)

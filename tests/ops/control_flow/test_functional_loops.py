@@ -1,0 +1,118 @@
+"""Loops as `While` ops: values and gradients."""
+
+from __future__ import annotations
+
+import resource
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+pytestmark = pytest.mark.usefixtures("functional")
+
+
+def run(fetches, feed=None):
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        return session.run(fetches, feed)
+
+
+def test_loops_and_nested_branches_are_differentiated():
+    x = tf.placeholder(tf.float32, [])
+
+    def body(i, t):
+        return i + 1, tf.cond(i % 2 > 0, lambda: tf.sin(t) * x, lambda: t * t)
+
+    _, y = tf.while_loop(lambda i, t: i < 3, body, [0, x])
+    (dx,) = tf.gradients(y, x)
+    v = 0.7
+    a = v * v
+    b, db = np.sin(a) * v, np.sin(a) + v * np.cos(a) * 2 * v
+    np.testing.assert_allclose(run([y, dx], {x: v}), [b * b, 2 * b * db], rtol=1e-5)
+
+
+def test_second_derivatives_of_a_loop():
+    x = tf.placeholder(tf.float32, [])
+    _, y = tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * x), [0, 1.0])
+    (dx,) = tf.gradients(y, x)
+    (ddx,) = tf.gradients(dx, x)
+    np.testing.assert_allclose(run([y, dx, ddx], {x: 2.0}), [8.0, 12.0, 12.0])
+
+
+def test_arrays_in_loops():
+    x = tf.placeholder(tf.float32, [2])
+    array = tf.TensorArray(tf.float32, 3)
+    _, array = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, a.write(i, tf.cast(i, tf.float32) * x)), [0, array]
+    )
+    stacked = array.stack()
+    np.testing.assert_allclose(
+        run([stacked[2], tf.gradients(stacked, x)[0]], {x: [1.0, 2.0]}), [[2.0, 4.0], [3.0, 3.0]]
+    )
+
+
+def test_a_traced_function_with_a_loop():
+    w = tf.Variable(2.0, use_resource=True)
+
+    @tf.function
+    def power(x):
+        return tf.while_loop(lambda i, t: i < 3, lambda i, t: (i + 1, t * w), [0, x])[1]
+
+    x = tf.constant(1.5)
+    y = power(x)
+    assert run([y] + tf.gradients(y, [x, w])) == [12.0, 8.0, 18.0]
+
+
+def test_shapes():
+    x = tf.placeholder(tf.float32, [2])
+    grown = tf.while_loop(
+        lambda i, a: i < 3,
+        lambda i, a: (i + 1, tf.concat([a, a[-1:] + 1.0], 0)),
+        [0, x],
+        shape_invariants=[tf.TensorShape([]), tf.TensorShape([None])],
+    )[1]
+    assert grown.shape.as_list() == [None]
+    assert run(grown, {x: [0.0, 1.0]}).tolist() == [0, 1, 2, 3, 4]
+    with pytest.raises(ValueError, match="shape_invariants"):
+        tf.while_loop(lambda i, a: i < 3, lambda i, a: (i + 1, tf.concat([a, a], 0)), [0, x])
+
+
+@pytest.mark.parametrize("switch", [tf.enable_control_flow_v2, tf.disable_control_flow_v2])
+def test_a_long_loop_without_back_propagation_keeps_nothing(switch):
+    switch()
+    x = tf.placeholder(tf.float32, [1000])
+    last = tf.while_loop(lambda i, a: i < 20000, lambda i, a: (i + 1, a + x), [0, tf.zeros([1000])], back_prop=False)
+    with tf.Session() as session:
+        session.run(last, {x: np.zeros(1000)})
+        before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        i, a = session.run(last, {x: np.ones(1000)})
+        after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert i == 20000 and (a == 20000).all()
+    assert after - before < 20000  # kilobytes; all values together are four times that
+
+
+@pytest.mark.parametrize("switch", [tf.enable_control_flow_v2, tf.disable_control_flow_v2])
+def test_a_failing_op_in_a_loop_is_told_with_the_users_line(switch):
+    switch()
+    x = tf.placeholder(tf.float32, [None])
+    shapes = [tf.TensorShape([]), tf.TensorShape([None])]
+    loop = tf.while_loop(
+        lambda i, a: i < 3, lambda i, a: (i + 1, tf.reshape(a, [i + 2])), [0, x], shapes, name="growing"
+    )
+    with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError) as failure:
+        session.run(loop, {x: [1.0, 2.0]})
+    assert "test_functional_loops.py" in str(failure.value) and 'name="growing"' in str(failure.value)
+
+
+def test_a_condition_is_one_bool():
+    x = tf.placeholder(tf.float32, [2])
+    for drawn in (
+        tf.cond(tf.constant(2), lambda: x, lambda: -x),
+        tf.while_loop(lambda v: v < 3.0, lambda v: v + 1.0, [x]),
+        tf.while_loop(lambda i: i, lambda i: i - 1, [2]),
+    ):
+        with pytest.raises(tf.errors.InvalidArgumentError, match="single bool"):
+            run(drawn, {x: [1.0, 2.0]})
+    with pytest.raises(TypeError, match="enters the loop with type"):
+        tf.while_loop(lambda v: True, lambda v: tf.cast(v, tf.int32), [x])

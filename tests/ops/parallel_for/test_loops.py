@@ -1,0 +1,56 @@
+"""`tf.vectorized_map`, `pfor` and `for_loop`."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.ops.parallel_for.loops import for_loop, pfor
+from tests.ops.parallel_for.agreement import ROWS, check_agreement, evaluated
+
+
+def test_structures():
+    with tf.Graph().as_default():
+        made = tf.vectorized_map(
+            lambda e: {"sum": e[0] + e[1][0], "second": e[1], "one": tf.constant(1)},
+            (tf.constant(ROWS), tf.constant(ROWS)),
+        )
+        made = evaluated(made)
+    np.testing.assert_array_equal(made["sum"], ROWS + ROWS[:, :1])
+    np.testing.assert_array_equal(made["second"], ROWS)
+    np.testing.assert_array_equal(made["one"], [1, 1, 1])
+
+
+def test_some_iterations_at_a_time():
+    with tf.Graph().as_default():
+        outputs = [pfor(lambda i: (i * i, tf.constant(2.0)), n, parallel_iterations=2) for n in (5, 4)]
+        five, four = evaluated(outputs)
+    np.testing.assert_array_equal(five[0], [0, 1, 4, 9, 16])
+    np.testing.assert_array_equal(five[1], [2.0] * 5)
+    np.testing.assert_array_equal(four[0], [0, 1, 4, 9])
+    with tf.Graph().as_default():
+        with pytest.raises(ValueError, match="Use for_loop instead"):
+            pfor(lambda i: i, 4, parallel_iterations=1)
+        with pytest.raises(ValueError, match="positive integer"):
+            pfor(lambda i: i, 4, parallel_iterations=0)
+
+
+def test_for_loop():
+    with tf.Graph().as_default():
+        made = evaluated(
+            for_loop(lambda i: (i * 2, [tf.cast(i, tf.float32)]), (tf.int32, [tf.float32]), 3, parallel_iterations=1)
+        )
+    np.testing.assert_array_equal(made[0], [0, 2, 4])
+    np.testing.assert_array_equal(made[1][0], [0.0, 1.0, 2.0])
+
+
+FUNCTIONS = [
+    (lambda a: tf.map_fn(lambda b: b * 2.0, a), ROWS),
+    (lambda a: tf.vectorized_map(lambda b: b * 2.0, a), ROWS),
+    (tf.function(lambda a: a * 2.0), ROWS),
+]
+
+
+@pytest.mark.parametrize("known_size", [True, False])
+@pytest.mark.parametrize(("fn", "elements"), FUNCTIONS)
+def test_what_map_fn_computes(fn, elements, known_size):
+    check_agreement(fn, elements, known_size)

@@ -1,0 +1,65 @@
+"""What layers' ops become for all iterations at once."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.ops.parallel_for.loops import pfor
+from tests.ops.parallel_for.agreement import MATRICES, ROWS, check_agreement, evaluated
+
+FUNCTIONS = [
+    (lambda a: tf.nn.softmax(tf.reshape(a, [4])), MATRICES),
+    (lambda a: tf.nn.bias_add(a, [1.0, 2.0]), MATRICES),
+]
+
+
+@pytest.mark.parametrize("known_size", [True, False])
+@pytest.mark.parametrize(("fn", "elements"), FUNCTIONS)
+def test_what_map_fn_computes(fn, elements, known_size):
+    check_agreement(fn, elements, known_size)
+
+
+IMAGES = np.arange(3 * 2 * 4 * 4 * 1, dtype=np.float32).reshape(3, 2, 4, 4, 1)
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda x: tf.nn.conv2d(x, tf.ones([2, 2, 1, 3]), 1, "SAME"),
+        lambda x: tf.nn.max_pool(x, 2, 2, "VALID"),
+        lambda x: tf.nn.avg_pool(x, 2, 2, "VALID"),
+        lambda x: tf.gradients(tf.nn.max_pool(x, 2, 2, "VALID"), x)[0],
+        lambda x: tf.nn.log_softmax(tf.reshape(x, [8, 4])),
+        lambda x: tf.nn.softmax_cross_entropy_with_logits_v2(tf.nn.softmax(tf.ones([8, 4])), tf.reshape(x, [8, 4])),
+        lambda x: tf.searchsorted([1.0, 5.0, 40.0], tf.reshape(x, [-1])),
+    ],
+)
+def test_ops_with_a_batch_of_their_own(fn):
+    check_agreement(fn, IMAGES)
+
+
+def test_biases_that_differ():
+    check_agreement(lambda a: tf.nn.bias_add(tf.ones([3, 2]), a), ROWS)
+    check_agreement(lambda a: tf.gradients(tf.nn.bias_add(tf.ones([3, 2]), a * 2.0) * 3.0, a)[0], ROWS)
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="NHWC only"):
+        tf.vectorized_map(lambda a: tf.nn.bias_add(tf.ones([1, 2, 1, 1]), a, data_format="NCHW"), tf.constant(ROWS))
+
+
+def test_assertions_hold_in_all_iterations():
+    with tf.Graph().as_default():
+        limit = tf.placeholder(tf.int32, [])
+
+        def body(i):
+            with tf.control_dependencies([tf.Assert(i < limit, ["too far"])]):
+                return tf.identity(i)
+
+        made = pfor(body, 3)
+        assert evaluated(made, {limit: 3}).tolist() == [0, 1, 2]
+        with pytest.raises(tf.errors.InvalidArgumentError, match="too far"):
+            evaluated(made, {limit: 2})
+
+
+def test_messages_are_printed_once_for_all(capfd):
+    with tf.Graph().as_default():
+        evaluated(pfor(lambda i: tf.Print(i, [i], "i: "), 3))
+    assert capfd.readouterr().err == "i: [0 1 2]\n"

@@ -1,0 +1,105 @@
+"""Ragged tensors made of values and rows, and what they tell of themselves."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from tests.ops.ragged.rows import DEEP, ROWS, R, run
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+
+# expression → (value, static shape)
+TABLE = {
+    "R.from_row_splits([1, 2, 3], [0, 2, 3])": ([[1, 2], [3]], "(2, ?)"),
+    "R.from_value_rowids([1, 2, 3], [0, 0, 2], nrows=4)": ([[1, 2], [], [3], []], "(4, ?)"),
+    "R.from_value_rowids([1, 2, 3], [0, 0, 2])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_lengths([1, 2, 3], [2, 0, 1])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_starts([1, 2, 3], [0, 2, 2])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_row_limits([1, 2, 3], [2, 2, 3])": ([[1, 2], [], [3]], "(3, ?)"),
+    "R.from_nested_row_lengths([1, 2, 3], [[2, 0], [1, 2]])": ([[[1], [2, 3]], []], "(2, ?, ?)"),
+    "rows.row_lengths()": ([2, 0, 3], "(3,)"),
+    "deep.row_lengths(axis=2)": ([[1, 2], [], [2]], "(3, ?)"),
+    "rows.value_rowids()": ([0, 0, 2, 2, 2], "(?,)"),
+    "deep.bounding_shape()": ([3, 2, 2], "(3,)"),
+    "deep.with_flat_values(tf.constant([5, 4, 3, 2, 1]))": ([[[5], [4, 3]], [], [[2, 1]]], "(3, ?, ?)"),
+}
+
+
+@pytest.mark.parametrize("expression", TABLE)
+def test_values_and_static_shapes(expression):
+    names = {"tf": tf, "R": R, "rows": tf.ragged.constant(ROWS), "deep": tf.ragged.constant(DEEP)}
+    value, shape = TABLE[expression]
+    found = eval(expression, names)
+    assert run(found) == value
+    assert found.shape.is_compatible_with(eval(shape.replace("?", "None").replace("<unknown>", "None")))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: R.from_row_splits([1, 2, 3], [0, 2]),
+        lambda: R.from_row_splits([1, 2, 3], [1, 3]),
+        lambda: R.from_row_lengths([1, 2, 3], [5, 1]),
+        lambda: R.from_value_rowids([1, 2], [1, 0]),
+        lambda: tf.ragged.constant(ROWS) + tf.ragged.constant([[1], [2, 3], [4, 5]]),
+    ],
+)
+def test_rows_that_do_not_add_up_raise_when_they_run(build):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(build())
+
+
+def test_what_is_refused():
+    rows = tf.ragged.constant(ROWS)
+    for wrong in (
+        lambda: tf.ragged.constant([[1], 2]),
+        lambda: tf.ragged.constant([[1]], ragged_rank=3),
+        lambda: R([1], [0, 1]),
+        lambda: rows[:, 0],
+    ):
+        with pytest.raises(ValueError):
+            wrong()
+    with pytest.raises(TypeError):
+        tf.convert_to_tensor(rows)
+
+
+def test_what_a_ragged_tensor_tells_of_itself():
+    rows, deep = tf.ragged.constant(ROWS), tf.ragged.constant(DEEP)
+    assert run(rows.nrows()) == 3 and run(rows.row_starts()) == [0, 2, 2] and run(rows.row_limits()) == [2, 2, 5]
+    assert [run(t) for t in deep.nested_row_splits] == [[0, 2, 2, 3], [0, 1, 3, 5]]
+    assert [run(t) for t in deep.nested_row_lengths()] == [[2, 0, 1], [1, 2, 2]]
+    assert [run(t) for t in deep.nested_value_rowids()] == [[0, 0, 2], [0, 1, 1, 2, 2]]
+    assert run(deep.bounding_shape(axis=1)) == 2 and run(rows.bounding_shape(out_type=tf.int32)) == [3, 3]
+    assert rows.with_row_splits_dtype(tf.int32).row_splits.dtype == tf.int32
+    assert rows.dtype == tf.int32 and str(rows).startswith("tf.RaggedTensor(values=")
+
+
+def test_made_from_what_it_tells():
+    deep = tf.ragged.constant(DEEP)
+    assert run(R.from_nested_row_splits(deep.flat_values, deep.nested_row_splits)) == DEEP
+    assert run(R.from_nested_row_lengths(deep.flat_values, deep.nested_row_lengths())) == DEEP
+    counts = [3, 3]
+    assert run(R.from_nested_value_rowids(deep.flat_values, deep.nested_value_rowids(), counts)) == DEEP
+    assert run(deep.with_values(tf.constant([7, 8, 9]))) == [[7, 8], [], [9]]
+
+
+@pytest.mark.parametrize(
+    ("build", "error"),
+    [
+        (lambda: R.from_row_splits([1], np.zeros([0], np.int64)), ValueError),
+        (lambda: R.from_row_splits([1], [0.0, 1.0]), (TypeError, ValueError)),
+        (lambda: R.from_nested_row_splits([1], tf.constant([0, 1])), TypeError),
+        (lambda: R.from_nested_value_rowids([1], [[0]], [1, 2]), ValueError),
+        (lambda: tf.ragged.constant(ROWS).with_row_splits_dtype(tf.float32), ValueError),
+        (lambda: tf.ragged.constant(ROWS).with_values(tf.constant([1, 2])), ValueError),
+        (lambda: list(tf.ragged.constant(ROWS)), TypeError),
+    ],
+)
+def test_parts_that_do_not_fit(build, error):
+    with pytest.raises(error):
+        build()
+
+
+def test_what_is_not_checked_is_taken():
+    assert run(R.from_row_splits([1, 2, 3], [0, 2], validate=False).row_splits) == [0, 2]
