@@ -11,7 +11,7 @@ ROOT = Path(__file__).parent.parent
 # Source files without a test of their name, and why.
 EXCEPTIONS: dict[str, str] = {}
 
-FOLDERS = ["framework", "native", "ops", "kernels", "runtime"]
+FOLDERS = ["framework", "ops", "kernels", "runtime"]
 
 
 def sources(folder):

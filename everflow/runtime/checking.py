@@ -160,6 +160,8 @@ class _Check:
             found = value.dtype if isinstance(value, torch.Tensor if not text else np.ndarray) else type(value).__name__
             if found != (np.dtype(object) if text else tensors.torch_dtype(dtype)):
                 self._fail(f"give {dtype.name}", f"result {i} is {found}")
+            if text and any(isinstance(entry, np.ndarray) for entry in value.ravel()):
+                self._fail("give strings", f"result {i} holds an array in the place of one")
             if self._knows_shapes and shape is not None and not shape.is_compatible_with(tuple(value.shape)):
                 self._fail(f"give the shape {shape}", f"result {i} has {list(value.shape)}")
 

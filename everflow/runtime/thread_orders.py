@@ -55,10 +55,11 @@ def steady_count(nodes: Iterable[Node], count: int) -> int:
 
     Shapes are those that the graph has, so that a plan made anew for the shapes that were fed keeps its number.
     """
-    return count if sum(many for node in nodes if (many := _multiplications(node)) >= LARGE) >= HEAVY else 1
+    return count if sum(many for node in nodes if (many := multiplications(node)) >= LARGE) >= HEAVY else 1
 
 
-def _multiplications(node: Node) -> float:
+def multiplications(node: Node) -> float:
+    """The multiplications of a product, about; of other nodes none."""
     if "MatMul" in node.type and len(node.inputs) >= 2:
         (a, b), product = (_size(*edge) for edge in node.inputs[:2]), _size(node, 0)
         return math.sqrt(a * b * product)  # of [m, k], [k, n] and [m, n]

@@ -21,7 +21,7 @@ from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
-from everflow.runtime.plan.tiers import ALWAYS, BACKGROUND, OFF, WHEN_IT_PAYS, Watch, is_possible
+from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_possible, runs_before
 from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
@@ -58,10 +58,14 @@ class Plan:
         self._threads = threads
         self._is_whole_run = threads > 0
         self._former: Emitted | None = None  # what machine code took the place of; a run of it may still be under way
-        self._watch = Watch() if native == WHEN_IT_PAYS else None
+        self._native: tuple[Emitted, Program] | None = None  # machine code that waits for its turn
+        self._tier: Tier | None = None
         self.function = self._first_function(emitted, program)
         if native == ALWAYS:
-            self.compile()
+            self._compile()
+            self._change()
+        elif native == WHEN_IT_PAYS:
+            self._tier = Tier(runs_before(program.nodes()), self._compile, self._change)
         # Fetches that are fed: position of the fetch → position of the feed.
         ends = program.top.end.inputs
         self.fed_fetches = [
@@ -79,14 +83,20 @@ class Plan:
 
         return tried(emitted.function, self._threads, decide, list(program.nodes()))
 
-    def compile(self) -> None:
-        """Let regions of the plan be machine code."""
+    def _compile(self) -> None:
+        """Make the plan with regions as machine code."""
         from everflow.runtime.plan.machine_code import with_machine_code  # a library that not every machine has
 
         program = self.program.copy()
         if with_machine_code(program, self.state):
-            self._former, self.emitted = self.emitted, _emitted(program, self.state)
-            self.function = self._first_function(self.emitted, program)
+            self._native = _emitted(program, self.state), program
+
+    def _change(self) -> None:
+        """From now on run the plan with machine code, if there is one."""
+        self._tier = None
+        if self._native is not None:
+            self._former, self.emitted = self.emitted, self._native[0]
+            self.function = self._first_function(*self._native)
 
     def __call__(self, feeds: Sequence[Value], step: Step | None = None) -> list[Any]:
         """One run: kernel values in, one value for each fetch out."""
@@ -94,8 +104,9 @@ class Plan:
             step = Step(self.state)
         if self._is_whole_run:
             flush(True)
-        watch = self._watch
-        start = time.perf_counter() if watch is not None else 0.0
+        tier = self._tier
+        if tier is not None:
+            tier.count()
         try:
             return self.function(step, *feeds)
         except Exception as e:
@@ -113,9 +124,6 @@ class Plan:
         finally:
             if self._is_whole_run:
                 flush(False)
-            if watch is not None and watch.is_hot(time.perf_counter() - start):
-                self._watch = None
-                BACKGROUND.submit(self.compile)
         error.__cause__ = cause
         raise error
 

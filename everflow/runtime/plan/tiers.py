@@ -1,24 +1,34 @@
-"""When a plan becomes machine code: at once, never, or, as a rule, in the background once it has run for a while.
+"""When a plan becomes machine code: at once, never, or, as a rule, after it has run for a while.
 
-Compiling takes from tenths of a second to seconds. A plan that has run for so long will, as with most things that
-last, run for as long again; one that hasn't never waits for a compiler.
+The last bits of machine code are not those of kernels. So that a program gives the same numbers every time, the change
+comes at a number of runs that the plan's nodes and sizes decide, never the clock: about as many as take a second. The
+compiler begins in the background when half of them are done; the run that is to change waits for it.
 """
 
 from __future__ import annotations
 
 import atexit
+import logging
+import math
 import os
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
+
+from everflow.framework.forking import renewed
+from everflow.runtime.plan.program import LOOP, Block
+from everflow.runtime.thread_orders import multiplications
 
 if TYPE_CHECKING:
     from everflow.protos import config_pb2
+    from everflow.runtime.plan.program import Node
 
 OFF, WHEN_IT_PAYS, ALWAYS = "off", "when it pays", "always"
-# Seconds and runs after which a plan is compiled.
-LONG_ENOUGH, OFTEN_ENOUGH = 0.5, 20
+# Seconds that a plan runs before it is changed, as far as its sizes tell, and the fewest runs.
+LONG_ENOUGH, OFTEN_ENOUGH = 1.0, 20
+# Seconds that a call of a kernel takes, an entry of its result, a multiplication in a product; rounds of a loop.
+_CALL, _ENTRY, _MULTIPLICATION, _ROUNDS = 4e-6, 3e-10, 4e-11, 16
 _MODES = {"off": OFF, "always": ALWAYS, "auto": WHEN_IT_PAYS}
 
 
@@ -48,19 +58,56 @@ def is_possible() -> bool:
     return True
 
 
-class Watch:
-    """Counts a plan's runs and their time, and says once that it is worth compiling."""
+def runs_before(nodes: Iterable[Node]) -> int:
+    """The number of runs after which a plan of these nodes is changed."""
+    seconds = 0.0
+    for node in nodes:
+        shape = node.shape() if node.output_dtypes else None
+        entries = math.prod(shape) if shape is not None else 0
+        took = _CALL + _ENTRY * entries + _MULTIPLICATION * multiplications(node)
+        seconds += took * _ROUNDS ** _loops_around(node.block)
+    return max(OFTEN_ENOUGH, math.ceil(LONG_ENOUGH / max(seconds, _CALL)))
 
-    __slots__ = ("runs", "seconds")
 
-    def __init__(self) -> None:
-        self.runs = 0
-        self.seconds = 0.0
+def _loops_around(block: Block) -> int:
+    count = 0
+    while block.owner is not None:
+        count += block.owner.type == LOOP
+        block = block.owner.block
+    return min(count, 2)
 
-    def is_hot(self, seconds: float) -> bool:
-        self.runs += 1
-        self.seconds += seconds
-        return self.runs >= OFTEN_ENOUGH and self.seconds >= LONG_ENOUGH
+
+class Tier:
+    """Counts a plan's runs until it is time to change it: `make` is done in the background, `change` by the run that
+    is due.
+    """
+
+    def __init__(self, runs: int, make: Callable[[], None], change: Callable[[], None]) -> None:
+        self.left = runs
+        self._begin = runs // 2
+        self._make, self._change = make, change
+        self._is_made = threading.Event()
+        self._process = 0  # that was asked to make it
+        self._lock = renewed(threading.Lock())
+
+    def count(self) -> None:
+        """Note that a run begins; if it is the one that is due, change the plan."""
+        with self._lock:
+            self.left -= 1
+            if self.left == self._begin:
+                self._process = os.getpid()
+                BACKGROUND.submit(self._do)
+            elif self.left == 0:
+                if self._process != os.getpid() and not self._is_made.is_set():
+                    self._do()  # a fork left the background behind
+                self._is_made.wait()
+                self._change()
+
+    def _do(self) -> None:
+        try:
+            self._make()
+        finally:
+            self._is_made.set()
 
 
 class _Background:
@@ -83,7 +130,12 @@ class _Background:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             with self.busy:
-                job()
+                try:
+                    job()
+                except Exception:
+                    logging.getLogger("everflow").warning(
+                        "a plan stays as it is: it could not be compiled", exc_info=True
+                    )
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""

@@ -173,3 +173,14 @@ def test_places_that_are_not_there(sess, build, message):
     found = build()
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
         sess.run(found)
+
+
+def test_a_scalar_of_text_is_replaced_by_its_text_and_not_by_an_array():
+    import numpy as np
+
+    from everflow.kernels.array.indexing import assign_slice
+
+    none = torch.zeros(0, dtype=torch.int32)
+    target = np.array(b"old", object)
+    assign_slice(target, none, none, none, np.array(b"new", object), (0, 0, 0, 0, 0))
+    assert type(target[()]) is bytes and target[()] == b"new"

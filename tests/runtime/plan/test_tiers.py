@@ -51,23 +51,40 @@ def test_a_switch_that_is_none_is_told(monkeypatch):
         tiers.mode_of(tf.ConfigProto())
 
 
-def test_a_plan_that_ran_for_long_is_compiled_in_the_background(monkeypatch):
+def test_a_plan_is_changed_at_a_run_that_its_sizes_decide(monkeypatch):
+    """Whatever the clock says: the numbers of a program are the same every time."""
     monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
     monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
     x, y = model()
     with tf.Session() as sess:
         expected = sess.run(y, {x: FEED})
         plan = sess._executor.prepare([y], [x]).plan
-        assert plan.emitted.source.count(NATIVE) == 0
-        jobs = []
-        monkeypatch.setattr(tiers.BACKGROUND, "submit", jobs.append)
-        for _ in range(2 * tiers.OFTEN_ENOUGH):
-            sess.run(y, {x: FEED})
-        assert len(jobs) == 1  # once, and not in this thread
-        before = plan.emitted
-        jobs[0]()
-        assert plan.emitted is not before
-        np.testing.assert_allclose(sess.run(y, {x: FEED}), expected, rtol=1e-6)
+        for run in range(2, 2 * tiers.OFTEN_ENOUGH):
+            np.testing.assert_allclose(sess.run(y, {x: FEED}), expected, rtol=1e-6)
+            is_changed = any(n is not None and n.type == NATIVE for n in plan.emitted._line_nodes)
+            assert is_changed == (run >= tiers.OFTEN_ENOUGH)
+
+
+def test_larger_plans_change_after_fewer_runs():
+    counts = []
+    for size in (10, 10_000, 1_000_000):
+        x = tf.placeholder(tf.float32, [size])
+        with tf.Session() as sess:
+            program = sess._executor.compile([tf.tanh(x) * 2.0], [x]).program
+            counts.append(tiers.runs_before(program.nodes()))
+    assert counts[0] > counts[1] > counts[2] >= tiers.OFTEN_ENOUGH
+
+
+def test_a_compiler_that_fails_leaves_the_plan_as_it_is(monkeypatch, caplog):
+    changed = []
+
+    def make():
+        raise RuntimeError("no code today")
+
+    tier = tiers.Tier(2, make, lambda: changed.append(1))
+    for _ in range(4):
+        tier.count()
+    assert changed == [1]
 
 
 def test_the_background_does_one_thing_after_the_other():
