@@ -43,6 +43,11 @@ def custom_object_scope(*args):
     return CustomObjectScope(*args)
 
 
+def named_config(instance):
+    """An object's configuration with the name of its class, which it can be made from again."""
+    return {"class_name": type(instance).__name__, "config": instance.get_config()}
+
+
 def serialize_keras_object(instance):
     """An object as {"class_name", "config"}, a function as its name, None as None."""
     if instance is None:

@@ -2,10 +2,23 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 
 # The default of a parameter that has none.
 REQUIRED = inspect.Parameter.empty
+
+
+def parameters(text):
+    """{name: default} of a list of parameters, written as Python has it; `**kwargs` is a name, too.
+
+    >>> parameters("rate, seed=None")
+    {'rate': <class 'inspect._empty'>, 'seed': None}
+    """
+    taken = ast.parse(f"(lambda {text}: 0)", mode="eval").body.args
+    names = [parameter.arg for parameter in taken.args]
+    defaults = [REQUIRED] * (len(names) - len(taken.defaults)) + [ast.literal_eval(value) for value in taken.defaults]
+    return dict(zip(names, defaults)) | ({f"**{taken.kwarg.arg}": REQUIRED} if taken.kwarg else {})
 
 
 def parameters_of(function, without=(), **defaults):
@@ -16,6 +29,12 @@ def parameters_of(function, without=(), **defaults):
         if name not in without:
             found[name] = defaults.get(name, parameter.default)
     return found
+
+
+def inserted(parameters, after, **more):
+    """These parameters with others after one of them."""
+    at = list(parameters).index(after) + 1
+    return dict([*list(parameters.items())[:at], *more.items(), *list(parameters.items())[at:]])
 
 
 def taking(parameters, body, *first):

@@ -10,7 +10,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import SameShape, weight_of
+from everflow.keras.layers.configured import SameShape, takes, weight_of
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
@@ -40,25 +40,26 @@ class BatchNormalization(SameShape):
     >>> y = tf.keras.layers.BatchNormalization()(x, training=True)
     """
 
-    def __init__(self, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
-                 moving_mean_initializer="zeros", moving_variance_initializer="ones", beta_regularizer=None, gamma_regularizer=None,
-                 beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
-                 trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
-        super().__init__(name=name, trainable=trainable, **kwargs)
+    @takes(
+        """axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros",
+        gamma_initializer="ones", moving_mean_initializer="zeros", moving_variance_initializer="ones",
+        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, renorm=False,
+        renorm_clipping=None, renorm_momentum=0.99, fused=None, trainable=True, virtual_batch_size=None,
+        adjustment=None, name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**kwargs)
+        axis = given["axis"]
         if not isinstance(axis, (int, list)):
             raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
-        self._keep_given(locals(), leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
-        self.renorm = renorm
-        self.virtual_batch_size = virtual_batch_size
-        self.adjustment = adjustment
-        self.fused = fused
-        if renorm:
-            renorm_clipping = renorm_clipping or {}
-            unknown = set(renorm_clipping) - {"rmax", "rmin", "dmax"}
-            if unknown:
-                raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
-            self.renorm_clipping = renorm_clipping
-            self.renorm_momentum = renorm_momentum
+        self._keep_given(given, leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
+        for name in ("renorm", "virtual_batch_size", "adjustment", "fused"):
+            setattr(self, name, given[name])
+        if self.renorm:
+            clipping = given["renorm_clipping"] or {}
+            if set(clipping) - {"rmax", "rmin", "dmax"}:
+                raise ValueError(f"renorm_clipping {clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
+            self.renorm_clipping, self.renorm_momentum = clipping, given["renorm_momentum"]
 
     def _can_be_fused(self, rank):
         return (
@@ -323,13 +324,17 @@ class LayerNormalization(SameShape):
     >>> y = tf.keras.layers.LayerNormalization()(x)
     """
 
-    def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
-                 beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, trainable=True, name=None,
-                 **kwargs):  # fmt: skip
-        super().__init__(name=name, trainable=trainable, **kwargs)
+    @takes(
+        """axis=-1, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
+        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, trainable=True,
+        name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**kwargs)
+        axis = given["axis"]
         if not isinstance(axis, (int, list, tuple)):
             raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
-        self._keep_given(locals(), axis=axis if isinstance(axis, int) else list(axis))
+        self._keep_given(given, axis=axis if isinstance(axis, int) else list(axis))
 
     def build(self, input_shape):
         rank = len(input_shape)
