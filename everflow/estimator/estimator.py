@@ -29,6 +29,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, device, get_collection, get_default_graph
 from everflow.framework.seeds import set_random_seed
+from everflow.keras.signatures import takes
 from everflow.ops.io import summaries
 from everflow.ops.variables.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
@@ -48,21 +49,14 @@ from everflow.train.saver import Saver
 from everflow.train.warm_starting import warm_start
 
 # Ops that hold state: in a cluster they live on parameter servers.
-_STATE_OPS = [
-    "Variable",
-    "VariableV2",
-    "AutoReloadVariable",
-    "MutableHashTable",
-    "MutableHashTableV2",
-    "MutableHashTableOfTensors",
-    "MutableHashTableOfTensorsV2",
-    "MutableDenseHashTable",
-    "MutableDenseHashTableV2",
-    "VarHandleOp",
-    "BoostedTreesEnsembleResourceHandleOp",
-    "BoostedTreesQuantileStreamResourceHandleOp",
-    "ResourceConditionalAccumulator",
-]
+_STATE_OPS = """
+    Variable VariableV2 AutoReloadVariable VarHandleOp ResourceConditionalAccumulator
+    MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2
+    MutableDenseHashTable MutableDenseHashTableV2
+    BoostedTreesEnsembleResourceHandleOp BoostedTreesQuantileStreamResourceHandleOp
+""".split()
+
+_EXPORT_OPTIONS = "assets_extra=None, as_text=False, checkpoint_path=None"
 
 
 class Estimator:
@@ -199,9 +193,7 @@ class Estimator:
             return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
 
     def _train_with_estimator_spec(self, spec, worker_hooks, hooks, saving_listeners):
-        if self._warm_start_settings:
-            logging.info("Warm-starting with WarmStartSettings: %s", self._warm_start_settings)
-            warm_start(*self._warm_start_settings)
+        self._warm_start_without(None)
         if not any(summary.op.name == "loss" for summary in get_collection(GraphKeys.SUMMARIES)):
             summaries.scalar("loss", spec.loss)
         add_to_collection(GraphKeys.LOSSES, spec.loss)
@@ -364,31 +356,29 @@ class Estimator:
 
     # --- export
 
-    def export_saved_model(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-                           experimental_mode=ModeKeys.PREDICT):  # fmt: skip
+    @takes(
+        f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, experimental_mode=PREDICT",
+        "self",
+        PREDICT=ModeKeys.PREDICT,
+    )
+    def export_saved_model(self, export_dir_base, serving_input_receiver_fn, experimental_mode, **options):
         """Write the model for serving into a new folder, named by the time; its path as bytes.
 
         >>> estimator.export_saved_model("export", tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x}))
         """
-        receivers = {experimental_mode: serving_input_receiver_fn}
-        return self._export(
-            export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
-        )
+        return self._export(export_dir_base, {experimental_mode: serving_input_receiver_fn}, **options)
 
-    def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-                          strip_default_attrs=False):  # fmt: skip
+    @takes(f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, strip_default_attrs=False", "self")
+    def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, **options):
         """As `export_saved_model`; attributes with default values are kept, for old readers."""
-        receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
-        return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return self._export(export_dir_base, {ModeKeys.PREDICT: serving_input_receiver_fn}, **options)
 
-    def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False,
-                                             checkpoint_path=None):  # fmt: skip
+    @takes(f"export_dir_base, input_receiver_fn_map, {_EXPORT_OPTIONS}", "self")
+    def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, **options):
         """Write one SavedModel with a graph for each mode that has a receiver function."""
-        return self._export(
-            export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
-        )
+        return self._export(export_dir_base, input_receiver_fn_map, **options)
 
-    def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs):
+    def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True):
         if not all(receivers.values()):
             raise ValueError("An input_receiver_fn must be defined.")
         checkpoint_path = checkpoint_path or self.latest_checkpoint()

@@ -9,15 +9,17 @@ import inspect
 REQUIRED = inspect.Parameter.empty
 
 
-def parameters(text):
-    """{name: default} of a list of parameters, written as Python has it; `**kwargs` is a name, too.
+def parameters(text, **objects):
+    """{name: default} of a list of parameters, written as Python has it; `**kwargs` is a name, too. Defaults are
+    constants, or named among `objects`.
 
     >>> parameters("rate, seed=None")
     {'rate': <class 'inspect._empty'>, 'seed': None}
     """
     taken = ast.parse(f"(lambda {text}: 0)", mode="eval").body.args
     names = [parameter.arg for parameter in taken.args]
-    defaults = [REQUIRED] * (len(names) - len(taken.defaults)) + [ast.literal_eval(value) for value in taken.defaults]
+    defaults = [REQUIRED] * (len(names) - len(taken.defaults))
+    defaults += [objects[v.id] if isinstance(v, ast.Name) else ast.literal_eval(v) for v in taken.defaults]
     return dict(zip(names, defaults)) | ({f"**{taken.kwarg.arg}": REQUIRED} if taken.kwarg else {})
 
 
@@ -63,6 +65,23 @@ def taking(parameters, body, *first):
 
     function.__signature__ = signature
     return function
+
+
+def takes(listed, *first, **objects):
+    """Decorator: a function takes what is listed, as text or {name: default}, and is called with it by name.
+
+    >>> @takes("rate, seed=None", "self")
+    ... def call(self, rate, **more): ...
+    """
+    taken = parameters(listed, **objects) if isinstance(listed, str) else listed
+
+    def decorate(body):
+        function = taking(taken, body, *first)
+        for name in ("__name__", "__qualname__", "__doc__", "__module__"):
+            setattr(function, name, getattr(body, name))
+        return function
+
+    return decorate
 
 
 def constructor(parameters, body):

@@ -40,8 +40,8 @@ class Grower:
             raw.BoostedTreesCalculateBestGainsPerFeature(
                 self._newest,
                 features,
-                l1=self._options.l1,
-                l2=self._options.l2,
+                l1=self._options.l1_regularization,
+                l2=self._options.l2_regularization,
                 tree_complexity=self._options.tree_complexity,
                 min_node_weight=self._options.min_node_weight,
                 max_splits=self._options.max_splits,
@@ -59,9 +59,8 @@ class Grower:
         return no_op()
 
     def _centered(self, gradients, hessians):
-        return raw.BoostedTreesCenterBias(
-            self._ensemble.handle, gradients, hessians, self._options.l1, self._options.l2
-        )
+        regularization = self._options.l1_regularization, self._options.l2_regularization
+        return raw.BoostedTreesCenterBias(self._ensemble.handle, gradients, hessians, *regularization)
 
 
 class AccumulatingGrower(Grower):

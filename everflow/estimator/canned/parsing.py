@@ -18,8 +18,9 @@ def classifier_parse_example_spec(
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 
 
-def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
-                                 weight_column=None):  # fmt: skip
+def regressor_parse_example_spec(
+    feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1, weight_column=None
+):
     """What `tf.io.parse_example` needs to give a regressor its features, its label (`label_dimension` numbers) and its
     weights.
     """
