@@ -22,6 +22,7 @@ from everflow.ops.variables.variable import (
 )
 from everflow.platform import logging
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
 
 
 def only_of(collection, argument):
@@ -73,27 +74,12 @@ class ModelOps:
 class Scaffold(ModelOps):
     """Init ops, ready ops, summaries and the saver of a graph; `finalize` makes what was not given."""
 
-    def __init__(
-        self,
-        init_op=None,
-        init_feed_dict=None,
-        init_fn=None,
-        ready_op=None,
-        ready_for_local_init_op=None,
-        local_init_op=None,
-        summary_op=None,
-        saver=None,
-        copy_from_scaffold=None,
-    ):
-        given = {
-            "init_op": init_op,
-            "init_feed_dict": init_feed_dict,
-            "ready_op": ready_op,
-            "ready_for_local_init_op": ready_for_local_init_op,
-            "local_init_op": local_init_op,
-            "summary_op": summary_op,
-            "saver": saver,
-        }
+    @takes(
+        """init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
+        local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None""",
+        "self",
+    )
+    def __init__(self, init_fn, copy_from_scaffold, **given):
         if copy_from_scaffold is not None:
             if not isinstance(copy_from_scaffold, Scaffold):
                 raise TypeError(f"`copy_from_scaffold` must be a Scaffold, not {copy_from_scaffold!r}")
