@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import inspect
 
+from everflow.keras.signatures import REQUIRED, takes
+
 _custom_objects: dict = {}
 
 
@@ -129,6 +131,24 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     if inspect.isfunction(identifier):
         return identifier
     raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
+
+
+def reading_and_writing(kind, known, what=None, argument="config"):
+    """(serialize, deserialize) of a kind of objects, which a namespace has by name."""
+
+    @takes({kind: REQUIRED})
+    def serialize(**given):
+        return serialize_keras_object(given[kind])
+
+    @takes({argument: REQUIRED, "custom_objects": None})
+    def deserialize(custom_objects, **given):
+        return deserialize_keras_object(given[argument], known, custom_objects, what or kind)
+
+    serialize.__doc__ = f"A {kind} as a dict, a function as its name."
+    deserialize.__doc__ = f"A {kind} from its name, or from what `serialize` gave."
+    for function in (serialize, deserialize):
+        function.__qualname__, function.__module__ = function.__name__, known["__name__"]
+    return serialize, deserialize
 
 
 def from_identifier(identifier, deserialize, kind):

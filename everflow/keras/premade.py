@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from everflow.framework import nest
 from everflow.keras import activations, layers, optimizers
+from everflow.keras.engine.compiling import COMPILE_PARAMETERS
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.engine.training import Model
+from everflow.keras.generic import named_config
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.signatures import REQUIRED, parameters, takes
 from everflow.ops import math
 from everflow.ops.nn import activations as nn_ops
 
@@ -19,25 +22,16 @@ class LinearModel(Model):
     >>> model.compile("sgd", "mse")
     """
 
-    _arguments = (
-        "units activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer".split()
+    _arguments = parameters(
+        """units=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+        kernel_regularizer=None, bias_regularizer=None"""
     )
 
-    def __init__(
-        self,
-        units=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        **kwargs,
-    ):
-        given = locals()
+    @takes({**_arguments, "**kwargs": REQUIRED}, "self")
+    def __init__(self, **given):
         for name in self._arguments:
-            setattr(self, name, looked_up(name, given[name]))
-        super().__init__(**kwargs)
+            setattr(self, name, looked_up(name, given.pop(name)))
+        super().__init__(**given)
 
     def build(self, input_shape):
         self.dense_layers = []
@@ -112,22 +106,12 @@ class WideDeepModel(Model):
         self.dnn_model = dnn_model
         self.activation = activations.get(activation)
 
-    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
-                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
+    @takes(COMPILE_PARAMETERS, "self")
+    def compile(self, optimizer, **options):
         """As for other models; `optimizer` may be a pair, the first for the linear model."""
         if isinstance(optimizer, (list, tuple)):
             optimizer = _PartedOptimizer(*map(optimizers.get, optimizer), self.linear_model)
-        super().compile(
-            optimizer,
-            loss,
-            metrics,
-            loss_weights,
-            sample_weight_mode,
-            weighted_metrics,
-            target_tensors,
-            distribute,
-            **kwargs,
-        )
+        super().compile(optimizer, **options)
 
     def call(self, inputs):
         if not isinstance(inputs, (tuple, list)) or len(inputs) != 2:
@@ -139,8 +123,8 @@ class WideDeepModel(Model):
 
     def get_config(self):
         return {
-            "linear_model": {"class_name": type(self.linear_model).__name__, "config": self.linear_model.get_config()},
-            "dnn_model": {"class_name": type(self.dnn_model).__name__, "config": self.dnn_model.get_config()},
+            "linear_model": named_config(self.linear_model),
+            "dnn_model": named_config(self.dnn_model),
             "activation": activations.serialize(self.activation),
             "name": self.name,
         }

@@ -16,8 +16,14 @@ from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.signatures import parameters, takes
 from everflow.ops import math
 from everflow.platform import logging
+
+COMPILE_PARAMETERS = parameters(
+    """optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
+    target_tensors=None, distribute=None, **kwargs"""
+)
 
 
 class Compiling:
@@ -41,9 +47,9 @@ class Compiling:
         self.history = None
         self.stop_training = False
 
+    @takes(COMPILE_PARAMETERS, "self")
     @untracked
-    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
-                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
+    def compile(self, optimizer, loss, metrics, distribute, **kwargs):
         """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing
         which metrics.
 
@@ -53,6 +59,9 @@ class Compiling:
             raise ValueError(
                 "`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead."
             )
+        loss_weights, sample_weight_mode, weighted_metrics, target_tensors = (
+            kwargs.pop(name) for name in ("loss_weights", "sample_weight_mode", "weighted_metrics", "target_tensors")
+        )
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         if self._run_eagerly and not executing_eagerly():
@@ -64,8 +73,15 @@ class Compiling:
         self._compile_metrics = metrics or []
         self._compile_weighted_metrics = weighted_metrics
         self._function_kwargs = kwargs
-        self._compile_arguments = {"loss": loss, "metrics": metrics, "loss_weights": loss_weights, "sample_weight_mode": sample_weight_mode,
-                                   "weighted_metrics": weighted_metrics, "target_tensors": target_tensors, **kwargs}  # fmt: skip
+        self._compile_arguments = {
+            "loss": loss,
+            "metrics": metrics,
+            "loss_weights": loss_weights,
+            "sample_weight_mode": sample_weight_mode,
+            "weighted_metrics": weighted_metrics,
+            "target_tensors": target_tensors,
+            **kwargs,
+        }
         self._is_compiled = True
         if not self.outputs:
             # The outputs are known when data comes.

@@ -7,7 +7,7 @@ batches.
 from __future__ import annotations
 
 from everflow.keras.engine.known_classes import register_classes as _register_classes
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import reading_and_writing
 from everflow.keras.losses import (
     KLD,
     MAE,
@@ -99,16 +99,7 @@ Poisson = _mean("Poisson", poisson)
 LogCoshError = _mean("LogCoshError", logcosh)
 
 
-def serialize(metric):
-    """A metric function's name, or a metric as a dict."""
-    return serialize_keras_object(metric)
-
-
-def deserialize(config, custom_objects=None):
-    """The metric of this name, or from what `serialize` gave."""
-    return deserialize_keras_object(
-        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="metric function"
-    )
+serialize, deserialize = reading_and_writing("metric", globals(), "metric function")
 
 
 def get(identifier):
