@@ -139,17 +139,8 @@ def watch_options_of(watch_fn, fetches, feeds):
 
 
 def add_watches(options, graph, watched, urls):
-    watch_graph(
-        options,
-        graph,
-        debug_ops=watched.debug_ops,
-        debug_urls=urls,
-        node_name_regex_whitelist=watched.node_name_regex_whitelist,
-        op_type_regex_whitelist=watched.op_type_regex_whitelist,
-        tensor_dtype_regex_whitelist=watched.tensor_dtype_regex_whitelist,
-        tolerate_debug_op_creation_failures=watched.tolerate_debug_op_creation_failures,
-        reset_disk_byte_usage=True,
-    )
+    settings = {name: getattr(watched, name) for name in vars(WatchOptions())}
+    watch_graph(options, graph, **settings, debug_urls=urls, reset_disk_byte_usage=True)
 
 
 class DumpingDebugWrapperSession(BaseDebugWrapperSession):

@@ -24,6 +24,7 @@ from everflow.ops.lookup import files as lookup_files
 from everflow.ops.lookup import static as lookup
 from everflow.ops.strings import text as strings
 from everflow.platform import file_io, logging
+from everflow.train.signatures import takes
 
 
 class KeyedCategoricalColumn(CategoricalColumn):
@@ -128,30 +129,28 @@ class VocabularyColumn(KeyedCategoricalColumn):
         return self._table(key_dtype, name=f"{self.key}_lookup").lookup(values)
 
 
+_OF_FILES = ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value")
+
+
 class VocabularyFileCategoricalColumn(
-    VocabularyColumn,
-    collections.namedtuple(
-        "VocabularyFileCategoricalColumn",
-        ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"),
-    ),
+    VocabularyColumn, collections.namedtuple("VocabularyFileCategoricalColumn", _OF_FILES)
 ):
     """See `categorical_column_with_vocabulary_file`."""
 
     vocabulary_length = property(lambda self: self.vocabulary_size)
 
     def _table(self, key_dtype, name):
-        return lookup_files.index_table_from_file(
-            self.vocabulary_file,
-            self.num_oov_buckets,
-            self.vocabulary_size,
-            self.default_value,
-            key_dtype=key_dtype,
-            name=name,
-        )
+        vocabulary = self.vocabulary_file, self.num_oov_buckets, self.vocabulary_size, self.default_value
+        return lookup_files.index_table_from_file(*vocabulary, key_dtype=key_dtype, name=name)
 
 
-def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
-                                            dtype=dtypes.string):  # fmt: skip
+@takes(
+    "key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=string",
+    string=dtypes.string,
+)
+def categorical_column_with_vocabulary_file(
+    key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+):
     """Values by the number of their line in a file. Unknown ones become `default_value`, or are hashed to one of
     `num_oov_buckets` more ids.
     """

@@ -20,6 +20,9 @@ from everflow.ops.variables import scope as scopes
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
+from everflow.train.signatures import takes
+
+_OF_LOOPS = "parallel_iterations=None, swap_memory=False, time_major=False, scope=None"
 
 
 def should_cache():
@@ -163,8 +166,10 @@ def step_of(cell):
     return step
 
 
-def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None, swap_memory=False,
-                time_major=False, scope=None):  # fmt: skip
+@takes(f"cell, inputs, sequence_length=None, initial_state=None, dtype=None, {_OF_LOOPS}")
+def dynamic_rnn(
+    cell, inputs, sequence_length, initial_state, dtype, parallel_iterations, swap_memory, time_major, scope
+):
     """(outputs, final state) of a cell run over `inputs` [batch, time, …]; past its length a sequence gives zeros.
 
     >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
@@ -285,28 +290,23 @@ def _as_shape(size):
     return TensorShape(size)
 
 
-def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
-                              parallel_iterations=None, swap_memory=False, time_major=False, scope=None):  # fmt: skip
+@takes(
+    f"""cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
+    {_OF_LOOPS}"""
+)
+def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, initial_state_fw, initial_state_bw, scope, **shared):
     """((outputs forwards, outputs backwards), (final states)) of two cells, one run from the end of each sequence."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     with scopes.variable_scope(scope or "bidirectional_rnn"):
-        shared = {
-            "sequence_length": sequence_length,
-            "dtype": dtype,
-            "parallel_iterations": parallel_iterations,
-            "swap_memory": swap_memory,
-            "time_major": time_major,
-        }
         with scopes.variable_scope("fw") as fw_scope:
             output_fw, state_fw = dynamic_rnn(cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **shared)
-        time_axis, batch_axis = (0, 1) if time_major else (1, 0)
+        time_axis, batch_axis = (0, 1) if shared["time_major"] else (1, 0)
+        lengths = shared["sequence_length"]
 
         def reversed_(x):
-            if sequence_length is not None:
-                return array.reverse_sequence(
-                    input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
-                )
+            if lengths is not None:
+                return array.reverse_sequence(input=x, seq_lengths=lengths, seq_axis=time_axis, batch_axis=batch_axis)
             return array.reverse(x, axis=[time_axis])
 
         with scopes.variable_scope("bw") as bw_scope:

@@ -19,6 +19,10 @@ from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
+
+_OF_GRAPHS = """signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
+    strip_default_attrs=False, saver=None"""
 
 
 class SavedModelBuilder:
@@ -41,31 +45,28 @@ class SavedModelBuilder:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
 
-    def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
-                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
+    @takes(f"sess, tags, {_OF_GRAPHS}", "self")
+    def add_meta_graph_and_variables(self, sess, tags, **given):
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
             raise AssertionError(
                 "Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`"
             )
-        init = main_op if main_op is not None else legacy_init_op
-        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
-        self._add(tags, signature_def_map, assets_collection, init, saver, options, sess)
+        self._add(tags, **given, sess=sess)
         self._has_saved_variables = True
 
-    def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
-                       strip_default_attrs=False, saver=None):  # fmt: skip
+    @takes(f"tags, {_OF_GRAPHS}", "self")
+    def add_meta_graph(self, tags, **given):
         """Add the default graph as a further meta graph over the variables that are written already."""
         if not self._has_saved_variables:
             raise AssertionError(
                 "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
-        init = main_op if main_op is not None else legacy_init_op
-        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
-        self._add(tags, signature_def_map, assets_collection, init, saver, options)
+        self._add(tags, **given)
 
-    def _add(self, tags, signature_def_map, assets_collection, main_op, saver, options, sess=None):
+    def _add(self, tags, signature_def_map, assets_collection, main_op, legacy_init_op, saver, sess=None, **options):
         """Add the default graph; with a session, its variables are written, too."""
+        main_op = main_op if main_op is not None else legacy_init_op
         _check_signatures(signature_def_map)
         self._save_assets(assets_collection)
         if main_op is not None:
