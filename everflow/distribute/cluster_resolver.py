@@ -8,6 +8,7 @@ import re
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
+from everflow.platform.signatures import takes
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
 
@@ -55,25 +56,19 @@ class ClusterResolver:
 class SimpleClusterResolver(ClusterResolver):
     """A cluster that the program knows."""
 
-    def __init__(
-        self,
-        cluster_spec,
-        master="",
-        task_type=None,
-        task_id=None,
-        environment="",
-        num_accelerators=None,
-        rpc_layer=None,
-    ):
+    @takes(
+        """cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None,
+        rpc_layer=None""",
+        "self",
+    )
+    def __init__(self, cluster_spec, master, environment, num_accelerators, **task):
         if not isinstance(cluster_spec, ClusterSpec):
             raise TypeError("cluster_spec must be a `tf.train.ClusterSpec`.")
         if not isinstance(master, str):
             raise TypeError("master must be a string.")
-        self._cluster_spec = cluster_spec
-        self._master = master
-        self._environment = environment
-        self._num_accelerators = num_accelerators
-        self.task_type, self.task_id, self.rpc_layer = task_type, task_id, rpc_layer
+        self._cluster_spec, self._master = cluster_spec, master
+        self._environment, self._num_accelerators = environment, num_accelerators
+        self.__dict__.update(task)
 
     def cluster_spec(self):
         return self._cluster_spec
@@ -199,18 +194,12 @@ class TPUClusterResolver(ClusterResolver):
     TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
     """
 
-    def __init__(
-        self,
-        tpu=None,
-        zone=None,
-        project=None,
-        job_name="worker",
-        coordinator_name=None,
-        coordinator_address=None,
-        credentials="default",
-        service=None,
-        discovery_url=None,
-    ):
+    @takes(
+        """tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
+        credentials="default", service=None, discovery_url=None""",
+        "self",
+    )
+    def __init__(self, tpu, job_name, coordinator_name, coordinator_address, **of_the_cloud):
         if isinstance(tpu, list):
             if len(tpu) != 1:
                 raise NotImplementedError(f"One session can use one TPU, not {len(tpu)}: {tpu}")

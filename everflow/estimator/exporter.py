@@ -7,6 +7,7 @@ import os
 
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.evaluation_results import evaluations_in
+from everflow.keras.signatures import takes
 from everflow.platform import file_io, logging
 
 
@@ -88,20 +89,17 @@ class BestExporter(_SavedModelExporter):
     them.
     """
 
-    def __init__(
-        self,
-        name="best_exporter",
-        serving_input_receiver_fn=None,
-        event_file_pattern="eval/*.tfevents.*",
-        compare_fn=_loss_smaller,
-        assets_extra=None,
-        as_text=False,
-        exports_to_keep=5,
-    ):
+    @takes(
+        """name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",
+        compare_fn=smaller, assets_extra=None, as_text=False, exports_to_keep=5""",
+        "self",
+        smaller=_loss_smaller,
+    )
+    def __init__(self, event_file_pattern, compare_fn, **settings):
         if compare_fn is None:
             raise ValueError("`compare_fn` must not be None.")
         _check_compare_fn(compare_fn)
-        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
+        super().__init__(**settings)
         self._compare_fn = compare_fn
         self._event_file_pattern = event_file_pattern
         self._model_dir = None

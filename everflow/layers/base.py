@@ -28,6 +28,7 @@ from everflow.ops.variables.variable import (
     global_variables,
     trainable_variables,
 )
+from everflow.platform.signatures import takes
 
 
 class Layer(base_layer.Layer):
@@ -136,27 +137,23 @@ class Layer(base_layer.Layer):
     def _name_scope(self):
         return super()._name_scope() if self._keras_style else self._current_scope.original_name_scope
 
-    def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None, use_resource=None,
-                   synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, partitioner=None, **kwargs):  # fmt: skip
+    @takes(
+        """name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
+        use_resource=None, synchronization=AUTO, aggregation=NONE, partitioner=None, **kwargs""",
+        "self",
+        AUTO=VariableSynchronization.AUTO,
+        NONE=VariableAggregation.NONE,
+    )
+    def add_weight(self, name, shape, dtype, initializer, regularizer, trainable, use_resource, **more):
         """Make, or with reuse find, a variable of the layer."""
-        for keyword in kwargs:
+        settings = {key: more.pop(key) for key in ("constraint", "synchronization", "aggregation", "partitioner")}
+        for keyword in more:
             if keyword != "experimental_autocast":
                 raise TypeError("Unknown keyword argument:", keyword)
         if self._keras_style:
-            return super().add_weight(
-                name,
-                shape,
-                dtype,
-                initializer,
-                regularizer,
-                trainable,
-                constraint,
-                partitioner,
-                use_resource,
-                synchronization,
-                aggregation,
-            )
-        trainable = base_layer.resolve_trainable(trainable, synchronization)
+            of_keras = {"trainable": trainable, "use_resource": use_resource, **settings}
+            return super().add_weight(name, shape, dtype, initializer, regularizer, **of_keras)
+        trainable = base_layer.resolve_trainable(trainable, settings["synchronization"])
         dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
@@ -169,15 +166,17 @@ class Layer(base_layer.Layer):
                 dtype=dtype,
                 initializer=initializer or scope.initializer,
                 trainable=trainable and self.trainable,
-                constraint=constraint,
-                partitioner=partitioner,
                 use_resource=use_resource or self._use_resource_variables or scope.use_resource,
-                synchronization=synchronization,
-                aggregation=aggregation,
+                **settings,
             )
             if regularizer is not None and _is_new(variable, before):
                 for part in _parts(variable):
                     self._regularize_weight(name, part, regularizer)
+        self._hold(name, variable, trainable)
+        return variable
+
+    def _hold(self, name, variable, trainable):
+        """Count a variable among the layer's weights."""
         self.__dict__["_graph"] = get_default_graph()
         self._track(name, variable)
         for part in _parts(variable):
@@ -188,7 +187,6 @@ class Layer(base_layer.Layer):
             and (executing_eagerly() or any(variable is other for other in trainable_variables()))
         )
         (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
-        return variable
 
     def __call__(self, inputs, *args, **kwargs):
         """Build the layer at the first call, and compute its outputs."""

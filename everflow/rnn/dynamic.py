@@ -17,10 +17,10 @@ from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import takes
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
-from everflow.train.signatures import takes
 
 _OF_LOOPS = "parallel_iterations=None, swap_memory=False, time_major=False, scope=None"
 
@@ -180,7 +180,6 @@ def dynamic_rnn(
         if not time_major:
             flat_input = [convert_to_tensor(x) for x in flat_input]
             flat_input = [transpose_batch_time(x) for x in flat_input]
-        parallel_iterations = parallel_iterations or 32
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
             check_lengths(sequence_length)
@@ -191,7 +190,8 @@ def dynamic_rnn(
             with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = array.identity(sequence_length, name="CheckSeqLen")
         inputs = nest.pack_sequence_as(inputs, flat_input)
-        outputs, final_state = _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype)
+        options = {"parallel_iterations": parallel_iterations or 32, "swap_memory": swap_memory}
+        outputs, final_state = _loop(cell, inputs, state, sequence_length, dtype, **options)
         if not time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, final_state
@@ -221,7 +221,11 @@ def _input_shapes(flat_input):
     return shapes
 
 
-def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
+def _new_array(base, size, name, element_shape, dtype):
+    return TensorArray(dtype, size=size, element_shape=element_shape, tensor_array_name=base + name)
+
+
+def _loop(cell, inputs, state, sequence_length, dtype, **options):
     call = step_of(cell)
     flat_input = nest.flatten(inputs)
     flat_sizes = nest.flatten(cell.output_size)
@@ -230,23 +234,17 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
     shapes = _input_shapes(flat_input)
     static_steps, static_batch = shapes[0].as_list()[:2]
     out_dtype = state_dtype(dtype, state)
-    zero_output = nest.pack_sequence_as(
-        cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes]
-    )
+    zeros = [array.zeros(concat(batch_size, size), out_dtype) for size in flat_sizes]
+    zero_output = nest.pack_sequence_as(cell.output_size, zeros)
     longest = time_steps
     if sequence_length is not None:
         shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base:
-        pass
+        new_array = functools.partial(_new_array, base, time_steps)
 
-    def new_array(name, element_shape, dtype):
-        return TensorArray(dtype, size=time_steps, element_shape=element_shape, tensor_array_name=base + name)
-
-    output_arrays = tuple(
-        new_array(f"output_{i}", TensorShape([static_batch]).concatenate(_as_shape(size)), out_dtype)
-        for i, size in enumerate(flat_sizes)
-    )
+    element_shapes = [TensorShape([static_batch]).concatenate(_as_shape(size)) for size in flat_sizes]
+    output_arrays = tuple(new_array(f"output_{i}", shape, out_dtype) for i, shape in enumerate(element_shapes))
     input_arrays = tuple(new_array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input))
     input_arrays = tuple(a.unstack(x) for a, x in zip(input_arrays, flat_input))
 
@@ -258,9 +256,8 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
         if sequence_length is not None:
             lengths = (sequence_length, shortest, longest)
             computed = functools.partial(call, values, state)
-            output, new_state = rnn_step(
-                time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True
-            )
+            before = zero_output, state, computed, cell.state_size
+            output, new_state = rnn_step(time, *lengths, *before, skip_conditionals=True)
         else:
             output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
@@ -268,13 +265,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
 
     # At least one step, so that the arrays learn their shapes.
     bound = math.minimum(time_steps, math.maximum(1, longest))
+    start = (time, output_arrays, state)
     _, final_arrays, final_state = while_loop(
-        lambda time, *_: time < bound,
-        step,
-        (time, output_arrays, state),
-        parallel_iterations=parallel_iterations,
-        maximum_iterations=time_steps,
-        swap_memory=swap_memory,
+        lambda time, *_: time < bound, step, start, maximum_iterations=time_steps, **options
     )
     outputs = [a.stack() for a in final_arrays]
     for output, size in zip(outputs, flat_sizes):

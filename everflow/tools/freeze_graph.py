@@ -14,6 +14,7 @@ from everflow.framework.graph_surgery import convert_variables_to_constants
 from everflow.framework.importer import import_graph_def
 from everflow.ops.control_flow.grouping import group
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saver_pb2 import SaverDef
@@ -26,12 +27,19 @@ from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.importing import import_meta_graph
 from everflow.train.saver import Saver
 
+_VARIABLE_LISTS = ("variable_names_whitelist", "variable_names_blacklist")
+# What both functions below take, from the checkpoint to the flags of freezing, and after the meta graph.
+_COMMON = """input_checkpoint, output_node_names, restore_op_name, filename_tensor_name, output_graph, clear_devices,
+    initializer_nodes, variable_names_whitelist="", variable_names_blacklist="" """
 
-def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name,
-                                 output_graph, clear_devices, initializer_nodes, variable_names_whitelist="", variable_names_blacklist="",
-                                 input_meta_graph_def=None, input_saved_model_dir=None, saved_model_tags=None, checkpoint_version=2):  # fmt: skip
+
+@takes(
+    f"""input_graph_def, input_saver_def, {_COMMON}, input_meta_graph_def=None, input_saved_model_dir=None,
+    saved_model_tags=None, checkpoint_version=2"""
+)
+def freeze_graph_with_def_protos(input_graph_def, input_meta_graph_def, input_checkpoint, output_node_names, **options):
     """As `freeze_graph`, from messages in memory. `restore_op_name` and `filename_tensor_name` have no use any more."""
-    del restore_op_name, filename_tensor_name
+    input_saved_model_dir, clear_devices = options["input_saved_model_dir"], options["clear_devices"]
     if not input_saved_model_dir and not checkpoint_exists(input_checkpoint or ""):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     if not output_node_names:
@@ -48,26 +56,22 @@ def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpo
             import_meta_graph(input_meta_graph_def, clear_devices=clear_devices).restore(sess, input_checkpoint)
             source = input_meta_graph_def.graph_def
         elif input_saved_model_dir:
-            load(sess, comma_separated(saved_model_tags), input_saved_model_dir)
+            load(sess, comma_separated(options["saved_model_tags"]), input_saved_model_dir)
             source = input_graph_def
         else:
             import_graph_def(input_graph_def, name="")
-            if input_saver_def is not None:
-                Saver(saver_def=input_saver_def, write_version=checkpoint_version).restore(sess, input_checkpoint)
+            saver_def, version = options["input_saver_def"], options["checkpoint_version"]
+            if saver_def is not None:
+                Saver(saver_def=saver_def, write_version=version).restore(sess, input_checkpoint)
             else:
-                _restore_by_name(sess, input_checkpoint, checkpoint_version)
-            if initializer_nodes:
-                sess.run(comma_separated(initializer_nodes))
+                _restore_by_name(sess, input_checkpoint, version)
+            if options["initializer_nodes"]:
+                sess.run(comma_separated(options["initializer_nodes"]))
             source = input_graph_def
-        frozen = convert_variables_to_constants(
-            sess,
-            source,
-            comma_separated(output_node_names),
-            variable_names_whitelist=comma_separated(variable_names_whitelist) or None,
-            variable_names_blacklist=comma_separated(variable_names_blacklist) or None,
-        )
-    if output_graph:
-        write_message(output_graph, frozen)
+        lists = {name: comma_separated(options[name]) or None for name in _VARIABLE_LISTS}
+        frozen = convert_variables_to_constants(sess, source, comma_separated(output_node_names), **lists)
+    if options["output_graph"]:
+        write_message(options["output_graph"], frozen)
         logging.info("%d ops in the final graph.", len(frozen.node))
     return frozen
 
@@ -101,27 +105,26 @@ def _restore_by_name(sess, checkpoint, version):
         Saver(var_list=refs, write_version=version).restore(sess, checkpoint)
 
 
-def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name,
-                 output_graph, clear_devices, initializer_nodes, variable_names_whitelist="", variable_names_blacklist="",
-                 input_meta_graph=None, input_saved_model_dir=None, saved_model_tags="serve", checkpoint_version=2):  # fmt: skip
+@takes(
+    f"""input_graph, input_saver, input_binary, {_COMMON}, input_meta_graph=None, input_saved_model_dir=None,
+    saved_model_tags="serve", checkpoint_version=2"""
+)
+def freeze_graph(input_graph, input_saver, input_binary, input_meta_graph, **options):
     """The frozen GraphDef of a graph file, a meta graph or a SavedModel, written to `output_graph` where that is given.
 
     >>> freeze_graph("g.pb", "", True, "model-100", "y", "", "", "frozen.pb", True, "")
     """
     graph_def = meta_graph_def = saver_def = None
-    if input_saved_model_dir:
-        graph_def = get_meta_graph_def(input_saved_model_dir, saved_model_tags).graph_def
+    if options["input_saved_model_dir"]:
+        graph_def = get_meta_graph_def(options["input_saved_model_dir"], options["saved_model_tags"]).graph_def
     elif input_graph:
         graph_def = read_message(input_graph, GraphDef, input_binary)
     if input_meta_graph:
         meta_graph_def = read_message(input_meta_graph, MetaGraphDef, input_binary, "meta graph")
     if input_saver:
         saver_def = read_message(input_saver, SaverDef, input_binary, "saver")
-    return freeze_graph_with_def_protos(
-        graph_def, saver_def, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name, output_graph, clear_devices,
-        initializer_nodes, variable_names_whitelist, variable_names_blacklist, meta_graph_def, input_saved_model_dir,
-        saved_model_tags, checkpoint_version,
-    )  # fmt: skip
+    messages = {"input_saver_def": saver_def, "input_meta_graph_def": meta_graph_def}
+    return freeze_graph_with_def_protos(input_graph_def=graph_def, **messages, **options)
 
 
 def add_arguments(parser):

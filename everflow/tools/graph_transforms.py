@@ -295,8 +295,8 @@ def fold_scaled_convolutions(graph, inputs, outputs, parameters):
         if scale.size != channels or scale.ndim != 1:
             continue
         scale = scale.reshape(kernel.shape[2:]) if product.op == "DepthwiseConv2dNative" else scale
-        scaled = constant_node(f"{weights.name}_{node.name}_scaled" if uses[weights.name] > 1 else weights.name,
-                               (kernel * scale).astype(kernel.dtype), weights.attr["dtype"].type)  # fmt: skip
+        scaled_name = f"{weights.name}_{node.name}_scaled" if uses[weights.name] > 1 else weights.name
+        scaled = constant_node(scaled_name, (kernel * scale).astype(kernel.dtype), weights.attr["dtype"].type)
         made = copy_node(product)
         made.name = node.name
         made.input[1] = scaled.name

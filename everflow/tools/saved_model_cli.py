@@ -18,6 +18,7 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.graph import Graph
+from everflow.platform.signatures import takes
 from everflow.protos.example_pb2 import Example
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
@@ -187,10 +188,15 @@ def _load(path, name):
     return data[data.files[0]]
 
 
-def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag,
-                                   worker=None, init_tpu=False, tf_debug=False):  # fmt: skip
+@takes(
+    """saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag, worker=None,
+    init_tpu=False, tf_debug=False"""
+)
+def run_saved_model_with_feed_dict(
+    saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag, worker, **asked
+):
     """Run one signature and print what comes out; with `outdir` each output is written to a .npy file as well."""
-    if init_tpu or tf_debug:
+    if any(asked.values()):
         raise NotImplementedError("saved_model_cli runs without TPUs and without the debugger")
     signature = get_meta_graph_def(saved_model_dir, tag_set).signature_def[signature_def_key]
     for key in input_tensor_key_feed_dict:
@@ -225,17 +231,8 @@ def run(args):
     if not args.inputs and not args.input_exprs and not args.input_examples:
         raise AttributeError("Nothing to feed: give --inputs, --input_exprs or --input_examples.")
     feeds = load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples)
-    run_saved_model_with_feed_dict(
-        args.dir,
-        args.tag_set,
-        args.signature_def,
-        feeds,
-        args.outdir,
-        args.overwrite,
-        args.worker,
-        args.init_tpu,
-        args.tf_debug,
-    )
+    model, saved = (args.dir, args.tag_set, args.signature_def), (args.outdir, args.overwrite)
+    run_saved_model_with_feed_dict(*model, feeds, *saved, args.worker, args.init_tpu, args.tf_debug)
 
 
 # --- scan ----------------------------------------------------------------------------------------

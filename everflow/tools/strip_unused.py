@@ -74,10 +74,9 @@ def main(argv=None):
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
-    strip_unused_from_files(
-        args.input_graph, args.input_binary, args.output_graph, args.output_binary, args.input_node_names, args.output_node_names,
-        kinds[0] if len(kinds) == 1 else kinds,
-    )  # fmt: skip
+    files = args.input_graph, args.input_binary, args.output_graph, args.output_binary
+    names = args.input_node_names, args.output_node_names
+    strip_unused_from_files(*files, *names, kinds[0] if len(kinds) == 1 else kinds)
 
 
 if __name__ == "__main__":

@@ -9,6 +9,7 @@ from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
 from everflow.ops.variables.assign import assign_add
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train import (
     ChiefSessionCreator,
     FinalOpsHook,
@@ -19,7 +20,6 @@ from everflow.train import (
     get_or_create_global_step,
 )
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
-from everflow.train.signatures import takes
 
 
 class StopAfterNEvalsHook(SessionRunHook):
@@ -125,23 +125,13 @@ def _run(checkpoint_path, eval_ops, hooks, master, scaffold, config, feed_dict):
     f"""checkpoint_dir, {_PARAMETERS % "eval_interval_secs=60,"}, max_number_of_evaluations=None, timeout=None,
     timeout_fn=None"""
 )
-def evaluate_repeatedly(
-    checkpoint_dir,
-    eval_ops,
-    final_ops,
-    final_ops_feed_dict,
-    hooks,
-    eval_interval_secs,
-    timeout,
-    timeout_fn,
-    max_number_of_evaluations,
-    **session,
-):
+def evaluate_repeatedly(checkpoint_dir, eval_ops, hooks, max_number_of_evaluations, **given):
     """As `evaluate_once`, for each new checkpoint of a folder; returns the last values."""
     eval_ops, hooks = _prepared(eval_ops, hooks, count_after_all=False)
-    final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    for count, path in enumerate(checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn), 1):
-        _run(path, eval_ops, [*hooks, final], **session)
+    final = FinalOpsHook(given.pop("final_ops"), given.pop("final_ops_feed_dict"))
+    waiting = [given.pop(name) for name in ("eval_interval_secs", "timeout", "timeout_fn")]
+    for count, path in enumerate(checkpoints_iterator(checkpoint_dir, *waiting), 1):
+        _run(path, eval_ops, [*hooks, final], **given)
         if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
             break
     return final.final_ops_values

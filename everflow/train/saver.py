@@ -15,6 +15,7 @@ from everflow.ops.io import meta_graph
 from everflow.ops.variables.global_step import global_step as step_in
 from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (
     CheckpointHistory,
@@ -25,7 +26,6 @@ from everflow.train.checkpoint_state import (
     write_state,
 )
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
-from everflow.train.signatures import takes
 from everflow.train.tracking import names_in_object_checkpoint
 
 
@@ -172,20 +172,11 @@ class Saver:
         # A supervisor saves from a thread of its own; the state file must not end up naming the older of two
         # checkpoints.
         with self._saving:
-            return self._save(sess, save_path, global_step, latest_filename, **options)
+            path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
+            return self._save(sess, save_path, path, latest_filename, **options)
 
-    def _save(
-        self,
-        sess,
-        save_path,
-        global_step,
-        latest_filename,
-        meta_graph_suffix,
-        write_meta_graph,
-        write_state,
-        **exported,
-    ):
-        path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
+    def _save(self, sess, save_path, path, latest_filename, write_meta_graph, meta_graph_suffix, **options):
+        write_state = options.pop("write_state")
         if self._saves_at_once:
             write_meta_graph = False
         elif not hasattr(sess, "graph") or not hasattr(sess, "run"):
@@ -206,7 +197,7 @@ class Saver:
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
-                self.export_meta_graph(meta_graph_filename(path, meta_graph_suffix), **exported)
+                self.export_meta_graph(meta_graph_filename(path, meta_graph_suffix), **options)
         return written
 
     @property

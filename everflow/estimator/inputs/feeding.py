@@ -13,6 +13,7 @@ from everflow.ops.array.constants import placeholder
 from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
@@ -21,18 +22,17 @@ class FeedingQueueRunner(QueueRunner):
     it.
     """
 
-    def __init__(
-        self,
-        queue=None,
-        enqueue_ops=None,
-        close_op=None,
-        cancel_op=None,
-        feed_fns=None,
-        queue_closed_exception_types=None,
-    ):
-        if queue_closed_exception_types is None:
-            queue_closed_exception_types = (errors.OutOfRangeError, errors.CancelledError)
-        super().__init__(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
+    @takes(
+        """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None,
+        queue_closed_exception_types=None""",
+        "self",
+    )
+    def __init__(self, enqueue_ops, feed_fns, queue_closed_exception_types, **given):
+        kinds = queue_closed_exception_types
+        given["queue_closed_exception_types"] = (
+            (errors.OutOfRangeError, errors.CancelledError) if kinds is None else kinds
+        )
+        super().__init__(enqueue_ops=enqueue_ops, **given)
         self._feed_fns = [dict] * len(enqueue_ops) if feed_fns is None else feed_fns
         if len(self._feed_fns) != len(enqueue_ops):
             raise ValueError(

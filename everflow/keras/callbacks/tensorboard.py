@@ -11,6 +11,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import get_default_graph
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
+from everflow.keras.signatures import takes
 from everflow.ops import array
 from everflow.platform import file_io
 from everflow.protos.event_pb2 import Event
@@ -24,20 +25,15 @@ class TensorBoard(Callback):
     `histogram_freq` epochs.
     """
 
-    def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
-                 embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None, update_freq="epoch",
-                 profile_batch=2):  # fmt: skip
+    @takes(
+        """log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
+        embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None,
+        update_freq="epoch", profile_batch=2""",
+        "self",
+    )
+    def __init__(self, log_dir, update_freq, profile_batch, **kept):
         super().__init__()
-        self.log_dir = os.fspath(log_dir)
-        self.histogram_freq, self.write_graph, self.write_grads, self.write_images = (
-            histogram_freq,
-            write_graph,
-            write_grads,
-            write_images,
-        )
-        self.batch_size = batch_size
-        self.embeddings_freq, self.embeddings_layer_names = embeddings_freq, embeddings_layer_names
-        self.embeddings_metadata, self.embeddings_data = embeddings_metadata, embeddings_data
+        self.__dict__.update(kept, log_dir=os.fspath(log_dir))
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self.merged = None
         self._samples_seen = self._samples_seen_at_last_write = 0

@@ -11,6 +11,7 @@ from everflow.keras.layers.configured import ConfiguredLayer, looked_up, takes, 
 from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
 from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one, without
 from everflow.keras.signatures import inserted, parameters_of
+from everflow.keras.signatures import takes as takes_parameters
 from everflow.ops import array
 
 
@@ -77,21 +78,17 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
 class ConvRNN2D(RNN):
     """A cell over sequences of images."""
 
-    def __init__(
-        self,
-        cell,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        **kwargs,
-    ):
+    @takes_parameters(
+        """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+        **kwargs""",
+        "self",
+    )
+    def __init__(self, cell, unroll, **given):
         if unroll:
             raise TypeError("Unrolling isn't possible with convolutional RNNs.")
         if isinstance(cell, (list, tuple)):
             raise TypeError("It is not possible at the moment to stack convolutional cells.")
-        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, unroll, **kwargs)
+        super().__init__(cell, unroll=unroll, **given)
         self.input_spec = [InputSpec(ndim=5)]
 
     def _one(self, sizes):

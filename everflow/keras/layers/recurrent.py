@@ -23,7 +23,7 @@ from everflow.keras.layers.recurrent_cells import (
     require_cells,
     without,
 )
-from everflow.keras.signatures import REQUIRED, constructor, inserted, parameters_of
+from everflow.keras.signatures import REQUIRED, constructor, inserted, parameters_of, takes
 from everflow.ops import array
 
 
@@ -44,33 +44,32 @@ def standardize_arguments(inputs, initial_state, constants, num_constants):
     return inputs, listed(initial_state), listed(constants)
 
 
+_LOOP_SETTINGS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+
+
 class RNN(Layer):
     """A cell (or a list of cells, stacked) called for each time step of [batch, time, features].
 
     >>> y = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(32), return_sequences=True)(x)
     """
 
-    def __init__(
-        self,
-        cell,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        time_major=False,
-        **kwargs,
-    ):
+    @takes(
+        """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+        time_major=False, **kwargs""",
+        "self",
+    )
+    def __init__(self, cell, **kwargs):
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
         require_cells([cell])
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
+        loop = {name: kwargs.pop(name) for name in _LOOP_SETTINGS}
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
             kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
         super().__init__(**kwargs)
         self.cell = cell
-        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
-        self.stateful, self.unroll, self.time_major = stateful, unroll, time_major
+        for name, value in loop.items():
+            setattr(self, name, value)
         self.supports_masking = True
         self.__dict__.update(state_spec=None, _states=None, constants_spec=None, _num_constants=0)
 
@@ -293,8 +292,7 @@ class RNN(Layer):
     # --- as data -------------------------------------------------------------------------------------
 
     def _rnn_config(self):
-        names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
-        config = {**Layer.get_config(self), **{name: getattr(self, name) for name in names}}
+        config = {**Layer.get_config(self), **{name: getattr(self, name) for name in _LOOP_SETTINGS}}
         if self._num_constants:
             config["num_constants"] = self._num_constants
         if self.zero_output_for_mask:
@@ -338,7 +336,7 @@ class OfCell:
         }
 
 
-_LOOP_ARGUMENTS = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful", "unroll"), False)
+_LOOP_ARGUMENTS = dict.fromkeys(_LOOP_SETTINGS[:-1], False)
 
 
 class _OfDenseCell(OfCell, RNN):

@@ -48,6 +48,20 @@ def _only_top_k(x, k):
     return x * mask + _NEGATIVE_INFINITY * (1 - mask)
 
 
+def _cells(wanted, actual, predicted):
+    """{cell of the confusion matrix: (labels, predictions) that are both true there}, with no more negations than wanted."""
+    cells = {"true_positives": (actual, predicted)}
+    if "false_negatives" in wanted or "true_negatives" in wanted:
+        not_predicted = math.logical_not(predicted)
+        cells["false_negatives"] = (actual, not_predicted)
+    if "false_positives" in wanted or "true_negatives" in wanted:
+        not_actual = math.logical_not(actual)
+        cells["false_positives"] = (not_actual, predicted)
+        if "true_negatives" in wanted:
+            cells["true_negatives"] = (not_actual, not_predicted)
+    return cells
+
+
 def update_confusion_matrix_variables(
     counts, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None
 ):
@@ -87,17 +101,8 @@ def update_confusion_matrix_variables(
     if sample_weight is not None:
         weights = broadcast_weights(math.cast(sample_weight, dtype=some.dtype), y_pred)
         weights = array.tile(array.reshape(weights, [1, -1]), [rows, 1])
-    cells = {"true_positives": (actual, predicted)}
-    if "false_negatives" in counts or "true_negatives" in counts:
-        not_predicted = math.logical_not(predicted)
-        cells["false_negatives"] = (actual, not_predicted)
-    if "false_positives" in counts or "true_negatives" in counts:
-        not_actual = math.logical_not(actual)
-        cells["false_positives"] = (not_actual, predicted)
-        if "true_negatives" in counts:
-            cells["true_negatives"] = (not_actual, not_predicted)
     updates = []
-    for name, (label, prediction) in cells.items():
+    for name, (label, prediction) in _cells(counts, actual, predicted).items():
         if name in counts:
             both = math.cast(math.logical_and(label, prediction), dtype=counts[name].dtype)
             if weights is not None:

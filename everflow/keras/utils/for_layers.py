@@ -56,9 +56,10 @@ def convert_shapes(input_shape, to_tuples=True):
     """Shapes, one or a structure of them, as tuples or as TensorShapes."""
 
     def is_shape(value):
-        return value is None or isinstance(value, TensorShape) or (
-            isinstance(value, (list, tuple)) and all(size is None or not isinstance(size, (list, tuple, dict, TensorShape)) for size in value)
-        )  # fmt: skip
+        if value is None or isinstance(value, TensorShape):
+            return True
+        nested = (list, tuple, dict, TensorShape)
+        return isinstance(value, (list, tuple)) and not any(isinstance(size, nested) for size in value)
 
     if is_shape(input_shape):
         shape = TensorShape(input_shape)

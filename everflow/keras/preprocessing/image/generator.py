@@ -100,7 +100,7 @@ class ImageDataGenerator:
             if getattr(self, wish) and bool(getattr(self, other)) is not value:
                 setattr(self, other, value)
                 warnings.warn(
-                    f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3
+                    f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=4
                 )
 
     # --- batches ----------------------------------------------------------------------------

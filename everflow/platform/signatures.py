@@ -7,26 +7,31 @@ from __future__ import annotations
 
 import ast
 import inspect
+from collections.abc import Callable, Mapping
+from typing import Any
 
 # The default of a parameter that has none.
 REQUIRED = inspect.Parameter.empty
 
 
-def parameters(text, **objects):
+def parameters(text: str, **objects: Any) -> dict[str, Any]:
     """{name: default} of a list of parameters, written as Python has it; `**kwargs` is a name, too. Defaults are
     constants, or named among `objects`.
 
     >>> parameters("rate, seed=None")
     {'rate': <class 'inspect._empty'>, 'seed': None}
     """
-    taken = ast.parse(f"(lambda {text}: 0)", mode="eval").body.args
+    function = ast.parse(f"(lambda {text}: 0)", mode="eval").body
+    assert isinstance(function, ast.Lambda)
+    taken = function.args
     names = [parameter.arg for parameter in taken.args]
-    defaults = [REQUIRED] * (len(names) - len(taken.defaults))
-    defaults += [objects[v.id] if isinstance(v, ast.Name) else ast.literal_eval(v) for v in taken.defaults]
-    return dict(zip(names, defaults)) | ({f"**{taken.kwarg.arg}": REQUIRED} if taken.kwarg else {})
+    found: dict[str, Any] = dict.fromkeys(names, REQUIRED)
+    for name, value in zip(names[len(names) - len(taken.defaults) :], taken.defaults):
+        found[name] = objects[value.id] if isinstance(value, ast.Name) else ast.literal_eval(value)
+    return found | ({f"**{taken.kwarg.arg}": REQUIRED} if taken.kwarg else {})
 
 
-def taking(parameters, body, *first):
+def taking(listed: Mapping[str, Any], body: Callable, *first: str) -> Callable:
     """A function that takes these parameters, {name: default}, by position or name, and calls `body` with them by name.
 
     What is named in `first` comes before the others and is handed on by position: "self", for a method.
@@ -38,23 +43,23 @@ def taking(parameters, body, *first):
             inspect.Parameter(name[2:], inspect.Parameter.VAR_KEYWORD)
             if name.startswith("**")
             else inspect.Parameter(name, kind, default=default)
-            for name, default in parameters.items()
+            for name, default in listed.items()
         ]
     )
 
-    def function(*args, **kwargs):
+    def function(*args: Any, **kwargs: Any) -> Any:
         given = signature.bind(*args, **kwargs)
         given.apply_defaults()
         named = dict(given.arguments)
-        more = named.pop("kwargs", {}) if "**kwargs" in parameters else {}
+        more = named.pop("kwargs", {}) if "**kwargs" in listed else {}
         before = [named.pop(name) for name in first]
         return body(*before, **named, **more)
 
-    function.__signature__ = signature
+    function.__signature__ = signature  # type: ignore[attr-defined]
     return function
 
 
-def takes(listed, *first, **objects):
+def takes(listed: str | Mapping[str, Any], *first: str, **objects: Any) -> Callable[[Callable], Callable]:
     """Decorator: a function takes what is listed, as text or {name: default}, and is called with it by name.
 
     >>> @takes("rate, seed=None", "self")
@@ -62,7 +67,7 @@ def takes(listed, *first, **objects):
     """
     taken = parameters(listed, **objects) if isinstance(listed, str) else listed
 
-    def decorate(body):
+    def decorate(body: Callable) -> Callable:
         function = taking(taken, body, *first)
         for name in ("__name__", "__qualname__", "__doc__", "__module__"):
             setattr(function, name, getattr(body, name))
