@@ -125,6 +125,16 @@ CoreMetadata = collections.namedtuple(
 )
 
 
+def _of_output(doc, tell):
+    """A method that tells something of each dump of an output."""
+
+    def of_output(self, node_name, output_slot, debug_op, device_name=None):
+        return [tell(self, datum) for datum in self._watched(node_name, output_slot, debug_op, device_name)]
+
+    of_output.__doc__ = doc
+    return of_output
+
+
 class DebugDumpDir(GraphStructure):
     """The dumps of one run, and the graph that ran.
 
@@ -213,10 +223,8 @@ class DebugDumpDir(GraphStructure):
         return self._info(FEEDS_FILE)
 
     def _info(self, prefix):
-        texts = [
-            _read_event(path).log_message.message
-            for path in glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
-        ]
+        paths = glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
+        texts = [_read_event(path).log_message.message for path in paths]
         return (texts[0] if len(texts) == 1 else texts) if texts else None
 
     def devices(self):
@@ -244,21 +252,13 @@ class DebugDumpDir(GraphStructure):
                     break
         return found
 
-    def get_tensors(self, node_name, output_slot, debug_op, device_name=None):
-        """The values of an output, in the order of time."""
-        return [datum.get_tensor() for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_tensor_file_paths(self, node_name, output_slot, debug_op, device_name=None):
-        """The files of an output."""
-        return [datum.file_path for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_rel_timestamps(self, node_name, output_slot, debug_op, device_name=None):
-        """When an output was dumped, in microseconds after the first dump."""
-        return [datum.timestamp - self.t0 for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_dump_sizes_bytes(self, node_name, output_slot, debug_op, device_name=None):
-        """The sizes of an output's files."""
-        return [datum.dump_size_bytes for datum in self._watched(node_name, output_slot, debug_op, device_name)]
+    get_tensors = _of_output("The values of an output, in the order of time.", lambda self, datum: datum.get_tensor())
+    get_tensor_file_paths = _of_output("The files of an output.", lambda self, datum: datum.file_path)
+    get_rel_timestamps = _of_output(
+        "When an output was dumped, in microseconds after the first dump.",
+        lambda self, datum: datum.timestamp - self.t0,
+    )
+    get_dump_sizes_bytes = _of_output("The sizes of an output's files.", lambda self, datum: datum.dump_size_bytes)
 
     def _watched(self, node_name, output_slot, debug_op, device_name):
         key = f"{node_name}:{output_slot}:{debug_op}"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, collected, metric_variable, named
+from everflow.metrics.variables import aligned, as_metric, metric_variable, named
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.checks import values as check
@@ -91,8 +91,11 @@ def spread_thresholds(number):
     return [0.0 - TINY, *inner, 1.0 + TINY]
 
 
-def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, curve="ROC", name=None,
-        summation_method="trapezoidal", thresholds=None):  # fmt: skip
+@as_metric(
+    "labels, predictions, weights=None, num_thresholds=200",
+    'curve="ROC", name=None, summation_method="trapezoidal", thresholds=None',
+)
+def auc(labels, predictions, weights, num_thresholds, curve, name, summation_method, thresholds):
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
@@ -124,7 +127,7 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
                 math.multiply(x[:last] - x[1:], _HEIGHTS[summation_method](y[:last], y[1:])), name=name
             )
 
-        return _of_both(area, counts, metrics_collections, updates_collections)
+        return _of_both(area, counts)
 
 
 # The height of a strip below a curve, by those of its two sides.
@@ -155,15 +158,14 @@ def _interpolated_area(tp, fp, fn, last):
     )
 
 
-def _of_both(compute, counts, metrics_collections, updates_collections, name=""):
+def _of_both(compute, counts, name=""):
     """(value, update op) of a function of counts: of what was counted, and of that with this batch."""
     values, updates = counts
-    value, update_op = compute(**values, name=f"{name}value"), compute(**updates, name=f"{name}update_op")
-    return collected(value, update_op, metrics_collections, updates_collections)
+    return compute(**values, name=f"{name}value"), compute(**updates, name=f"{name}update_op")
 
 
-def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
-                               updates_collections=None, name=None):  # fmt: skip
+@as_metric("labels, predictions, specificity, weights=None, num_thresholds=200")
+def sensitivity_at_specificity(labels, predictions, specificity, weights, num_thresholds, name):
     """The share of positives found at the threshold whose specificity is nearest to the one given."""
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
@@ -175,11 +177,11 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
             index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
             return math.div(tp[index], tp[index] + fn[index] + TINY, name)
 
-        return _of_both(compute, counts, metrics_collections, updates_collections)
+        return _of_both(compute, counts)
 
 
-def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
-                               updates_collections=None, name=None):  # fmt: skip
+@as_metric("labels, predictions, sensitivity, weights=None, num_thresholds=200")
+def specificity_at_sensitivity(labels, predictions, sensitivity, weights, num_thresholds, name):
     """The share of negatives told at the last threshold whose sensitivity is nearest to the one given."""
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
@@ -196,7 +198,7 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, n
             index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
             return math.div(tn[index], tn[index] + fp[index] + TINY, name)
 
-        return _of_both(compute, counts, metrics_collections, updates_collections)
+        return _of_both(compute, counts)
 
 
 def _share_at_thresholds(word, other, doc):
@@ -206,12 +208,11 @@ def _share_at_thresholds(word, other, doc):
         return math.div(tp, TINY + tp + others[other], name=name)
 
     @named(scope, doc)
-    def metric(
-        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
-    ):
+    @as_metric("labels, predictions, thresholds, weights=None")
+    def metric(labels, predictions, thresholds, weights, name):
         with variable_scope(name, scope, (predictions, labels, weights)):
             counts = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
-            return _of_both(share, counts, metrics_collections, updates_collections, f"{word}_")
+            return _of_both(share, counts, f"{word}_")
 
     return metric
 
@@ -226,12 +227,11 @@ recall_at_thresholds = _share_at_thresholds(
 
 def _count_at_thresholds(kind, doc):
     @named(f"{_NAMES[kind]}_at_thresholds", doc)
-    def metric(
-        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
-    ):
+    @as_metric("labels, predictions, thresholds, weights=None")
+    def metric(labels, predictions, thresholds, weights, name):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
-            return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
+            return array.identity(values[kind]), updates[kind]
 
     return metric
 

@@ -9,6 +9,7 @@ from everflow.ops import array
 from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.nn.weights import with_rank_of
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from everflow.platform.signatures import takes
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):
@@ -42,6 +43,22 @@ def named(name, doc):
         metric.__name__ = metric.__qualname__ = name
         metric.__doc__ = doc
         return metric
+
+    return decorate
+
+
+def as_metric(before, after="name=None"):
+    """Decorator: a metric takes these parameters, with those for collections between them; what it gives, (value, update
+    op), is put into the collections.
+    """
+
+    def decorate(body):
+        @takes(f"{before}, metrics_collections=None, updates_collections=None, {after}")
+        def made(metrics_collections, updates_collections, **given):
+            return collected(*body(**given), metrics_collections, updates_collections)
+
+        made.__module__ = body.__module__
+        return named(body.__name__, body.__doc__)(made)
 
     return decorate
 

@@ -114,12 +114,9 @@ class Network(Layer):
         Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
 
     def _note_placeholders(self):
-        self._feed_inputs = [
-            x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)
-        ]
-        self._feed_input_names = [
-            n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)
-        ]
+        fed = [getattr(layer, "is_placeholder", False) for layer in self._input_layers]
+        self._feed_inputs = [x for x, is_fed in zip(self.inputs, fed) if is_fed]
+        self._feed_input_names = [name for name, is_fed in zip(self.input_names, fed) if is_fed]
         self._feed_input_shapes = [
             tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs
         ]
@@ -138,22 +135,14 @@ class Network(Layer):
     def input(self):
         """The input tensor, or a list of several: those the model was made of, wherever else it is called."""
         if self._is_graph_network:
-            return (
-                self.inputs[0]
-                if len(self.inputs) == 1 and not isinstance(self._nested_inputs, dict)
-                else self._nested_inputs
-            )
+            return _one_or_nested(self.inputs, self._nested_inputs)
         return super().input
 
     @property
     def output(self):
         """The output tensor, or a list of several, of the model as it was made."""
         if self._is_graph_network:
-            return (
-                self.outputs[0]
-                if len(self.outputs) == 1 and not isinstance(self._nested_outputs, dict)
-                else self._nested_outputs
-            )
+            return _one_or_nested(self.outputs, self._nested_outputs)
         return super().output
 
     def get_layer(self, name=None, index=None):
@@ -189,11 +178,8 @@ class Network(Layer):
     @property
     def state_updates(self):
         """The updates of layers that keep their state."""
-        updates = []
-        for layer in self.layers:
-            if getattr(layer, "stateful", False) and hasattr(layer, "updates"):
-                updates += layer.updates
-        return updates
+        kept = [layer for layer in self.layers if getattr(layer, "stateful", False) and hasattr(layer, "updates")]
+        return [update for layer in kept for update in layer.updates]
 
     def _assert_weights_created(self):
         if not self._is_graph_network and "build" in type(self).__dict__ and not self.built:
@@ -438,6 +424,10 @@ class Network(Layer):
                 "This model has not yet been built: give its first layer an `input_shape`, call `build(input_shape)`, or let it see data."
             )
         print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
+
+
+def _one_or_nested(flat, nested):
+    return flat[0] if len(flat) == 1 and not isinstance(nested, dict) else nested
 
 
 def _output_names(layers):
