@@ -280,13 +280,8 @@ class Dataset(structure.Elements, structure.VariantValue):
                 f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}"
             )
         spec = structure.joined(self._element_spec, dataset._element_spec)
-        return made(
-            raw.ConcatenateDataset,
-            spec,
-            inputs=[self, dataset],
-            input_dataset=self._variant_tensor,
-            another_dataset=dataset._variant_tensor,
-        )
+        joined = {"input_dataset": self._variant_tensor, "another_dataset": dataset._variant_tensor}
+        return made(raw.ConcatenateDataset, spec, inputs=[self, dataset], **joined)
 
     def enumerate(self, start=0):
         """Pairs of a running number and an element."""

@@ -47,12 +47,8 @@ def folder_to_device(folder):
 def load_tensor_from_event(event):
     """The array in an Event of a dump; an InconvertibleTensorProto where there is none."""
     tensor = event.summary.value[0].tensor
-    if (
-        tensor.tensor_content
-        or tensor.string_val
-        or tensor.ByteSize()
-        and tensor.dtype not in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE)
-    ):
+    has_value = tensor.ByteSize() and tensor.dtype not in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE)
+    if tensor.tensor_content or tensor.string_val or has_value:
         return make_ndarray(tensor)
     return InconvertibleTensorProto(tensor, initialized=tensor.dtype == types_pb2.DT_RESOURCE)
 

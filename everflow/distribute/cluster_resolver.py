@@ -209,12 +209,8 @@ class TPUClusterResolver(ClusterResolver):
             raise ValueError("No TPU Name was given: pass it as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
-        if (
-            not self._is_address
-            and self._tpu not in ("", "local")
-            and "://" not in self._tpu
-            and not self._tpu.startswith("/bns")
-        ):
+        known = self._is_address or self._tpu in ("", "local") or "://" in self._tpu or self._tpu.startswith("/bns")
+        if not known:
             raise NotImplementedError(
                 f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port."
             )

@@ -197,11 +197,8 @@ class StrategyExtended:
     def _scope(self, strategy):
         frame = context.current()
         if context.has_strategy() and (frame.strategy is not strategy or frame.replica_context is not None):
-            text = (
-                "the same strategy's replica function"
-                if frame.strategy is strategy
-                else "the scope of another strategy"
-            )
+            same = frame.strategy is strategy
+            text = "the same strategy's replica function" if same else "the scope of another strategy"
             raise RuntimeError(
                 f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}."
             )

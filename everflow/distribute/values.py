@@ -20,13 +20,8 @@ from everflow.ops.variables.variable import Variable
 def full_device(name) -> str:
     """A device with replica, task and number filled in: "/replica:0/task:0/device:CPU:0" for "/cpu:0"."""
     spec = DeviceSpec.from_string(canonical_name(name))
-    return DeviceSpec(
-        spec.job,
-        spec.replica or 0,
-        spec.task or 0,
-        spec.device_type or "CPU",
-        0 if spec.device_index is None else spec.device_index,
-    ).to_string()
+    number = 0 if spec.device_index is None else spec.device_index
+    return DeviceSpec(spec.job, spec.replica or 0, spec.task or 0, spec.device_type or "CPU", number).to_string()
 
 
 class _Parted:

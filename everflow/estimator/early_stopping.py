@@ -119,14 +119,8 @@ def read_eval_metrics(eval_dir):
 def _stop_variable():
     """The variable through which the chief tells workers to stop."""
     with variable_scope("signal_early_stopping", reuse=AUTO_REUSE):
-        return get_variable(
-            "STOP",
-            shape=[],
-            dtype=dtypes.bool,
-            initializer=constant_initializer(False),
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            trainable=False,
-        )
+        options = {"collections": [GraphKeys.GLOBAL_VARIABLES], "trainable": False}
+        return get_variable("STOP", [], dtypes.bool, initializer=constant_initializer(False), **options)
 
 
 class _WatchingHook(SessionRunHook):

@@ -323,12 +323,8 @@ class Estimator:
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
             self._warm_start_without(checkpoint_path)
             predictions = _chosen(spec.predictions, predict_keys)
-            creator = ChiefSessionCreator(
-                checkpoint_filename_with_path=checkpoint_path,
-                master=self._config.master,
-                scaffold=spec.scaffold,
-                config=self._session_config,
-            )
+            places = {"master": self._config.master, "config": self._session_config, "scaffold": spec.scaffold}
+            creator = ChiefSessionCreator(checkpoint_filename_with_path=checkpoint_path, **places)
             with MonitoredSession(
                 session_creator=creator, hooks=[*input_hooks, *hooks, *spec.prediction_hooks]
             ) as session:
@@ -433,13 +429,8 @@ class Estimator:
         """Canned estimators and programs add methods; what is here must keep its meaning."""
         allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
-        overridden = sorted(
-            name
-            for cls in type(self).__mro__
-            if issubclass(cls, Estimator) and cls is not Estimator
-            for name in vars(cls)
-            if name in mine
-        )
+        below = [cls for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator]
+        overridden = sorted(name for cls in below for name in vars(cls) if name in mine)
         if overridden:
             raise ValueError(
                 f"Subclasses of Estimator cannot override members of Estimator. {type(self)} does override {overridden}"

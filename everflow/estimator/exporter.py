@@ -110,9 +110,8 @@ class BestExporter(_SavedModelExporter):
             # Training may have been interrupted: what was best before is in the event files.
             self._model_dir = estimator.model_dir
             self._best_eval_result = self._best_of_events(os.path.join(self._model_dir, self._event_file_pattern))
-        if self._best_eval_result is not None and not self._compare_fn(
-            best_eval_result=self._best_eval_result, current_eval_result=eval_result
-        ):
+        best = self._best_eval_result
+        if best is not None and not self._compare_fn(best_eval_result=best, current_eval_result=eval_result):
             return None
         logging.info("Performing best model export.")
         self._best_eval_result = eval_result

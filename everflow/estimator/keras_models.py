@@ -106,11 +106,6 @@ def _save_weights(model, folder, custom_objects):
         clone = clone_with(model, None, custom_objects)
         with Session(graph=graph).as_default() as session:
             clone.set_weights(weights)
-            session.run(
-                [
-                    v.initializer
-                    for v in get_collection(GraphKeys.GLOBAL_VARIABLES)
-                    if all(v is not w for w in clone.weights)
-                ]
-            )
+            others = [v for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)]
+            session.run([v.initializer for v in others])
             return Saver().save(session, os.path.join(folder, "keras_model.ckpt"))

@@ -48,14 +48,8 @@ class EmbeddingBase(DenseColumn, SequenceDenseColumn):
 
     def _embedded(self, transformation_cache, state_manager):
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        return ids, safe_embedding_lookup_sparse(
-            self._table(state_manager),
-            ids,
-            weights,
-            combiner=self.combiner,
-            name=f"{self.name}_weights",
-            max_norm=self.max_norm,
-        )
+        options = {"combiner": self.combiner, "name": f"{self.name}_weights", "max_norm": self.max_norm}
+        return ids, safe_embedding_lookup_sparse(self._table(state_manager), ids, weights, **options)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         assert_steps(self, self._maker, False)
@@ -88,15 +82,8 @@ class EmbeddingColumn(EmbeddingBase, collections.namedtuple("EmbeddingColumn", _
     name = property(lambda self: f"{self.categorical_column.name}_embedding")
 
     def create_state(self, state_manager):
-        state_manager.create_variable(
-            self,
-            name="embedding_weights",
-            shape=self.table_shape,
-            dtype=dtypes.float32,
-            trainable=self.trainable,
-            use_resource=True,
-            initializer=self.initializer,
-        )
+        made = {"trainable": self.trainable, "use_resource": True, "initializer": self.initializer}
+        state_manager.create_variable(self, "embedding_weights", self.table_shape, dtypes.float32, **made)
 
     def _table(self, state_manager):
         table = state_manager.get_variable(self, name="embedding_weights")
@@ -160,14 +147,9 @@ class GraphSharedEmbeddingColumn(SharedEmbeddingBase, collections.namedtuple("_S
                     f"{self.table_shape}. Pick another shared_embedding_collection_name."
                 )
         else:
-            table = state_manager.create_variable(
-                self,
-                "embedding_weights",
-                self.table_shape,
-                dtype=dtypes.float32,
-                trainable=self.trainable,
-                initializer=self.initializer,
-            )
+            made = {"trainable": self.trainable, "initializer": self.initializer}
+            shape = self.table_shape
+            table = state_manager.create_variable(self, "embedding_weights", shape, dtypes.float32, **made)
             add_to_collection(collection, table)
         return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
 

@@ -26,14 +26,8 @@ class ScopedVariables:
         self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None
     ):
         """Make, or with reuse find, a variable of a column."""
-        variable = get_variable(
-            name,
-            shape,
-            dtype=dtype,
-            initializer=initializer,
-            trainable=self._trainable and trainable,
-            collections=self._collections,
-        )
+        joined = {"trainable": self._trainable and trainable, "collections": self._collections}
+        variable = get_variable(name, shape, dtype=dtype, initializer=initializer, **joined)
         self._made[feature_column, name] = variable
         return variable
 

@@ -119,11 +119,8 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
         with CustomObjectScope(custom_objects or {}):
             return cls.from_config(config)
     if isinstance(identifier, str):
-        found = (
-            (custom_objects or {}).get(identifier)
-            or _custom_objects.get(identifier)
-            or (module_objects or {}).get(identifier)
-        )
+        own = (custom_objects or {}).get(identifier) or _custom_objects.get(identifier)
+        found = own or (module_objects or {}).get(identifier)
         if found is None:
             raise ValueError("Unknown " + printable_module_name + ":" + identifier)
         # A class's name stands for an object of it made without arguments.

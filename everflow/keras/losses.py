@@ -237,13 +237,8 @@ class BinaryCrossentropy(LossFunctionWrapper):
     """The cross entropy of labels 0 and 1; smoothing moves labels towards a half."""
 
     def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="binary_crossentropy"):
-        super().__init__(
-            binary_crossentropy,
-            name=name,
-            reduction=reduction,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-        )
+        own = {"from_logits": from_logits, "label_smoothing": label_smoothing}
+        super().__init__(binary_crossentropy, name=name, reduction=reduction, **own)
         self.from_logits = from_logits
 
 

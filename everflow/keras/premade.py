@@ -36,24 +36,13 @@ class LinearModel(Model):
     def build(self, input_shape):
         self.dense_layers = []
         for shape in input_shape if isinstance(input_shape, list) else [input_shape]:
-            layer = layers.Dense(
-                units=self.units,
-                use_bias=False,
-                kernel_initializer=self.kernel_initializer,
-                kernel_regularizer=self.kernel_regularizer,
-                input_shape=shape,
-            )
+            kernel = {name: getattr(self, name) for name in ("kernel_initializer", "kernel_regularizer")}
+            layer = layers.Dense(units=self.units, use_bias=False, input_shape=shape, **kernel)
             self.dense_layers.append(layer)
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                shape=self.units,
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                dtype=self.dtype,
-                trainable=True,
-            )
+            made = {"initializer": self.bias_initializer, "regularizer": self.bias_regularizer}
+            self.bias = self.add_weight("bias", shape=self.units, dtype=self.dtype, trainable=True, **made)
 
     def call(self, inputs):
         inputs = inputs if isinstance(inputs, (tuple, list)) else [inputs]
@@ -122,12 +111,8 @@ class WideDeepModel(Model):
         return nest.map_structure(self.activation, output) if self.activation else output
 
     def get_config(self):
-        return {
-            "linear_model": named_config(self.linear_model),
-            "dnn_model": named_config(self.dnn_model),
-            "activation": activations.serialize(self.activation),
-            "name": self.name,
-        }
+        models = {name: named_config(getattr(self, name)) for name in ("linear_model", "dnn_model")}
+        return {**models, "activation": activations.serialize(self.activation), "name": self.name}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -181,11 +181,8 @@ class Layer(base_layer.Layer):
         self._track(name, variable)
         for part in _parts(variable):
             track_variable(part)
-        trained = (
-            trainable
-            and self.trainable
-            and (executing_eagerly() or any(variable is other for other in trainable_variables()))
-        )
+        is_collected = executing_eagerly() or any(variable is other for other in trainable_variables())
+        trained = trainable and self.trainable and is_collected
         (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
 
     def __call__(self, inputs, *args, **kwargs):

@@ -150,12 +150,9 @@ def _interpolated_area(tp, fp, fn, last):
         math.div_no_nan(p[:last], math.maximum(p[1:], 0), name="recall_relative_ratio"),
         array.ones_like(p[1:]),
     )
-    return math.reduce_sum(
-        math.div_no_nan(
-            slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"
-        ),
-        name="interpolate_pr_auc",
-    )
+    heights = slope * (dtp + intercept * math.log(ratio))
+    parts = math.div_no_nan(heights, math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment")
+    return math.reduce_sum(parts, name="interpolate_pr_auc")
 
 
 def _of_both(compute, counts, name=""):

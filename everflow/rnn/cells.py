@@ -125,11 +125,9 @@ class LayerRNNCell(RNNCell):
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
 
     def _zeros_initializer(self):
-        return (
-            initializers.zeros_initializer
-            if self.dtype is None
-            else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
-        )
+        if self.dtype is None:
+            return initializers.zeros_initializer
+        return initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
 
 
 def _given_a_shape(build):
@@ -353,12 +351,8 @@ class LSTMCell(_UnitsCell):
                 setattr(self, f"_{name}", self.add_variable(name, shape=[units], initializer=self._initializer))
         if self._num_proj is not None:
             shards = fixed_size_partitioner(self._num_proj_shards) if self._num_proj_shards is not None else None
-            self._proj_kernel = self.add_variable(
-                "projection/" + _KERNEL,
-                shape=[units, self._num_proj],
-                initializer=self._initializer,
-                partitioner=shards,
-            )
+            made = {"initializer": self._initializer, "partitioner": shards}
+            self._proj_kernel = self.add_variable("projection/" + _KERNEL, shape=[units, self._num_proj], **made)
         self.built = True
 
     def call(self, inputs, state):

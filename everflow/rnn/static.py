@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
@@ -46,16 +48,9 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
                 varscope.reuse_variables()
             current = state
             if sequence_length is not None:
-                output, state = rnn_step(
-                    time,
-                    sequence_length,
-                    shortest,
-                    longest,
-                    zero_output,
-                    state,
-                    lambda v=value, s=current: call(v, s),
-                    cell.state_size,
-                )
+                lengths, before = (sequence_length, shortest, longest), (zero_output, state)
+                computed = functools.partial(call, value, current)
+                output, state = rnn_step(time, *lengths, *before, computed, cell.state_size)
             else:
                 output, state = call(value, state)
             outputs.append(output)

@@ -184,14 +184,7 @@ class DropoutWrapper(RNNCellWrapper):
         return output, new_state
 
     def get_config(self):
-        facts = (
-            "input_keep_prob",
-            "output_keep_prob",
-            "state_keep_prob",
-            "variational_recurrent",
-            "input_size",
-            "seed",
-        )
+        facts = "input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size seed".split()
         config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
         if self._state_filter is not _keeps_all:
             config["dropout_state_filter_visitor"] = self._state_filter
@@ -200,11 +193,9 @@ class DropoutWrapper(RNNCellWrapper):
 
 def _enumerated_map(function, structure):
     flat = nest.flatten(structure)
-    return (
-        nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
-        if nest.is_sequence(structure)
-        else function(0, structure)
-    )
+    if not nest.is_sequence(structure):
+        return function(0, structure)
+    return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
 
 
 class ResidualWrapper(RNNCellWrapper):

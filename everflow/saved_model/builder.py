@@ -120,11 +120,8 @@ class SavedModelBuilder:
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
         name = constants.SAVED_MODEL_FILENAME_PBTXT if as_text else constants.SAVED_MODEL_FILENAME_PB
         path = os.path.join(self._export_dir, name)
-        content = (
-            text_format.MessageToString(self._saved_model)
-            if as_text
-            else self._saved_model.SerializeToString(deterministic=True)
-        )
+        model = self._saved_model
+        content = text_format.MessageToString(model) if as_text else model.SerializeToString(deterministic=True)
         file_io.atomic_write_string_to_file(path, content)
         logging.info("SavedModel written to: %s", path)
         return path.encode()

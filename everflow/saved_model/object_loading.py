@@ -176,13 +176,8 @@ class ObjectLoader:
         """One traced function of the file."""
         saved = self.meta.object_graph_def.concrete_functions[name]
         captured = [self.object(i) for i in saved.bound_inputs]
-        return LoadedConcreteFunction(
-            self._library()[name],
-            captured,
-            decode(saved.canonicalized_input_signature),
-            decode(saved.output_signature),
-            argument_names,
-        )
+        signature = decode(saved.canonicalized_input_signature), decode(saved.output_signature)
+        return LoadedConcreteFunction(self._library()[name], captured, *signature, argument_names)
 
     def _library(self):
         """{name in the file: function}, under names that no other function of this process has."""
@@ -327,13 +322,9 @@ def _python_signature(argspec, is_method):
     Parameter = inspect.Parameter
     names = argspec.args[1:] if is_method else argspec.args
     defaults = list(argspec.defaults or ())
-    without = len(names) - len(defaults)
-    parameters = [
-        Parameter(
-            name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < without else defaults[i - without]
-        )
-        for i, name in enumerate(names)
-    ]
+    defaults = [Parameter.empty] * (len(names) - len(defaults)) + defaults
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [Parameter(name, kind, default=default) for name, default in zip(names, defaults)]
     if argspec.varargs:
         parameters.append(Parameter(argspec.varargs, Parameter.VAR_POSITIONAL))
     keyword_defaults = collections.defaultdict(lambda: Parameter.empty, argspec.kwonlydefaults or {})

@@ -281,9 +281,8 @@ def _chosen_signatures(signatures, functions):
     if not isinstance(signatures, dict):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
-        if not isinstance(function, ConcreteFunction) and not (
-            isinstance(function, Function) and function.input_signature is not None
-        ):
+        is_typed = isinstance(function, Function) and function.input_signature is not None
+        if not isinstance(function, ConcreteFunction) and not is_typed:
             raise ValueError(
                 f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
             )
@@ -307,11 +306,8 @@ def _concrete(function):
 
 def _outputs_by_name(outputs, signature):
     """A function's results as {name: tensor}: a dict as it is, others numbered."""
-    named = (
-        outputs
-        if isinstance(outputs, dict)
-        else {f"output_{i}": x for i, x in enumerate(outputs if isinstance(outputs, (list, tuple)) else [outputs])}
-    )
+    listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    named = outputs if isinstance(outputs, dict) else {f"output_{i}": x for i, x in enumerate(listed)}
     for name, tensor in named.items():
         if not isinstance(tensor, (Tensor, TensorSpec)) or not isinstance(name, str):
             raise ValueError(

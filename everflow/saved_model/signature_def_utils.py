@@ -92,11 +92,6 @@ def _is_regression(signature):
 
 
 def _is_classification(signature):
-    return (
-        _has_string_input(signature, names.CLASSIFY_INPUTS)
-        and bool(signature.outputs)
-        and all(
-            key in _CLASSIFY_TYPES and info.dtype == _CLASSIFY_TYPES[key].as_datatype_enum
-            for key, info in signature.outputs.items()
-        )
-    )
+    outputs = signature.outputs
+    fit = [k in _CLASSIFY_TYPES and i.dtype == _CLASSIFY_TYPES[k].as_datatype_enum for k, i in outputs.items()]
+    return _has_string_input(signature, names.CLASSIFY_INPUTS) and bool(outputs) and all(fit)

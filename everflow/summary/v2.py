@@ -162,13 +162,8 @@ def write(tag, tensor, step=None, metadata=None, name=None):
     """
 
     def make(writer, step, scope):
-        text = (
-            b""
-            if metadata is None
-            else metadata.SerializeToString()
-            if hasattr(metadata, "SerializeToString")
-            else metadata
-        )
+        text = b"" if metadata is None else metadata
+        text = text.SerializeToString() if hasattr(text, "SerializeToString") else text
         return raw.WriteSummary(
             writer=writer, step=step, tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
         )

@@ -162,13 +162,9 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
         filename_suffix = constant(_SUFFIX) if filename_suffix is None else filename_suffix
 
         def begin(resource):
-            return raw.CreateSummaryFileWriter(
-                writer=resource,
-                logdir=logdir,
-                max_queue=max_queue,
-                flush_millis=flush_millis,
-                filename_suffix=filename_suffix,
-            )
+            limits = {"max_queue": max_queue, "flush_millis": flush_millis}
+            file = {"logdir": logdir, "filename_suffix": filename_suffix}
+            return raw.CreateSummaryFileWriter(writer=resource, **limits, **file)
 
         return ResourceSummaryWriter("logdir:" + logdir if name is None else name, begin)
 

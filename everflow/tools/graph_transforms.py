@@ -170,12 +170,8 @@ def remove_nodes(graph, inputs, outputs, parameters):
     instead = {}
     for node in graph.node:
         plain = [edge for edge in node.input if not edge.startswith("^")]
-        if (
-            node.op in wanted
-            and node.name not in keep | controls
-            and 1 <= len(plain) <= limit
-            and len(plain) == len(node.input)
-        ):
+        replaceable = node.op in wanted and node.name not in keep | controls
+        if replaceable and 1 <= len(plain) <= limit and len(plain) == len(node.input):
             instead[node.name] = plain[0]
     return _redirected(with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
 
@@ -487,11 +483,8 @@ def round_weights(graph, inputs, outputs, parameters):
     steps = int(_one(parameters, "num_steps", 256))
     nodes = []
     for node in graph.node:
-        value = (
-            constant_value(node)
-            if node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32)
-            else None
-        )
+        is_float = node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32)
+        value = constant_value(node) if is_float else None
         if value is None or value.size < 16:
             nodes.append(copy_node(node))
             continue

@@ -107,12 +107,8 @@ def fold_batch_norms(input_graph_def):
         moments = [node_from_map(by_name, node.input[i]) for i in positions]
         wrong = next((n for n in [weights, *moments] if n.op != "Const"), None)
         if wrong is not None:
-            logging.warning(
-                "'%s' (%s), an input of '%s', is not constant; batch normalization stays",
-                wrong.name,
-                wrong.op,
-                node.name,
-            )
+            words = "'%s' (%s), an input of '%s', is not constant; batch normalization stays"
+            logging.warning(words, wrong.name, wrong.op, node.name)
             continue
         dropped.update(n.name for n in [node, weights, convolution, *moments])
         added += _folded(node, convolution, weights, moments, node.attr[epsilon].f)
@@ -146,12 +142,8 @@ def _folded(node, convolution, weights, moments, epsilon):
     bias = NodeDef(op="BiasAdd", name=node.name, input=[convolution.name, offset.name])
     bias.attr["T"].CopyFrom(convolution.attr["T"])
     bias.attr["data_format"].s = attribute(convolution, "data_format").s or b"NHWC"
-    return (
-        constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype),
-        copy_node(convolution),
-        offset,
-        bias,
-    )
+    folded = constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype)
+    return folded, copy_node(convolution), offset, bias
 
 
 def fuse_resize_and_conv(input_graph_def, output_node_names):

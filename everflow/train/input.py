@@ -64,13 +64,8 @@ def input_producer(
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
-        q = FIFOQueue(
-            capacity=capacity,
-            dtypes=[input_tensor.dtype.base_dtype],
-            shapes=[element_shape],
-            shared_name=shared_name,
-            name=name,
-        )
+        held = {"dtypes": [input_tensor.dtype.base_dtype], "shapes": [element_shape]}
+        q = FIFOQueue(capacity=capacity, **held, shared_name=shared_name, name=name)
         enq = q.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(q, [enq], cancel_op=cancel_op))
         if summary_name is not None:

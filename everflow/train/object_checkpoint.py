@@ -100,12 +100,9 @@ class RestoreOps:
             for spec in saveable.specs
         ]
         with device("/cpu:0"):
-            tensors = raw.RestoreV2(
-                self.prefix,
-                [name for _, name in specs],
-                [s.slice_spec for s, _ in specs],
-                dtypes=[s.dtype.base_dtype for s, _ in specs],
-            )
+            names, slices = [name for _, name in specs], [s.slice_spec for s, _ in specs]
+            types = [s.dtype.base_dtype for s, _ in specs]
+            tensors = raw.RestoreV2(self.prefix, names, slices, dtypes=types)
         position = 0
         for _, key, thing, saveable in entries:
             mine = tensors[position : position + len(saveable.specs)]

@@ -178,11 +178,8 @@ class Optimizer:
         else:
             var_list = nest.flatten(var_list)
         var_list = var_list + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
-        if (
-            distribution.has_strategy()
-            and distribution.in_cross_replica_context()
-            and any(hasattr(v, "primary") for v in var_list)
-        ):
+        across_replicas = distribution.has_strategy() and distribution.in_cross_replica_context()
+        if across_replicas and any(hasattr(v, "primary") for v in var_list):
             raise ValueError(
                 "Gradients of a strategy's variables are computed in a replica function: see `experimental_run_v2`."
             )

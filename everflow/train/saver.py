@@ -119,10 +119,8 @@ class Saver:
         """The SaverDef, with names relative to a scope."""
         if export_scope is None:
             return self.saver_def
-        if not (
-            self.saver_def.filename_tensor_name.startswith(export_scope)
-            and self.saver_def.save_tensor_name.startswith(export_scope)
-        ):
+        used = self.saver_def.filename_tensor_name, self.saver_def.save_tensor_name
+        if not all(name.startswith(export_scope) for name in used):
             return None
         cut = len(export_scope.rstrip("/")) + 1
         return _renamed(self.saver_def, lambda name: name[cut:])

@@ -283,12 +283,8 @@ class SaverGraph:
     def _restore(self, filename, saveables, name):
         specs = [spec for saveable in saveables for spec in saveable.specs]
         with device("cpu:0"):
-            tensors = raw.RestoreV2(
-                prefix=filename,
-                tensor_names=[s.name for s in specs],
-                shape_and_slices=[s.slice_spec for s in specs],
-                dtypes=[s.dtype for s in specs],
-            )
+            names, slices = [s.name for s in specs], [s.slice_spec for s in specs]
+            tensors = raw.RestoreV2(filename, names, slices, dtypes=[s.dtype for s in specs])
         assigns, position = [], 0
         for saveable in saveables:
             shapes = None

@@ -65,13 +65,9 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Global step is required to check staleness")
         self._global_step = global_step
         with colocate_with(no_op()):
-            self._local_step = Variable(
-                initial_value=0,
-                trainable=False,
-                collections=[GraphKeys.LOCAL_VARIABLES],
-                dtype=global_step.dtype.base_dtype,
-                name="sync_rep_local_step",
-            )
+            local = {"collections": [GraphKeys.LOCAL_VARIABLES], "trainable": False}
+            dtype = global_step.dtype.base_dtype
+            self._local_step = Variable(0, dtype=dtype, name="sync_rep_local_step", **local)
         self.local_step_init_op = state.assign(self._local_step, global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         with name_scope(None, self._name):

@@ -177,12 +177,9 @@ class ObjectTree:
                 original_variable_node_id=variable_id, slot_name=slot_name, slot_variable_node_id=slot_id
             )
         for i, name, key, saveable, full_name in self.saveables():
-            made.nodes[i].attributes.add(
-                name=name,
-                full_name=full_name,
-                checkpoint_key=key,
-                optional_restore=isinstance(saveable, SaveableObject) and saveable.optional_restore,
-            )
+            optional = isinstance(saveable, SaveableObject) and saveable.optional_restore
+            held = {"name": name, "full_name": full_name, "checkpoint_key": key}
+            made.nodes[i].attributes.add(**held, optional_restore=optional)
         return made
 
 

@@ -107,21 +107,17 @@ class _Step:
             )
         self._logits = logits + partial
         common = self._ensemble, stamp, newest, self._tree_features, self._options
-        self.grower = (
-            Grower(*common)
-            if self._model.train_in_memory
-            else AccumulatingGrower(*common, self._model.n_batches_per_layer, self._options.center_bias)
-        )
+        if self._model.train_in_memory:
+            self.grower = Grower(*common)
+        else:
+            self.grower = AccumulatingGrower(*common, self._model.n_batches_per_layer, self._options.center_bias)
         self._stamp = stamp
         summaries.scalar("ensemble/num_trees", num_trees)
         summaries.scalar("ensemble/num_finalized_trees", self.finalized_trees)
         summaries.scalar("ensemble/num_attempted_layers", self.attempted_layers)
         self._center_bias_needed = _flag(self._options.center_bias, "center_bias_needed")
-        self._weights = (
-            constant([1.0])
-            if self._model.weight_column is None
-            else weights_of_quantiles(self._features, self._model.weight_column)
-        )
+        column = self._model.weight_column
+        self._weights = constant([1.0]) if column is None else weights_of_quantiles(self._features, column)
         return self._logits
 
     def _remembered_buckets(self, batch_size):

@@ -126,11 +126,8 @@ def weights_of(features, weight_column, logits, per_logit=False):
         weights = _weights(features, weight_column)
         shape = array.shape(weights, name="weights_shape")
         logits_shape = array.shape(logits, name="logits_shape")
-        if (
-            weights.shape.ndims is not None
-            and logits.shape.ndims is not None
-            and weights.shape.ndims == logits.shape.ndims - 1
-        ):
+        ranks = weights.shape.ndims, logits.shape.ndims
+        if None not in ranks and ranks[0] == ranks[1] - 1:
             assert_dimension = _assert_shape(
                 logits_shape[:-1], shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape
             )

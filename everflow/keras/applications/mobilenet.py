@@ -41,14 +41,8 @@ def _normalized(x, name):
 def _block(x, filters, alpha, depth_multiplier, stride, number):
     if stride != 1:
         x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
-    x = layers.DepthwiseConv2D(
-        (3, 3),
-        padding="same" if stride == 1 else "valid",
-        depth_multiplier=depth_multiplier,
-        strides=(stride, stride),
-        use_bias=False,
-        name=f"conv_dw_{number}",
-    )(x)
+    padding, strides = "same" if stride == 1 else "valid", (stride, stride)
+    x = layers.DepthwiseConv2D((3, 3), strides, padding, depth_multiplier, use_bias=False, name=f"conv_dw_{number}")(x)
     x = _normalized(x, f"conv_dw_{number}")
     x = layers.Conv2D(
         int(filters * alpha), (1, 1), padding="same", use_bias=False, strides=(1, 1), name=f"conv_pw_{number}"

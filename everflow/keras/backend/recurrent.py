@@ -151,12 +151,8 @@ class _Loop(_Steps):
         )
         time = constant(0, dtype="int32", name="time")
         states = tuple(self.states)
-        options = {
-            "cond": lambda time, *_: time < count,
-            "parallel_iterations": 32,
-            "swap_memory": True,
-            "maximum_iterations": maximum_iterations,
-        }
+        options = {"parallel_iterations": 32, "swap_memory": True, "maximum_iterations": maximum_iterations}
+        options["cond"] = lambda time, *_: time < count
         if self.mask is None:
             _, arrays, *new_states = while_loop(body=self._body, loop_vars=(time, outputs, *states), **options)
         else:

@@ -122,11 +122,8 @@ class TensorBoard(Callback):
             layer.name for layer in self.model.layers if type(layer).__name__ == "Embedding"
         ]
         self._embedded = [self.model.get_layer(name) for name in names]
-        metadata = (
-            self.embeddings_metadata
-            if isinstance(self.embeddings_metadata, dict)
-            else dict.fromkeys(names, self.embeddings_metadata)
-        )
+        metadata = self.embeddings_metadata
+        metadata = metadata if isinstance(metadata, dict) else dict.fromkeys(names, metadata)
         lines = []
         for layer in self._embedded:
             path = metadata.get(layer.name)
@@ -177,14 +174,8 @@ class TensorBoard(Callback):
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
         file_io.recursive_create_dir(folder)
-        event = {
-            "ph": "X",
-            "name": "train_batch",
-            "pid": 0,
-            "tid": 0,
-            "ts": start * 1e6,
-            "dur": (time.time() - start) * 1e6,
-        }
+        event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
+        event |= {"ts": start * 1e6, "dur": (time.time() - start) * 1e6}
         with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
             f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
         # An event file that says nothing makes TensorBoard look for profiles here.

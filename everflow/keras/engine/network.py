@@ -20,6 +20,7 @@ from everflow.keras.engine.op_layers import give_history, needs_history
 from everflow.keras.engine.summary import print_summary
 from everflow.keras.engine.topology import Topology
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.generic import named_config
 from everflow.keras.saving import models
 from everflow.keras.saving import weights as saved_weights
 from everflow.keras.saving.json_data import default
@@ -38,11 +39,8 @@ class Network(Layer):
             self._init_subclassed_network(**kwargs)
 
     def __setattr__(self, name, value):
-        if (
-            "_is_graph_network" not in self.__dict__
-            and "_is_tracking" not in self.__dict__
-            and isinstance(value, Layer)
-        ):
+        is_begun = "_is_graph_network" in self.__dict__ or "_is_tracking" in self.__dict__
+        if not is_begun and isinstance(value, Layer):
             raise RuntimeError(
                 f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: "
                 "you forgot to call `super().__init__()` first."
@@ -372,12 +370,7 @@ class Network(Layer):
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 
     def _updated_config(self):
-        return {
-            "class_name": type(self).__name__,
-            "config": self.get_config(),
-            "keras_version": __version__,
-            "backend": "tensorflow",
-        }
+        return {**named_config(self), "keras_version": __version__, "backend": "tensorflow"}
 
     def to_json(self, **kwargs):
         """The configuration as JSON; `tf.keras.models.model_from_json` reads it."""

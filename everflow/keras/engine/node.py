@@ -61,12 +61,8 @@ class Node:
 
     def iterate_inbound(self):
         """(layer, node index, tensor index, tensor) for each input."""
-        return zip(
-            *(
-                nest.flatten(part)
-                for part in (self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors)
-            )
-        )
+        parts = self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors
+        return zip(*map(nest.flatten, parts))
 
     def inbound_nodes(self):
         """The calls that made the inputs."""

@@ -94,9 +94,5 @@ class TensorFlowOpLayer(Layer):
         return op.outputs[0] if len(op.outputs) == 1 else list(op.outputs)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "name": self.name.removeprefix(_PREFIX),
-            "node_def": json_format.MessageToDict(self._node_def),
-            "constants": self._constants,
-        }
+        own = {"node_def": json_format.MessageToDict(self._node_def), "constants": self._constants}
+        return {**super().get_config(), "name": self.name.removeprefix(_PREFIX), **own}

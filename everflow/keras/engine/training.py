@@ -172,12 +172,8 @@ class Model(Compiling, Network):
     def _checked_sparse(targets, endpoints):
         for target, endpoint in zip(targets, endpoints):
             shape = endpoint.target_shape
-            if (
-                target is None
-                or shape is None
-                or not hasattr(target, "ndim")
-                or endpoint.loss_function_name != "sparse_categorical_crossentropy"
-            ):
+            unchecked = target is None or shape is None or not hasattr(target, "ndim")
+            if unchecked or endpoint.loss_function_name != "sparse_categorical_crossentropy":
                 continue
             for size, wanted in zip(target.shape[1:], shape[1:]):
                 if wanted is not None and size != wanted:

@@ -99,12 +99,8 @@ class Conv(ConfiguredLayer):
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()
         start = 2 if self._is_channels_first else 1
-        lengths = [
-            arguments.output_length(
-                sides[start + i], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i]
-            )
-            for i in range(self.rank)
-        ]
+        windows = zip(sides[start:], self.kernel_size, self.strides, self.dilation_rate)
+        lengths = [arguments.output_length(side, *window, self.padding, rate) for side, *window, rate in windows]
         return TensorShape([sides[0], self.filters, *lengths] if start == 2 else [sides[0], *lengths, self.filters])
 
 

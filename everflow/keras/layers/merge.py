@@ -67,11 +67,8 @@ class _Merge(ConfiguredLayer):
 
     def _require_list(self, given, least=2, exactly=None):
         """ValueError where these aren't several tensors, or their shapes; one shape is a tuple of sizes."""
-        is_one = (
-            not isinstance(given, (list, tuple))
-            or isinstance(given, tuple)
-            and all(isinstance(s, (int, type(None))) for s in given)
-        )
+        one_shape = isinstance(given, tuple) and all(isinstance(s, (int, type(None))) for s in given)
+        is_one = not isinstance(given, (list, tuple)) or one_shape
         if is_one or len(given) < least or exactly not in (None, len(given)):
             wanted = f"exactly {exactly}" if exactly else "at least 2"
             raise ValueError(f"{type(self).__name__} is called on a list of {wanted} tensors, not on {given}.")

@@ -62,13 +62,8 @@ class BatchNormalization(SameShape):
             self.renorm_clipping, self.renorm_momentum = clipping, given["renorm_momentum"]
 
     def _can_be_fused(self, rank):
-        return (
-            rank == 4
-            and not self.renorm
-            and self.virtual_batch_size is None
-            and self.adjustment is None
-            and self.axis in ([1], [3])
-        )
+        plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
+        return rank == 4 and plain and self.axis in ([1], [3])
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)
@@ -137,15 +132,8 @@ class BatchNormalization(SameShape):
 
     def _make_averages(self, shape, dtype):
         def average(name, initializer):
-            return self.add_weight(
-                name,
-                shape,
-                dtype,
-                initializer,
-                synchronization=VariableSynchronization.ON_READ,
-                trainable=False,
-                aggregation=VariableAggregation.MEAN,
-            )
+            of_replicas = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
+            return self.add_weight(name, shape, dtype, initializer, trainable=False, **of_replicas)
 
         self.moving_mean = average("moving_mean", self.moving_mean_initializer)
         self.moving_variance = average("moving_variance", self.moving_variance_initializer)
@@ -261,11 +249,8 @@ class BatchNormalization(SameShape):
 
     @staticmethod
     def _value_of(variable):
-        return (
-            variable.value()
-            if hasattr(variable, "value") and not hasattr(variable, "handle")
-            else convert_to_tensor(variable)
-        )
+        is_plain = hasattr(variable, "value") and not hasattr(variable, "handle")
+        return variable.value() if is_plain else convert_to_tensor(variable)
 
     def _add_average_updates(self, new_mean, new_variance, training):
         def move_mean():

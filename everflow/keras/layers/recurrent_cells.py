@@ -331,13 +331,9 @@ def forget_bias_initializer(bias_initializer, units):
     """An initializer for the biases of an LSTM: one for the forget gate, so that it starts by remembering."""
 
     def initialize(_, *args, **kwargs):
-        return K.concatenate(
-            [
-                bias_initializer((units,), *args, **kwargs),
-                initializers.Ones()((units,), *args, **kwargs),
-                bias_initializer((units * 2,), *args, **kwargs),
-            ]
-        )
+        before = bias_initializer((units,), *args, **kwargs)
+        ones = initializers.Ones()((units,), *args, **kwargs)
+        return K.concatenate([before, ones, bias_initializer((units * 2,), *args, **kwargs)])
 
     return initialize
 

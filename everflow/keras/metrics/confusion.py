@@ -203,12 +203,8 @@ class _Share(_Counts):
         return self._one_or_all(math.div_no_nan(self.true_positives, self.true_positives + getattr(self, self._others)))
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "thresholds": self.init_thresholds,
-            "top_k": self.top_k,
-            "class_id": self.class_id,
-        }
+        own = {"thresholds": self.init_thresholds, "top_k": self.top_k, "class_id": self.class_id}
+        return {**super().get_config(), **own}
 
 
 class Precision(_Share):

@@ -223,12 +223,8 @@ def mean_of_function(class_name, fn, name=None, arguments=()):
     defaults.
     """
     front = {argument: default for argument, default in arguments if argument == "k"}
-    parameters = {
-        **front,
-        "name": name or fn.__name__,
-        "dtype": None,
-        **{a: default for a, default in arguments if a not in front},
-    }
+    behind = {argument: default for argument, default in arguments if argument not in front}
+    parameters = {**front, "name": name or fn.__name__, "dtype": None, **behind}
     start = constructor(parameters, lambda self, **given: MeanMetricWrapper.__init__(self, fn, **given))
     members = {"__init__": start, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__}
     return type(class_name, (MeanMetricWrapper,), members)

@@ -87,12 +87,8 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
     clone = clone_with(model, None, custom_objects)
     train_op = None
     if mode == "serve":
-        name, signature = (
-            "serving_default",
-            predict_signature_def(
-                dict(zip(clone.input_names, clone.inputs)), dict(zip(clone.output_names, clone.outputs))
-            ),
-        )
+        inputs, outputs = zip(clone.input_names, clone.inputs), zip(clone.output_names, clone.outputs)
+        name, signature = "serving_default", predict_signature_def(dict(inputs), dict(outputs))
     else:
         arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
         clone.compile(optimizer=copy_of(model.optimizer, get_or_create_global_step(), optimizer_config), **arguments)

@@ -34,13 +34,8 @@ def get_source_inputs(tensor, layer=None, node_index=None):
 def convert_all_kernels_in_model(model):
     """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
     names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
-    K.batch_set_value(
-        [
-            (layer.kernel, convert_kernel(K.get_value(layer.kernel)))
-            for layer in model.layers
-            if type(layer).__name__ in names
-        ]
-    )
+    kernels = [layer.kernel for layer in model.layers if type(layer).__name__ in names]
+    K.batch_set_value([(kernel, convert_kernel(K.get_value(kernel))) for kernel in kernels])
 
 
 def convert_kernel(kernel):

@@ -21,12 +21,9 @@ class Progbar:
         self.target, self.width, self.verbose = target, width, verbose
         self.interval, self.unit_name = interval, unit_name
         self.stateful_metrics = set(stateful_metrics or ())
-        self._dynamic_display = (
-            (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
-            or "ipykernel" in sys.modules
-            or "posix" in sys.modules
-            or "PYCHARM_HOSTED" in os.environ
-        )
+        on_terminal = hasattr(sys.stdout, "isatty") and sys.stdout.isatty()
+        in_shell = "ipykernel" in sys.modules or "posix" in sys.modules or "PYCHARM_HOSTED" in os.environ
+        self._dynamic_display = on_terminal or in_shell
         self._total_width = self._seen_so_far = 0
         # {name: [sum of values, number of steps they stand for]}, in the order in which names came.
         self._values = {}

@@ -378,11 +378,8 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         elif self.class_mode == "multi_output":
             self._targets = [np.stack(columns[name]) for name in y_col]
         elif self.class_mode == "raw":
-            self._targets = (
-                np.stack([columns[name] for name in y_col], axis=1)
-                if isinstance(y_col, (list, tuple))
-                else columns[y_col]
-            )
+            several = isinstance(y_col, (list, tuple))
+            self._targets = np.stack([columns[name] for name in y_col], axis=1) if several else columns[y_col]
 
     @property
     def labels(self):
