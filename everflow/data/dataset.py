@@ -127,11 +127,8 @@ class Dataset(structure.Elements, structure.VariantValue):
             )
         optimization = options.experimental_optimization
         if optimization.autotune is not False:
-            dataset = dataset._then(
-                raw.ModelDataset,
-                algorithm=optimization.autotune_algorithm or 0,
-                cpu_budget=optimization.autotune_cpu_budget or 0,
-            )
+            algorithm, budget = optimization.autotune_algorithm or 0, optimization.autotune_cpu_budget or 0
+            dataset = dataset._then(raw.ModelDataset, algorithm=algorithm, cpu_budget=budget)
         return dataset
 
     # --- sources

@@ -161,13 +161,8 @@ class Answers:
 
     def node_info(self, arguments):
         name = self._known(arguments.node_name)
-        lines = [
-            f"Node {name}",
-            "",
-            f"  Op: {self._dump.node_op_type(name)}",
-            f"  Device: {self._dump.node_device(name)}",
-            "",
-        ]
+        about = f"  Op: {self._dump.node_op_type(name)}", f"  Device: {self._dump.node_device(name)}"
+        lines = [f"Node {name}", "", *about, ""]
         for kind, found in (("input", self._dump.node_inputs), ("recipient", self._dump.node_recipients)):
             data, control = found(name), found(name, is_control=True)
             lines.append(f"  {len(data)} {kind}(s) + {len(control)} control {kind}(s):")
@@ -192,13 +187,8 @@ class Answers:
             lines += ["", "", "Traceback of node construction:"]
             frames = [frame for frame in self._dump.node_traceback(name) if not frame[0].startswith(_OURS)]
             for i, (path, number, function, text, *_) in enumerate(frames):
-                lines += [
-                    f"{i}: {path}",
-                    f"  Line:     {number}",
-                    f"  Function: {function}",
-                    f'  Text:     "{text}"',
-                    "",
-                ]
+                place = f"  Line:     {number}", f"  Function: {function}", f'  Text:     "{text}"'
+                lines += [f"{i}: {path}", *place, ""]
         return lines
 
     def list_inputs(self, arguments):

@@ -203,20 +203,9 @@ class DebugDumpDir(GraphStructure):
         """The time of the first dump, in microseconds."""
         return self.dumped_tensor_data[0].timestamp if self.size else None
 
-    @property
-    def size(self):
-        """How many tensors were dumped."""
-        return sum(len(data) for data in self._data.values())
-
-    @property
-    def run_fetches_info(self):
-        """What was fetched, as text."""
-        return self._info(FETCHES_FILE)
-
-    @property
-    def run_feed_keys_info(self):
-        """What was fed, as text."""
-        return self._info(FEEDS_FILE)
+    size = property(lambda self: sum(len(data) for data in self._data.values()), doc="How many tensors were dumped.")
+    run_fetches_info = property(lambda self: self._info(FETCHES_FILE), doc="What was fetched, as text.")
+    run_feed_keys_info = property(lambda self: self._info(FEEDS_FILE), doc="What was fed, as text.")
 
     def _info(self, prefix):
         paths = glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
@@ -274,10 +263,7 @@ class DebugDumpDir(GraphStructure):
 
     # Where nodes were made.
 
-    @property
-    def python_graph(self):
-        """The Graph that was set, or None."""
-        return self._python_graph
+    python_graph = property(lambda self: self._python_graph, doc="The Graph that was set, or None.")
 
     def set_python_graph(self, python_graph):
         """Say which Graph ran, so that nodes can be traced back to lines of code."""

@@ -35,10 +35,7 @@ class ClusterResolver:
         """The target for a session on a task, by default on this one."""
         raise NotImplementedError("master is not implemented")
 
-    @property
-    def environment(self):
-        """Where the program runs: "" or "google"."""
-        return ""
+    environment = property(lambda self: "", doc='Where the program runs: "" or "google".')
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """How many accelerators a task has, by kind; those of the target, asked over a session."""
@@ -80,9 +77,7 @@ class SimpleClusterResolver(ClusterResolver):
             address = self._master
         return format_master_url(address, rpc_layer or self.rpc_layer)
 
-    @property
-    def environment(self):
-        return self._environment
+    environment = property(lambda self: self._environment)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return {} if self._num_accelerators is None else self._num_accelerators
@@ -179,9 +174,7 @@ class UnionResolver(ClusterResolver):
             return format_master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
-    @property
-    def environment(self):
-        return self._resolvers[0].environment
+    environment = property(lambda self: self._resolvers[0].environment)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
@@ -219,9 +212,7 @@ class TPUClusterResolver(ClusterResolver):
         self.task_type, self.task_id = job_name, 0
         self.rpc_layer = "grpc" if self._is_address else None
 
-    @property
-    def environment(self):
-        return "" if self._is_address else "google"
+    environment = property(lambda self: "" if self._is_address else "google")
 
     def cluster_spec(self):
         """The TPU's host as a cluster of one task; None where there is no address."""

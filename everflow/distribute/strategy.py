@@ -47,10 +47,7 @@ class Strategy:
     def __init__(self, extended):
         self._extended = extended
 
-    @property
-    def extended(self):
-        """The methods that libraries rather than users call."""
-        return self._extended
+    extended = property(lambda self: self._extended, doc="The methods that libraries rather than users call.")
 
     @property
     def num_replicas_in_sync(self):

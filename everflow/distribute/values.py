@@ -141,9 +141,7 @@ class DistributedVariable(_Parted, Variable):
                     return value
         return self._values[_position(len(self._values))]
 
-    @property
-    def initializer(self):
-        return group(*[v.initializer for v in self._values])
+    initializer = property(lambda self: group(*[v.initializer for v in self._values]))
 
     def _each(self, method: str, *args, **kwargs):
         """Call a method of every copy, each with its own part of the arguments."""
@@ -164,11 +162,8 @@ _METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initi
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():
-    setattr(
-        DistributedVariable,
-        _name,
-        functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name),
-    )
+    _ask = functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name)
+    setattr(DistributedVariable, _name, _ask)
 _WRITES = "assign assign_add assign_sub scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update"
 
 

@@ -28,14 +28,10 @@ def distributed_train_spec(estimator, strategy, input_fn):
     with losses_are_means(strategy):
         losses = strategy.extended.call_for_each_replica(replica_fn, args=(features, labels))
         loss = strategy.reduce(get_loss_reduction(), losses)
-    spec = EstimatorSpec(
-        ModeKeys.TRAIN,
-        loss=loss,
-        train_op=group(*(spec.train_op for spec in specs)),
-        scaffold=specs[0].scaffold,
-        training_chief_hooks=[hook for spec in specs for hook in spec.training_chief_hooks],
-        training_hooks=[hook for spec in specs for hook in spec.training_hooks],
-    )
+    kinds = ("training_chief_hooks", "training_hooks")
+    hooks = {kind: [hook for spec in specs for hook in getattr(spec, kind)] for kind in kinds}
+    train_op = group(*(spec.train_op for spec in specs))
+    spec = EstimatorSpec(ModeKeys.TRAIN, loss=loss, train_op=train_op, scaffold=specs[0].scaffold, **hooks)
     return spec, input_hooks
 
 

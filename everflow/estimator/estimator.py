@@ -92,15 +92,8 @@ class Estimator:
 
     # --- what it is
 
-    @property
-    def model_dir(self):
-        """The folder of checkpoints and summaries."""
-        return self._model_dir
-
-    @property
-    def config(self):
-        """A copy of the RunConfig."""
-        return copy.deepcopy(self._config)
+    model_dir = property(lambda self: self._model_dir, doc="The folder of checkpoints and summaries.")
+    config = property(lambda self: copy.deepcopy(self._config), doc="A copy of the RunConfig.")
 
     @property
     def params(self):
@@ -204,13 +197,9 @@ class Estimator:
             worker_hooks.append(LoggingTensorHook(watched, every_n_iter=self._config.log_step_count_steps))
         worker_hooks.extend(spec.training_hooks)
         if not (spec.scaffold.saver or get_collection(GraphKeys.SAVERS)):
-            saver = Saver(
-                sharded=True,
-                max_to_keep=self._config.keep_checkpoint_max,
-                keep_checkpoint_every_n_hours=self._config.keep_checkpoint_every_n_hours,
-                defer_build=True,
-                save_relative_paths=True,
-            )
+            limits = {"max_to_keep": self._config.keep_checkpoint_max}
+            limits["keep_checkpoint_every_n_hours"] = self._config.keep_checkpoint_every_n_hours
+            saver = Saver(sharded=True, **limits, defer_build=True, save_relative_paths=True)
             add_to_collection(GraphKeys.SAVERS, saver)
         chief_hooks = self._saver_hooks([*worker_hooks, *spec.training_chief_hooks], spec.scaffold, saving_listeners)
         loss, stepped = None, False
@@ -239,14 +228,8 @@ class Estimator:
         saving = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
         made = []
         if not saving and (self._config.save_checkpoints_secs or self._config.save_checkpoints_steps):
-            made = saving = [
-                CheckpointSaverHook(
-                    self._model_dir,
-                    save_secs=self._config.save_checkpoints_secs,
-                    save_steps=self._config.save_checkpoints_steps,
-                    scaffold=scaffold,
-                )
-            ]
+            when = {"save_secs": self._config.save_checkpoints_secs, "save_steps": self._config.save_checkpoints_steps}
+            made = saving = [CheckpointSaverHook(self._model_dir, **when, scaffold=scaffold)]
         if saving_listeners:
             if not saving:
                 raise ValueError(
@@ -278,15 +261,8 @@ class Estimator:
 
     def _evaluate_run(self, checkpoint_path, scaffold, update_op, values, hooks, output_dir):
         """Run an evaluation that is drawn, write its results and give them."""
-        results = evaluate_once(
-            checkpoint_path=checkpoint_path,
-            master=self._config.evaluation_master,
-            scaffold=scaffold,
-            eval_ops=update_op,
-            final_ops=values,
-            hooks=hooks,
-            config=self._session_config,
-        )
+        places = {"master": self._config.evaluation_master, "config": self._session_config, "scaffold": scaffold}
+        results = evaluate_once(checkpoint_path, eval_ops=update_op, final_ops=values, hooks=hooks, **places)
         write_results(output_dir, results, results[GLOBAL_STEP])
         if checkpoint_path:
             write_checkpoint_path(output_dir, results[GLOBAL_STEP], checkpoint_path)
@@ -466,13 +442,9 @@ def _replica_device_fn(config):
     """Puts variables and tables on parameter servers, where the cluster has them."""
     if not config.num_ps_replicas:
         return None
-    return replica_device_setter(
-        ps_tasks=config.num_ps_replicas,
-        worker_device=f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker",
-        merge_devices=True,
-        ps_ops=list(_STATE_OPS),
-        cluster=config.cluster_spec,
-    )
+    worker = f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker"
+    servers = {"ps_tasks": config.num_ps_replicas, "ps_ops": list(_STATE_OPS), "cluster": config.cluster_spec}
+    return replica_device_setter(worker_device=worker, merge_devices=True, **servers)
 
 
 def step_of_checkpoint(folder):

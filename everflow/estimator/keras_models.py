@@ -66,14 +66,9 @@ def _model_fn_of(model, custom_objects):
         if mode == ModeKeys.TRAIN:
             clone._make_train_function()
             train_op = clone.train_function.updates_op
-        return EstimatorSpec(
-            mode=mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops=metrics,
-            export_outputs={"serving_default": PredictOutput(predictions)},
-        )
+        outputs = {"serving_default": PredictOutput(predictions)}
+        trained = {"loss": loss, "train_op": train_op, "eval_metric_ops": metrics}
+        return EstimatorSpec(mode, predictions=predictions, **trained, export_outputs=outputs)
 
     return keras_model_fn
 

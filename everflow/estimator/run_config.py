@@ -179,15 +179,10 @@ def _place_alone(environment):
         raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER.')
     if int(task.get("index", 0)) != 0:
         raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
-    return _place(
-        TaskType.WORKER,
-        task_id=0,
-        global_id_in_cluster=0,
-        master=environment.get("session_master", ""),
-        evaluation_master=environment.get("eval_session_master", ""),
-        is_chief=True,
-        num_worker_replicas=1,
-    )
+    masters = {"master": "session_master", "evaluation_master": "eval_session_master"}
+    masters = {name: environment.get(key, "") for name, key in masters.items()}
+    alone = {"task_id": 0, "global_id_in_cluster": 0, "is_chief": True, "num_worker_replicas": 1}
+    return _place(TaskType.WORKER, **masters, **alone)
 
 
 def _place(task_type, **facts):

@@ -71,8 +71,5 @@ def sparse_without(tensor, ignored=None):
             ignored = "" if tensor.dtype == dtypes.string else -1
         ignored = math.cast(ignored, tensor.dtype, name="ignore_value")
         indices = array.where_v2(math.not_equal(tensor, ignored), name="indices")
-        return SparseTensor(
-            indices=indices,
-            values=array.gather_nd(tensor, indices, name="values"),
-            dense_shape=array.shape(tensor, out_type=dtypes.int64, name="dense_shape"),
-        )
+        values = array.gather_nd(tensor, indices, name="values")
+        return SparseTensor(indices, values, array.shape(tensor, out_type=dtypes.int64, name="dense_shape"))

@@ -58,20 +58,12 @@ class IdentityCategoricalColumn(
         num_buckets = math.cast(self.num_buckets, dtypes.int64, name="num_buckets")
         zero = math.cast(0, dtypes.int64, name="zero")
         if self.default_value is None:
-            too_large = check.assert_less(
-                values,
-                num_buckets,
-                data=(values, num_buckets),
-                message=f'Bucket index for categorical column "{self.name}" exceeds number of buckets',
-                name="assert_less_than_num_buckets",
-            )
-            negative = check.assert_greater_equal(
-                values,
-                zero,
-                data=(values,),
-                message=f'Negative bucket index for categorical column "{self.name}"',
-                name="assert_greater_or_equal_0",
-            )
+            words = f'Bucket index for categorical column "{self.name}" exceeds number of buckets'
+            told = {"data": (values, num_buckets), "message": words, "name": "assert_less_than_num_buckets"}
+            too_large = check.assert_less(values, num_buckets, **told)
+            words = f'Negative bucket index for categorical column "{self.name}"'
+            told = {"data": (values,), "message": words, "name": "assert_greater_or_equal_0"}
+            negative = check.assert_greater_equal(values, zero, **told)
             with control_dependencies((too_large, negative)):
                 return array.identity(values)
         out_of_range = math.logical_or(values < zero, values >= num_buckets, name="out_of_range")

@@ -78,9 +78,7 @@ class _PartedOptimizer(Optimizer):
         updates = first.get_updates(loss, [p for p in params if id(p) in ours])
         return updates + second.get_updates(loss, [p for p in params if id(p) not in ours])
 
-    @property
-    def weights(self):
-        return [weight for part in self._parts for weight in part.weights]
+    weights = property(lambda self: [weight for part in self._parts for weight in part.weights])
 
     def get_config(self):
         raise NotImplementedError("A model with two optimizers is saved without them")

@@ -79,10 +79,7 @@ class Layer(base_layer.Layer):
             self._base_name = base_layer.snake_case(type(self).__name__)
         self._name = unique_object_name(base_layer.snake_case(type(self).__name__), zero_based=False)
 
-    @property
-    def graph(self):
-        """The graph its variables are in."""
-        return self._graph
+    graph = property(lambda self: self._graph, doc="The graph its variables are in.")
 
     @property
     def scope_name(self):
@@ -160,15 +157,9 @@ class Layer(base_layer.Layer):
         self._set_scope(None)
         before = set(map(id, global_variables()))
         with self._within_scope() as scope, name_scope(self._name_scope()):
-            variable = scopes.get_variable(
-                name,
-                shape=shape,
-                dtype=dtype,
-                initializer=initializer or scope.initializer,
-                trainable=trainable and self.trainable,
-                use_resource=use_resource or self._use_resource_variables or scope.use_resource,
-                **settings,
-            )
+            made = {"trainable": trainable and self.trainable, "initializer": initializer or scope.initializer}
+            made["use_resource"] = use_resource or self._use_resource_variables or scope.use_resource
+            variable = scopes.get_variable(name, shape, dtype, **made, **settings)
             if regularizer is not None and _is_new(variable, before):
                 for part in _parts(variable):
                     self._regularize_weight(name, part, regularizer)

@@ -78,11 +78,8 @@ def _in_unit_interval(predictions, labels, weights):
             check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message=message),
         ]
     ):
-        return aligned(
-            predictions=math.cast(predictions, dtypes.float32),
-            labels=math.cast(labels, dtype=dtypes.bool),
-            weights=weights,
-        )
+        predictions = math.cast(predictions, dtypes.float32)
+        return aligned(predictions=predictions, labels=math.cast(labels, dtype=dtypes.bool), weights=weights)
 
 
 def spread_thresholds(number):

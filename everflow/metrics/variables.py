@@ -16,15 +16,9 @@ def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros that joins METRIC_VARIABLES."""
     if executing_eagerly():
         raise RuntimeError("tf.metrics are for graphs: with eager execution, use tf.keras.metrics")
-    return Variable(
-        lambda: array.zeros(shape, dtype),
-        trainable=False,
-        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
-        validate_shape=validate_shape,
-        synchronization=VariableSynchronization.ON_READ,
-        aggregation=VariableAggregation.SUM,
-        name=name,
-    )
+    local = {"collections": [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES], "trainable": False}
+    summed = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.SUM}
+    return Variable(lambda: array.zeros(shape, dtype), validate_shape=validate_shape, name=name, **local, **summed)
 
 
 def collected(value, update_op, metrics_collections, updates_collections):

@@ -34,11 +34,8 @@ def operations(model):
 
 def expensive_operations(model):
     """The op types, and the lines of code, that took longest."""
-    options = (
-        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0))
-        .with_accounted_types([".*"])
-        .build()
-    )
+    least = ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0)
+    options = ProfileOptionBuilder(least).with_accounted_types([".*"]).build()
     if not model.steps:
         return []
     by_type = OpView(model, options)

@@ -60,9 +60,7 @@ class Node:
     steps: dict = dataclasses.field(default_factory=dict)  # step → Stats
     times: dict = dataclasses.field(default_factory=dict)  # step → [(start, micros)]
 
-    @property
-    def parameters(self):
-        return math.prod(self.shape) if self.shape and min(self.shape) >= 0 else 0
+    parameters = property(lambda self: math.prod(self.shape) if self.shape and min(self.shape) >= 0 else 0)
 
     def stats(self, step):
         """The numbers of one step, or their average over all (-1)."""
@@ -134,16 +132,9 @@ class Model:
         stats = node.steps.setdefault(step, Stats())
         on_host = "gpu" not in device
         micros = taken.all_end_rel_micros
-        stats += Stats(
-            run_count=1,
-            exec_micros=micros,
-            cpu_exec_micros=micros if on_host else 0,
-            accelerator_exec_micros=0 if on_host else micros,
-            requested_bytes=size,
-            peak_bytes=size,
-            residual_bytes=size,
-            output_bytes=size,
-        )
+        sizes = dict.fromkeys(("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes"), size)
+        where = "cpu_exec_micros" if on_host else "accelerator_exec_micros"
+        stats += Stats(run_count=1, exec_micros=micros, **{where: micros}, **sizes)
         node.times.setdefault(step, []).append((taken.all_start_micros, micros))
 
     def as_proto(self):

@@ -429,9 +429,7 @@ class MultiRNNCell(RNNCell):
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
-    @property
-    def trainable_weights(self):
-        return self._weights_of("trainable_weights") if self.trainable else []
+    trainable_weights = property(lambda self: self._weights_of("trainable_weights") if self.trainable else [])
 
     @property
     def non_trainable_weights(self):

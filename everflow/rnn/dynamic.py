@@ -351,12 +351,10 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             arrays = nest.map_structure(lambda a, e: a.write(time, e), arrays, emit)
             return next_time, math.logical_or(finished, next_finished), next_input, arrays, next_state, next_loop_state
 
+        begin = [time, finished, next_input, emit_arrays, state, loop_state]
+        options = {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory}
         result = while_loop(
-            lambda time, finished, *_: math.logical_not(math.reduce_all(finished)),
-            body,
-            [time, finished, next_input, emit_arrays, state, loop_state],
-            parallel_iterations=parallel_iterations,
-            swap_memory=swap_memory,
+            lambda _, finished, *__: math.logical_not(math.reduce_all(finished)), body, begin, **options
         )
         arrays, final_state, final_loop_state = result[-3:]
         return arrays, final_state, None if initial_loop_state is None else final_loop_state
@@ -371,15 +369,10 @@ def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
         kinds = [(size, state_dtype) for size in nest.flatten(emitted)]
     else:
         kinds = [(e.shape if e.shape.is_fully_defined() else array.shape(e), e.dtype) for e in nest.flatten(emitted)]
+    shapes = [TensorShape([static_batch]).concatenate(_as_shape(size)) for size, _ in kinds]
     arrays = [
-        TensorArray(
-            t,
-            dynamic_size=True,
-            element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)),
-            size=0,
-            name=f"rnn_output_{i}",
-        )
-        for i, (size, t) in enumerate(kinds)
+        TensorArray(t, dynamic_size=True, element_shape=shape, size=0, name=f"rnn_output_{i}")
+        for i, (shape, (_, t)) in enumerate(zip(shapes, kinds))
     ]
     zeros = [array.zeros(concat(batch_size, size), t) for size, t in kinds]
     return nest.pack_sequence_as(emitted, arrays), nest.pack_sequence_as(emitted, zeros)

@@ -158,12 +158,7 @@ def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
     """
     signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signature_def_utils.predict_signature_def(inputs, outputs)}
     builder = SavedModelBuilder(export_dir)
-    builder.add_meta_graph_and_variables(
-        session,
-        tags=[tag_constants.SERVING],
-        signature_def_map=signatures,
-        assets_collection=get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS),
-        main_op=legacy_init_op,
-        clear_devices=True,
-    )
+    assets = get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS)
+    options = {"assets_collection": assets, "main_op": legacy_init_op, "clear_devices": True}
+    builder.add_meta_graph_and_variables(session, [tag_constants.SERVING], signature_def_map=signatures, **options)
     builder.save()

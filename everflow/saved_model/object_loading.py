@@ -140,15 +140,10 @@ class ObjectLoader:
             found.set_shape(TensorShape(saved.shape))
             return found
 
-        return Variable(
-            value,
-            trainable=saved.trainable,
-            name=saved.name or None,
-            dtype=dtype,
-            use_resource=True,
-            synchronization=VariableSynchronization(saved.synchronization),
-            aggregation=VariableAggregation(saved.aggregation),
-        )
+        kind = {"trainable": saved.trainable, "name": saved.name or None, "dtype": dtype, "use_resource": True}
+        synchronization = VariableSynchronization(saved.synchronization)
+        aggregation = VariableAggregation(saved.aggregation)
+        return Variable(value, **kind, synchronization=synchronization, aggregation=aggregation)
 
     def _constant(self, number, node):
         (found,) = [n for n in self.meta.graph_def.node if n.name == node.constant.operation]
@@ -248,10 +243,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     inputs = property(lambda self: self._body.inputs)
     outputs = property(lambda self: self._body.outputs)
     variables = property(lambda self: [v for v in self._holders if isinstance(v, Variable)])
-
-    @property
-    def structured_input_signature(self):
-        return self._arguments[0]
+    structured_input_signature = property(lambda self: self._arguments[0])
 
     def __call__(self, *args, **kwargs):
         values = [*nest.flatten(args, expand_composites=True)]

@@ -26,11 +26,8 @@ def predict_signature_def(inputs, outputs):
         raise ValueError("Prediction inputs cannot be None or empty.")
     if not outputs:
         raise ValueError("Prediction outputs cannot be None or empty.")
-    return build_signature_def(
-        {key: build_tensor_info(tensor) for key, tensor in inputs.items()},
-        {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
-        names.PREDICT_METHOD_NAME,
-    )
+    described = ({key: build_tensor_info(t) for key, t in tensors.items()} for tensors in (inputs, outputs))
+    return build_signature_def(*described, names.PREDICT_METHOD_NAME)
 
 
 def _string_input(examples, what):

@@ -4,6 +4,8 @@ Unlike tf.contrib.summary's they are recorded unless told otherwise, and need a 
 with `set_step`.
 """
 
+# ruff: noqa: F401  Writers and flush are public here.
+
 from __future__ import annotations
 
 import contextlib
@@ -33,7 +35,7 @@ from everflow.ops.image.color import convert_image_dtype
 from everflow.ops.strings.text import as_string
 from everflow.protos.summary_pb2 import SummaryMetadata
 from everflow.summary import writing_ops
-from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush  # noqa: F401  two of them are public here
+from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush
 
 _uid = itertools.count()
 _BUCKETS = 30

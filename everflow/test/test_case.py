@@ -51,11 +51,8 @@ class _CheckedThread:
     def check_termination(self):
         """Fail the test where nobody joined the thread."""
         if not self._joined:
-            self._testcase.fail(
-                "A checked thread was not joined."
-                if self._thread.is_alive()
-                else "A checked thread was not joined, though it ended."
-            )
+            ended = "" if self._thread.is_alive() else ", though it ended"
+            self._testcase.fail(f"A checked thread was not joined{ended}.")
 
     def join(self):
         self._joined = True

@@ -233,11 +233,8 @@ def _with_constants(graph, values, inputs, outputs, clear_shapes):
         for tensor, value in mine.items():
             name = node.name if tensor.endswith(":0") else tensor.replace(":", "__cf__")
             instead[tensor] = name
-            made.append(
-                constant_node(
-                    name, value, int(dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string)
-                )
-            )
+            dtype = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
+            made.append(constant_node(name, value, int(dtype)))
     for node in made:
         for i, text in enumerate(node.input):
             if text in instead:

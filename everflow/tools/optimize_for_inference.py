@@ -96,11 +96,8 @@ def fold_batch_norms(input_graph_def):
             continue
         convolution = node_from_map(by_name, node.input[0])
         if convolution.op not in _CONVOLUTIONS:
-            logging.warning(
-                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.",
-                node.name,
-                convolution.op,
-            )
+            words = "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only."
+            logging.warning(words, node.name, convolution.op)
             continue
         weights = node_from_map(by_name, convolution.input[1])
         positions, epsilon = _NORMALIZATIONS[node.op]
@@ -215,13 +212,9 @@ def main(argv=None):
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
-    made = optimize_for_inference(
-        read_message(args.input, GraphDef, args.frozen_graph),
-        comma_separated(args.input_names),
-        comma_separated(args.output_names),
-        kinds[0] if len(kinds) == 1 else kinds,
-        args.toco_compatible,
-    )
+    graph = read_message(args.input, GraphDef, args.frozen_graph)
+    names = comma_separated(args.input_names), comma_separated(args.output_names)
+    made = optimize_for_inference(graph, *names, kinds[0] if len(kinds) == 1 else kinds, args.toco_compatible)
     write_message(args.output, made, args.frozen_graph)
 
 

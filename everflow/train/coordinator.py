@@ -115,10 +115,7 @@ class Coordinator:
                     raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(stragglers)}")
                 logging.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
 
-    @property
-    def joined(self):
-        """Whether `join` has come to its end."""
-        return self._joined
+    joined = property(lambda self: self._joined, doc="Whether `join` has come to its end.")
 
     def raise_requested_exception(self):
         """Raise the error that was reported, if there is one."""

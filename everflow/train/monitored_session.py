@@ -105,13 +105,8 @@ class _WrappedSession:
     def __init__(self, sess):
         self._sess = sess
 
-    @property
-    def graph(self):
-        return self._sess.graph
-
-    @property
-    def sess_str(self):
-        return self._sess.sess_str
+    graph = property(lambda self: self._sess.graph)
+    sess_str = property(lambda self: self._sess.sess_str)
 
     def close(self):
         sess, self._sess = self._sess, None
@@ -304,10 +299,7 @@ class _MonitoredSession:
             self._session = session
             self._run_with_hooks_fn = run_with_hooks_fn
 
-        @property
-        def session(self):
-            """The session without hooks."""
-            return self._session
+        session = property(lambda self: self._session, doc="The session without hooks.")
 
         def run_with_hooks(self, *args, **kwargs):
             """A run as `MonitoredSession.run` does it."""

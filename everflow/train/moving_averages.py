@@ -91,10 +91,7 @@ class ExponentialMovingAverage:
         self._zero_debias = zero_debias
         self._averages: dict = {}
 
-    @property
-    def name(self):
-        """The name given to the constructor."""
-        return self._name
+    name = property(lambda self: self._name, doc="The name given to the constructor.")
 
     def apply(self, var_list=None):
         """An operation that updates the averages of these variables and tensors (all trainable variables by default)."""

@@ -94,11 +94,8 @@ class RestoreOps:
         return [self._made[key, id(thing)] for _, key, thing, _ in wanted]
 
     def _restore(self, entries):
-        specs = [
-            (spec, key if len(saveable.specs) == 1 else spec.name)
-            for _, key, _, saveable in entries
-            for spec in saveable.specs
-        ]
+        pairs = [(key, saveable, spec) for _, key, _, saveable in entries for spec in saveable.specs]
+        specs = [(spec, key if len(saveable.specs) == 1 else spec.name) for key, saveable, spec in pairs]
         with device("/cpu:0"):
             names, slices = [name for _, name in specs], [s.slice_spec for s, _ in specs]
             types = [s.dtype.base_dtype for s, _ in specs]

@@ -186,15 +186,9 @@ class Optimizer:
         targets = [_Target(v) for v in var_list]
         if not var_list:
             raise ValueError("No variables to optimize.")
-        grads = gradients.gradients(
-            loss,
-            [t.differentiated for t in targets],
-            grad_ys=grad_loss,
-            gate_gradients=gate_gradients == Optimizer.GATE_OP,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-            stop_gradients=stop_gradients,
-        )
+        how = {"aggregation_method": aggregation_method, "colocate_gradients_with_ops": colocate_gradients_with_ops}
+        how |= {"gate_gradients": gate_gradients == Optimizer.GATE_OP, "stop_gradients": stop_gradients}
+        grads = gradients.gradients(loss, [t.differentiated for t in targets], grad_ys=grad_loss, **how)
         if gate_gradients == Optimizer.GATE_GRAPH:
             grads = grouping.tuple(grads)
         found = list(zip(grads, var_list, strict=True))
@@ -272,11 +266,8 @@ class Optimizer:
                 with name_scope("update_" + variable.op.name), colocate_with(variable.op):
                     return _Target(variable).update(self, self._converted(grad))
 
-            updates = [
-                op
-                for g, v in zip(grads, var_list, strict=True)
-                for op in extended.update(v, update, args=(g,), group=False)
-            ]
+            pairs = zip(grads, var_list, strict=True)
+            updates = [op for g, v in pairs for op in extended.update(v, update, args=(g,), group=False)]
 
             def finish():
                 return self._finish(updates, "update")

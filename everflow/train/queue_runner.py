@@ -88,10 +88,7 @@ class QueueRunner:
         lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell."
     )
 
-    @property
-    def name(self):
-        """The name of the queue's op."""
-        return self._queue.name
+    name = property(lambda self: self._queue.name, doc="The name of the queue's op.")
 
     def _run(self, sess, position, coord=None):
         counted = True

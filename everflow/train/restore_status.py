@@ -18,11 +18,8 @@ def session_for(session):
 
 def _initializers(objects):
     found = [v.initializer for v in objects if isinstance(v, Variable)]
-    found += [
-        thing.initializer
-        for thing in objects
-        if not isinstance(thing, Variable) and getattr(thing, "initializer", None) is not None
-    ]
+    others = [thing for thing in objects if not isinstance(thing, Variable)]
+    found += [thing.initializer for thing in others if getattr(thing, "initializer", None) is not None]
     return found
 
 

@@ -198,9 +198,7 @@ class Saver:
                 self.export_meta_graph(meta_graph_filename(path, meta_graph_suffix), **options)
         return written
 
-    @property
-    def _saves_at_once(self):
-        return self.saver_def is None and not self._is_empty
+    _saves_at_once = property(lambda self: self.saver_def is None and not self._is_empty)
 
     def _write(self, sess, path):
         if self._saves_at_once:

@@ -213,13 +213,9 @@ class SaverGraph:
                     saved = self._save(tensor, saveables)
                 if build_restore:
                     restored = self._restore(tensor, saveables, "restore_all")
-        return SaverDef(
-            filename_tensor_name=tensor.name,
-            save_tensor_name=saved.name if saved is not None else "",
-            restore_op_name=restored.name if restored is not None else "",
-            sharded=sharded,
-            version=self.write_version,
-        )
+        names = {"save_tensor_name": saved, "restore_op_name": restored}
+        names = {field: made.name if made is not None else "" for field, made in names.items()}
+        return SaverDef(filename_tensor_name=tensor.name, **names, sharded=sharded, version=self.write_version)
 
     def _save(self, filename, saveables):
         return with_dependencies([self._save_op(filename, saveables)], filename)

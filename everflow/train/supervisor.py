@@ -96,14 +96,9 @@ class Supervisor(ModelOps):
                 )
         self._init_chief(**given)
         if session_manager is None:
-            session_manager = SessionManager(
-                local_init_op=self._local_init_op,
-                ready_op=self._ready_op,
-                ready_for_local_init_op=self._ready_for_local_init_op,
-                graph=self._graph,
-                recovery_wait_secs=recovery_wait_secs,
-                local_init_run_options=local_init_run_options,
-            )
+            ops = {name: getattr(self, f"_{name}") for name in ("local_init_op", "ready_op", "ready_for_local_init_op")}
+            waiting = {"recovery_wait_secs": recovery_wait_secs, "local_init_run_options": local_init_run_options}
+            session_manager = SessionManager(**ops, graph=self._graph, **waiting)
         self._session_manager = session_manager
         # Nothing may be added once threads run.
         self._graph.finalize()

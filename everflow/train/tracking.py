@@ -196,9 +196,5 @@ def names_in_object_checkpoint(save_path):
     reader = open_checkpoint(save_path)
     if not reader.has(OBJECT_GRAPH_KEY):
         return None
-    return {
-        a.full_name: a.checkpoint_key
-        for node in read_object_graph(reader, save_path).nodes
-        for a in node.attributes
-        if a.full_name
-    }
+    attributes = [a for node in read_object_graph(reader, save_path).nodes for a in node.attributes]
+    return {a.full_name: a.checkpoint_key for a in attributes if a.full_name}

@@ -293,11 +293,8 @@ def make_batched_features_dataset(file_pattern, batch_size, features, reader, la
     threads = 1 if given["reader_num_threads"] is None else given["reader_num_threads"]
     dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=given["shuffle_seed"])
     arguments = list(given["reader_args"] or [])
-    dataset = dataset.apply(
-        parallel_interleave(
-            lambda name: reader(name, *arguments), cycle_length=threads, sloppy=given["sloppy_ordering"]
-        )
-    )
+    reading = {"cycle_length": threads, "sloppy": given["sloppy_ordering"]}
+    dataset = dataset.apply(parallel_interleave(lambda name: reader(name, *arguments), **reading))
     if isinstance(dataset.output_types, tuple) and len(dataset.output_types) == 2:
         dataset = dataset.map(lambda _, v: v)
     dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, given["shuffle_buffer_size"], given["shuffle_seed"])

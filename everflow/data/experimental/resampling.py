@@ -74,16 +74,12 @@ def _estimated(count, classes):
 def _filtered(dataset, acceptances, initials, classes, seed):
     def maybe_warn_on_large_rejection(accepted, initial):
         rejected = math.reduce_sum((1 - accepted) * initial)
-        return cond(
-            math.less(rejected, 0.5),
-            lambda: accepted,
-            lambda: printing.Print(
-                accepted,
-                [rejected, initial, accepted],
-                message="Proportion of examples rejected by sampler is high: ",
-                summarize=100,
-            ),
-        )
+        told = {"message": "Proportion of examples rejected by sampler is high: ", "summarize": 100}
+
+        def warned():
+            return printing.Print(accepted, [rejected, initial, accepted], **told)
+
+        return cond(math.less(rejected, 0.5), lambda: accepted, warned)
 
     def _gather_and_copy(value, accepted, element):
         return value, array.gather(accepted, value), element

@@ -49,10 +49,7 @@ class Head(abc.ABC):
         if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
             raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.losses.Reduction` for valid options.")
 
-    @property
-    def name(self):
-        """The name, which goes into scopes, metrics and summaries, or None."""
-        return self._name
+    name = property(lambda self: self._name, doc="The name, which goes into scopes, metrics and summaries, or None.")
 
     @property
     @abc.abstractmethod

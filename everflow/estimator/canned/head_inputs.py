@@ -172,14 +172,9 @@ def call_loss_fn(loss_fn, labels, logits, features, expected_dimension=1):
         logits_shape = array.shape(logits, name="logits_shape")
         expected = array.concat([logits_shape[:-1], [expected_dimension]], axis=0, name="expected_loss_shape")
         shape = array.shape(loss, name="loss_shape")
-        checked = Assert(
-            math.reduce_all(math.equal(shape, expected)),
-            data=[
-                f"loss_fn must return Tensor of shape [D0, D1, ... DN, {expected_dimension}]. ",
-                *_told(logits_shape=logits_shape, loss_shape=shape),
-            ],
-            name="check_loss_shape",
-        )
+        words = f"loss_fn must return Tensor of shape [D0, D1, ... DN, {expected_dimension}]. "
+        data = [words, *_told(logits_shape=logits_shape, loss_shape=shape)]
+        checked = Assert(math.reduce_all(math.equal(shape, expected)), data=data, name="check_loss_shape")
         with control_dependencies([checked]):
             return array.identity(loss)
 

@@ -56,15 +56,9 @@ class TPUEstimator(Estimator):
     def _create_global_step(self, graph):
         """A resource variable, which steps on a TPU need."""
         with graph.as_default(), graph.name_scope(None), variable_scope("", use_resource=True, reuse=AUTO_REUSE):
-            return get_variable(
-                GraphKeys.GLOBAL_STEP,
-                shape=[],
-                dtype=dtypes.int64,
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-                use_resource=True,
-                collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
-            )
+            joined = {"collections": [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP], "trainable": False}
+            zero = initializers.zeros_initializer()
+            return get_variable(GraphKeys.GLOBAL_STEP, [], dtypes.int64, zero, use_resource=True, **joined)
 
     def _speed_hooks(self, batch_size):
         if self._log_every_n_steps is None:

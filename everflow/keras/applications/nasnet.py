@@ -46,15 +46,9 @@ def _separable(x, filters, size, block_id, stride=1):
         for i in (1, 2):
             if i == 2:
                 x = layers.Activation("relu")(x)
-            x = layers.SeparableConv2D(
-                filters,
-                (size, size),
-                strides=(stride, stride) if i == 1 else (1, 1),
-                name=f"separable_conv_{i}_{block_id}",
-                padding=padding if i == 1 else "same",
-                use_bias=False,
-                kernel_initializer="he_normal",
-            )(x)
+            strides, pad = ((stride, stride), padding) if i == 1 else ((1, 1), "same")
+            made = {"use_bias": False, "kernel_initializer": "he_normal", "name": f"separable_conv_{i}_{block_id}"}
+            x = layers.SeparableConv2D(filters, (size, size), strides=strides, padding=pad, **made)(x)
             x = _normalized(x, f"separable_conv_{i}_bn_{block_id}")
     return x
 

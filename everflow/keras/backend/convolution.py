@@ -117,15 +117,9 @@ def separable_conv1d(
     dilation_rate = dilation_rate if isinstance(dilation_rate, int) else dilation_rate[0]
     x, _ = _channels_last(x, data_format, 1)
     # As images of one row.
-    x = nn_atrous.separable_conv2d(
-        array.expand_dims(x, 1),
-        array.expand_dims(depthwise_kernel, 0),
-        array.expand_dims(pointwise_kernel, 0),
-        strides=(1, strides, strides, 1),
-        padding=_padding(padding),
-        rate=(1, dilation_rate),
-        data_format="NHWC",
-    )
+    how = {"padding": _padding(padding), "rate": (1, dilation_rate), "data_format": "NHWC"}
+    x, *kernels = array.expand_dims(x, 1), *(array.expand_dims(k, 0) for k in (depthwise_kernel, pointwise_kernel))
+    x = nn_atrous.separable_conv2d(x, *kernels, strides=(1, strides, strides, 1), **how)
     return _as_it_was(array.squeeze(x, [1]), data_format, 1)
 
 

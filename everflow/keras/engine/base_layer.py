@@ -203,14 +203,10 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             )
         else:
             with init_scope():
-                variable = Variable(
-                    initial_value=functools.partial(_made_by(initializer), shape, dtype=dtype),
-                    collections=more.get("collections"),
-                    use_resource=True if use_resource is None else use_resource,
-                    validate_shape=True,
-                    shape=shape if shape.rank else None,
-                    **settings,
-                )
+                initial_value = functools.partial(_made_by(initializer), shape, dtype=dtype)
+                settings |= {"collections": more.get("collections"), "shape": shape if shape.rank else None}
+                settings["use_resource"] = True if use_resource is None else use_resource
+                variable = Variable(initial_value, validate_shape=True, **settings)
         track_variable(variable)
         self._track(name or variable.op.name, variable)
         if regularizer is not None:

@@ -14,9 +14,7 @@ class CallContext(threading.local):
         self.training = None
         self.depth = 0
 
-    @property
-    def in_call(self):
-        return self.depth > 0
+    in_call = property(lambda self: self.depth > 0)
 
     @contextlib.contextmanager
     def enter(self, layer, inputs, training):

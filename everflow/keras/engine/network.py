@@ -121,10 +121,7 @@ class Network(Layer):
 
     # --- facts -------------------------------------------------------------------------------
 
-    @property
-    def layers(self):
-        """The layers of the model."""
-        return list(self._nested_layers())
+    layers = property(lambda self: list(self._nested_layers()), doc="The layers of the model.")
 
     def _holdings(self):
         return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])

@@ -42,9 +42,7 @@ class Conv(ConfiguredLayer):
         )
         self.input_spec = InputSpec(ndim=rank + 2)
 
-    @property
-    def _is_channels_first(self):
-        return self.data_format == "channels_first"
+    _is_channels_first = property(lambda self: self.data_format == "channels_first")
 
     def _channels(self, input_shape):
         depth = arguments.channels(self, input_shape)
@@ -59,14 +57,9 @@ class Conv(ConfiguredLayer):
         self.kernel = weight_of(self, "kernel", (*self.kernel_size, depth, self.filters))
         self._add_bias(self.filters)
         padding = "valid" if self.padding == "causal" else self.padding
-        self._convolve = Convolution(
-            TensorShape(input_shape),
-            self.kernel.shape,
-            padding.upper(),
-            strides=self.strides,
-            dilation_rate=self.dilation_rate,
-            data_format=arguments.op_format(self.data_format, self.rank),
-        )
+        layout = arguments.op_format(self.data_format, self.rank)
+        steps = {"strides": self.strides, "dilation_rate": self.dilation_rate, "data_format": layout}
+        self._convolve = Convolution(TensorShape(input_shape), self.kernel.shape, padding.upper(), **steps)
         if all(rate == 1 for rate in self.dilation_rate):
             # Graphs of all times hold the rates, also where nothing uses them.
             constant(self.dilation_rate, dtype=dtypes.int32, name="dilation_rate")
@@ -282,15 +275,10 @@ class SeparableConv2D(SeparableConv):
     __init__ = _of_rank(SeparableConv, 2)
 
     def call(self, inputs):
-        outputs = separable_op(
-            inputs,
-            self.depthwise_kernel,
-            self.pointwise_kernel,
-            strides=(1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1),
-            padding=self.padding.upper(),
-            rate=self.dilation_rate,
-            data_format=arguments.op_format(self.data_format, 2),
-        )
+        strides = (1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1)
+        layout = arguments.op_format(self.data_format, 2)
+        how = {"padding": self.padding.upper(), "rate": self.dilation_rate, "data_format": layout}
+        outputs = separable_op(inputs, self.depthwise_kernel, self.pointwise_kernel, strides=strides, **how)
         return self._finished(outputs)
 
 

@@ -46,9 +46,7 @@ class _LocallyConnected(ConfiguredLayer):
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    @property
-    def _is_channels_first(self):
-        return self.data_format == "channels_first"
+    _is_channels_first = property(lambda self: self.data_format == "channels_first")
 
     def _input_sizes(self, input_shape):
         sizes = TensorShape(input_shape).as_list()

@@ -145,11 +145,8 @@ class _Merge(ConfiguredLayer):
         return None if all(m is None for m in mask) else self._merged_mask(inputs, mask)
 
     def _merged_mask(self, inputs, masks):
-        return K.all(
-            K.concatenate([array.expand_dims(m, axis=0) for m in masks if m is not None], axis=0),
-            axis=0,
-            keepdims=False,
-        )
+        wide = [array.expand_dims(m, axis=0) for m in masks if m is not None]
+        return K.all(K.concatenate(wide, axis=0), axis=0, keepdims=False)
 
 
 def _folded(combine):

@@ -55,13 +55,13 @@ class AlphaDropout(Elementwise):
         noise_shape = self._get_noise_shape(inputs)
 
         def dropped():
-            floor = -self._SATURATION
+            least = -self._SATURATION
             kept = math.greater_equal(K.random_uniform(noise_shape, seed=self.seed), self.rate)
             kept = math.cast(kept, inputs.dtype)
             # The line that restores mean and variance.
-            slope = ((1 - self.rate) * (1 + self.rate * floor**2)) ** -0.5
-            shift = -slope * floor * self.rate
-            x = inputs * kept + floor * (1 - kept)
+            slope = ((1 - self.rate) * (1 + self.rate * least**2)) ** -0.5
+            shift = -slope * least * self.rate
+            x = inputs * kept + least * (1 - kept)
             return slope * x + shift
 
         return K.in_train_phase(dropped, inputs, training=training)

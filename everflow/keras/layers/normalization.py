@@ -181,12 +181,11 @@ class BatchNormalization(SameShape):
         beta = self.beta if self.center else self._beta_const
         gamma = self.gamma if self.scale else self._gamma_const
         options = {"epsilon": self.epsilon, "data_format": self._data_format}
+        averages = {"mean": self.moving_mean, "variance": self.moving_variance, "is_training": False}
         output, mean, variance = smart_cond(
             training,
             lambda: nn_normalization.fused_batch_norm(inputs, gamma, beta, **options),
-            lambda: nn_normalization.fused_batch_norm(
-                inputs, gamma, beta, mean=self.moving_mean, variance=self.moving_variance, is_training=False, **options
-            ),
+            lambda: nn_normalization.fused_batch_norm(inputs, gamma, beta, **averages, **options),
         )
         known = smart_constant_value(training)
         if known is None:

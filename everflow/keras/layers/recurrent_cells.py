@@ -368,10 +368,7 @@ class StackedRNNCells(Layer):
     def _in_order_of_states(self):
         return self.cells[::-1] if self.reverse_state_order else self.cells
 
-    @property
-    def output_size(self):
-        """The size of the last cell's output."""
-        return output_size_of(self.cells[-1])
+    output_size = property(lambda self: output_size_of(self.cells[-1]), doc="The size of the last cell's output.")
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """The states that the cells begin with."""

@@ -122,15 +122,9 @@ class _Counts(Metric):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Add a batch of labels and probabilities."""
-        return update_confusion_matrix_variables(
-            {name: getattr(self, name) for name in self._count_names},
-            y_true,
-            y_pred,
-            thresholds=self.thresholds,
-            top_k=getattr(self, "top_k", None),
-            class_id=getattr(self, "class_id", None),
-            sample_weight=sample_weight,
-        )
+        counts = {name: getattr(self, name) for name in self._count_names}
+        chosen = {name: getattr(self, name, None) for name in ("thresholds", "top_k", "class_id")}
+        return update_confusion_matrix_variables(counts, y_true, y_pred, **chosen, sample_weight=sample_weight)
 
     def reset_states(self):
         K.batch_set_value([(v, np.zeros((len(self.thresholds),))) for v in self.variables])

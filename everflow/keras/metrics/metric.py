@@ -77,16 +77,9 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         dtype=None,
     ):
         """A variable of the metric's state."""
-        return super().add_weight(
-            name=name,
-            shape=shape,
-            dtype=self._dtype if dtype is None else dtype,
-            trainable=False,
-            initializer=initializer,
-            collections=[],
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        dtype = self._dtype if dtype is None else dtype
+        replicated = {"synchronization": synchronization, "aggregation": aggregation}
+        return super().add_weight(name, shape, dtype, initializer, trainable=False, collections=[], **replicated)
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}

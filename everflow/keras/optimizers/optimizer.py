@@ -209,10 +209,7 @@ class Optimizer:
             for var in var_list:
                 self.add_slot(var, slot_name)
 
-    @property
-    def weights(self):
-        """The variables of the optimizer, in the order of their making."""
-        return self._weights
+    weights = property(lambda self: self._weights, doc="The variables of the optimizer, in the order of their making.")
 
     def variables(self):
         """The variables of the optimizer, in the order of their making."""

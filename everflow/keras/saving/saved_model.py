@@ -257,11 +257,8 @@ def _revived(loader, about):
             if not about["expects_training_arg"]:
                 outputs, losses = function(inputs)
             elif isinstance(training, Tensor):
-                flat = K.in_train_phase(
-                    lambda: nest.flatten(function(inputs, training=True)),
-                    lambda: nest.flatten(function(inputs, training=False)),
-                    training,
-                )
+                phases = [lambda phase=phase: nest.flatten(function(inputs, training=phase)) for phase in (True, False)]
+                flat = K.in_train_phase(*phases, training)
                 outputs, losses = nest.pack_sequence_as(function._concretes[0].structured_outputs, nest.flatten(flat))
             else:
                 outputs, losses = function(inputs, training=bool(training))

@@ -80,11 +80,8 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
             inputs = []
             for x in model.inputs:
                 with device(x.device):
-                    inputs.append(
-                        layers.Lambda(
-                            part, output_shape=tuple(x.shape.as_list())[1:], arguments={"i": i, "parts": count}
-                        )(x)
-                    )
+                    shape, arguments = tuple(x.shape.as_list())[1:], {"i": i, "parts": count}
+                    inputs.append(layers.Lambda(part, output_shape=shape, arguments=arguments)(x))
             replica = model(inputs if len(inputs) > 1 else inputs[0])
             for place, output in enumerate(replica if isinstance(replica, list) else [replica]):
                 outputs[place].append(output)

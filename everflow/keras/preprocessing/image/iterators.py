@@ -295,13 +295,8 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
                     found.append(os.path.join(base, os.path.relpath(os.path.join(root, name), folder)))
         return self._in_subset(found)
 
-    @property
-    def labels(self):
-        return self.classes
-
-    @property
-    def sample_weight(self):
-        return None
+    labels = property(lambda self: self.classes)
+    sample_weight = property(lambda self: None)
 
 
 class DataFrameIterator(BatchFromFilesMixin, Iterator):
@@ -381,10 +376,5 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
             several = isinstance(y_col, (list, tuple))
             self._targets = np.stack([columns[name] for name in y_col], axis=1) if several else columns[y_col]
 
-    @property
-    def labels(self):
-        return self.classes if self._has_classes else self._targets
-
-    @property
-    def sample_weight(self):
-        return self._sample_weight
+    labels = property(lambda self: self.classes if self._has_classes else self._targets)
+    sample_weight = property(lambda self: self._sample_weight)
