@@ -20,7 +20,7 @@ from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
-from everflow.tools.graph_files import comma_separated, copy_graph, read_message, truth, write_message
+from everflow.tools.graph_files import add_flags, comma_separated, copy_graph, read_message, write_message
 from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.train.checkpoint_reader import NewCheckpointReader
 from everflow.train.checkpoint_state import checkpoint_exists
@@ -129,30 +129,27 @@ def freeze_graph(input_graph, input_saver, input_binary, input_meta_graph, **opt
 
 def add_arguments(parser):
     """The flags of the command line."""
-    for name, text in [
-        ("input_graph", "a GraphDef file"),
-        ("input_saver", "a SaverDef file"),
-        ("input_checkpoint", "a checkpoint"),
-        ("output_graph", "where to write the frozen graph"),
-        ("output_node_names", "the outputs, separated by commas"),
-        ("initializer_nodes", "nodes to run before freezing, separated by commas"),
-        ("variable_names_whitelist", "freeze these variables only"),
-        ("variable_names_blacklist", "leave these variables as they are"),
-        ("input_meta_graph", "a MetaGraphDef file, in place of --input_graph"),
-        ("input_saved_model_dir", "a SavedModel, in place of --input_graph and --input_checkpoint"),
-    ]:
-        parser.add_argument(f"--{name}", default="", help=text)
-    parser.add_argument("--restore_op_name", default="save/restore_all", help="no use any more")
-    parser.add_argument("--filename_tensor_name", default="save/Const:0", help="no use any more")
-    parser.add_argument(
-        "--saved_model_tags", default="serve", help="the tags of the SavedModel's graph, separated by commas"
-    )
-    parser.add_argument("--checkpoint_version", type=int, default=2, help="1 or 2")
-    parser.add_argument(
-        "--input_binary", nargs="?", const=True, default=False, type=truth, help="whether the inputs are binary"
-    )
-    parser.add_argument(
-        "--clear_devices", nargs="?", const=True, default=True, type=truth, help="whether to drop devices from nodes"
+    add_flags(
+        parser,
+        """
+        --input_graph              | text    | a GraphDef file
+        --input_saver              | text    | a SaverDef file
+        --input_checkpoint         | text    | a checkpoint
+        --output_graph             | text    | where to write the frozen graph
+        --output_node_names        | text    | the outputs, separated by commas
+        --initializer_nodes        | text    | nodes to run before freezing, separated by commas
+        --variable_names_whitelist | text    | freeze these variables only
+        --variable_names_blacklist | text    | leave these variables as they are
+        --input_meta_graph         | text    | a MetaGraphDef file, in place of --input_graph
+        --input_saved_model_dir    | text    | a SavedModel, in place of --input_graph and --input_checkpoint
+        --restore_op_name          | default="save/restore_all" | no use any more
+        --filename_tensor_name     | default="save/Const:0"     | no use any more
+        --saved_model_tags         | default="serve"            | the tags of the SavedModel's graph, separated by commas
+        --checkpoint_version       | number  | 1 or 2
+        --input_binary             | false   | whether the inputs are binary
+        --clear_devices            | true    | whether to drop devices from nodes
+        """,
+        number={"type": int, "default": 2},
     )
 
 

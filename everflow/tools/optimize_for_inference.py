@@ -16,6 +16,7 @@ from everflow.platform import logging
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 from everflow.tools.graph_files import (
+    add_flags,
     attribute,
     comma_separated,
     constant_node,
@@ -23,7 +24,6 @@ from everflow.tools.graph_files import (
     copy_node,
     node_name_from_input,
     read_message,
-    truth,
     uses_of_nodes,
     with_nodes,
     write_message,
@@ -192,23 +192,17 @@ def _fused(convolution, pad, resize):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", required=True, help="a GraphDef file")
-    parser.add_argument("--output", required=True, help="where to write")
-    parser.add_argument("--input_names", default="", help="inputs, separated by commas")
-    parser.add_argument("--output_names", default="", help="outputs, separated by commas")
-    parser.add_argument(
-        "--frozen_graph",
-        nargs="?",
-        const=True,
-        default=True,
-        type=truth,
-        help="whether the files are binary rather than text",
-    )
-    parser.add_argument(
-        "--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each"
-    )
-    parser.add_argument(
-        "--toco_compatible", nargs="?", const=True, default=False, type=truth, help="only what TensorFlow Lite knows"
+    add_flags(
+        parser,
+        f"""
+        --input                 | needed  | a GraphDef file
+        --output                | needed  | where to write
+        --input_names           | text    | inputs, separated by commas
+        --output_names          | text    | outputs, separated by commas
+        --frozen_graph          | true    | whether the files are binary rather than text
+        --placeholder_type_enum | default="{int(float32)}" | data type of the inputs, or one for each
+        --toco_compatible       | false   | only what TensorFlow Lite knows
+        """,
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]

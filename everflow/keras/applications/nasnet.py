@@ -5,15 +5,7 @@ from __future__ import annotations
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    correct_padding,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-)
+from everflow.keras.applications import building
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 from everflow.keras.signatures import takes
@@ -26,7 +18,7 @@ def _joined_axis():
 
 
 def _normalized(x, name):
-    return layers.BatchNormalization(axis=channels_axis(), momentum=0.9997, epsilon=1e-3, name=name)(x)
+    return layers.BatchNormalization(axis=building.channels_axis(), momentum=0.9997, epsilon=1e-3, name=name)(x)
 
 
 def _convolve(x, filters, name):
@@ -41,7 +33,9 @@ def _separable(x, filters, size, block_id, stride=1):
         x = layers.Activation("relu")(x)
         padding = "same"
         if stride == 2:
-            x = layers.ZeroPadding2D(padding=correct_padding(x, size), name="separable_conv_1_pad_" + block_id)(x)
+            x = layers.ZeroPadding2D(
+                padding=building.correct_padding(x, size), name="separable_conv_1_pad_" + block_id
+            )(x)
             padding = "valid"
         for i in (1, 2):
             if i == 2:
@@ -74,7 +68,7 @@ def _adjusted(p, x, filters, block_id):
                 second = _halved(second, filters // 2, f"2_{block_id}")
                 p = layers.concatenate([first, second], axis=_joined_axis())
                 return _normalized(p, "adjust_bn_" + block_id)
-        if K.int_shape(p)[channels_axis()] != filters:
+        if K.int_shape(p)[building.channels_axis()] != filters:
             with name_scope("adjust_projection_block_" + block_id):
                 p = layers.Activation("relu")(p)
                 p = _convolve(p, filters, "adjust_conv_projection_" + block_id)
@@ -127,7 +121,7 @@ def _reduction_cell(x, p, filters, block_id):
     """A cell that halves the size."""
     with name_scope("reduction_A_block_" + block_id):
         h, p = _begun(x, p, filters, "reduction", block_id)
-        padded = layers.ZeroPadding2D(padding=correct_padding(h, 3), name="reduction_pad_1_" + block_id)(h)
+        padded = layers.ZeroPadding2D(padding=building.correct_padding(h, 3), name="reduction_pad_1_" + block_id)(h)
         with name_scope("block_1"):
             left = _separable(h, filters, 5, "reduction_left1_" + block_id, stride=2)
             right = _separable(p, filters, 7, "reduction_right1_" + block_id, stride=2)
@@ -158,9 +152,9 @@ def _nasnet(name, doc, size, penultimate_filters, blocks, stem_filters, skip_red
         **kwargs"""
     )
     def make(input_shape, include_top, weights, input_tensor, pooling, classes, **kwargs):
-        check_weights(weights, include_top, classes)
-        input_shape = obtain_input_shape(input_shape, size, 32, True, weights)
-        images = image_input(input_tensor, input_shape)
+        building.check_weights(weights, include_top, classes)
+        input_shape = building.obtain_input_shape(input_shape, size, 32, True, weights)
+        images = building.image_input(input_tensor, input_shape)
         filters = penultimate_filters // 24
         start = {"strides": (2, 2), "padding": "valid", "use_bias": False, "kernel_initializer": "he_normal"}
         x = layers.Conv2D(stem_filters, (3, 3), name="stem_conv1", **start)(images)
@@ -180,9 +174,9 @@ def _nasnet(name, doc, size, penultimate_filters, blocks, stem_filters, skip_red
             x = layers.GlobalAveragePooling2D()(x)
             x = layers.Dense(classes, activation="softmax", name="predictions")(x)
         else:
-            x = pooled(x, pooling)
+            x = building.pooled(x, pooling)
         file = f"NASNet-{name.removeprefix('NASNet').lower()}{'' if include_top else '-no-top'}.h5"
-        return finished(x, images, input_tensor, "NASNet", weights, file, folder="nasnet")
+        return building.finished(x, images, input_tensor, "NASNet", weights, file, folder="nasnet")
 
     make.__name__ = make.__qualname__ = name
     make.__doc__ = doc
