@@ -130,9 +130,7 @@ class DistributedVariable(_Parted, Variable):
     aggregation = property(lambda self: self._aggregation)
 
     def get(self, device=None):
-        """The copy of the replica that is being drawn or of the device that is being updated; the first one across
-        replicas.
-        """
+        """The copy of the replica that is drawn or of the device that is updated; the first across replicas."""
         device = device or context.current().update_device
         if device is not None:
             wanted = full_device(device)

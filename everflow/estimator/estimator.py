@@ -1,6 +1,4 @@
-"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph and session each time, through
-checkpoints.
-"""
+"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph each time, through checkpoints."""
 
 from __future__ import annotations
 
@@ -241,9 +239,7 @@ class Estimator:
     # --- evaluation
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
-        """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to
-        `eval_dir(name)`.
-        """
+        """Metrics, loss and step over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
         hooks = self._eval_hooks(steps, hooks)
         checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
@@ -365,9 +361,7 @@ class Estimator:
     # --- calling what users wrote
 
     def _call_input_fn(self, input_fn, mode, **more):
-        """What an input function gives; it may have arguments mode, params and config, and with a strategy
-        input_context.
-        """
+        """What an input function gives; it may take mode, params and config, and with a strategy input_context."""
         with device("/cpu:0"):
             return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config, **more))
 
@@ -417,9 +411,7 @@ class Estimator:
 
 
 def _config_with_model_dir(config, model_dir):
-    """A RunConfig that knows its model folder, a new one under the system's where nobody named one, and its session's
-    settings.
-    """
+    """A RunConfig that knows its model folder, a new temporary one unless told, and its session's settings."""
     if config is None:
         config = RunConfig()
         logging.info("Using default config.")

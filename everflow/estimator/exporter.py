@@ -85,9 +85,7 @@ def _loss_smaller(best_eval_result, current_eval_result):
 
 
 class BestExporter(_SavedModelExporter):
-    """Exports whenever an evaluation is better than all before, those in the event files of `event_file_pattern` among
-    them.
-    """
+    """Exports when an evaluation is better than all before, also those in the files of `event_file_pattern`."""
 
     @takes(
         """name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",

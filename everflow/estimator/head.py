@@ -113,9 +113,7 @@ class SpecMaker:
 
 
 class _CommonHead(SpecMaker):
-    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind
-    does the rest.
-    """
+    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update` to the canned head of its kind."""
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):

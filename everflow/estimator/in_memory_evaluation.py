@@ -1,6 +1,4 @@
-"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets the variables' values without a
-checkpoint.
-"""
+"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets values without a checkpoint."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Exporting an estimator: for each mode its graph is drawn over a receiver's inputs, restored, and added to one
-SavedModel.
-"""
+"""Exporting an estimator: each mode's graph is drawn over a receiver, restored, and added to one SavedModel."""
 
 from __future__ import annotations
 

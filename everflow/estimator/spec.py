@@ -151,9 +151,7 @@ def check_hooks(hooks, kind=SessionRunHook):
 
 
 def export_outputs_for_predict(export_outputs, predictions):
-    """What a model for prediction is exported with: its predictions where it says nothing else, and one of them as the
-    default.
-    """
+    """What a model for prediction is exported with: its predictions unless it says more, and one as the default."""
     if export_outputs is None:
         export_outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
     if not isinstance(export_outputs, dict):

@@ -1,6 +1,4 @@
-"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process, or as one process of a
-cluster.
-"""
+"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process or as one of a cluster."""
 
 from __future__ import annotations
 

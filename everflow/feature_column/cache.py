@@ -1,6 +1,4 @@
-"""Features on their way into columns: raw tensors brought to rank two or more, and each column's transformation made
-only once.
-"""
+"""Features on their way into columns: tensors of rank two or more, and each column's transformation made once."""
 
 from __future__ import annotations
 

@@ -123,9 +123,7 @@ _SHARED_FIELDS = ["categorical_column", *list(SHARED_PARAMETERS)[1:]]
 
 
 class GraphSharedEmbeddingColumn(SharedEmbeddingBase, collections.namedtuple("_SharedEmbeddingColumn", _SHARED_FIELDS)):
-    """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that
-    needs it puts it.
-    """
+    """See `shared_embedding_columns`. The first column that needs the table puts it into a collection of the graph."""
 
     _maker = "shared_embedding_column"
     for_layers = False

@@ -137,9 +137,7 @@ class BucketizedColumn(
 
 
 def bucketized_column(source_column, boundaries):
-    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes the buckets below 0, from 0 to 1, and from 1
-    on.
-    """
+    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes buckets below 0, from 0 to 1, and above."""
     if not isinstance(source_column, NumericColumn):
         raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
     if len(source_column.shape) > 1:

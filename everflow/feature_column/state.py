@@ -1,6 +1,4 @@
-"""Variables of columns that live in variable scopes: what `input_layer` and `linear_model` hand to columns as their
-state.
-"""
+"""Variables of columns that live in variable scopes: the state that `input_layer` and `linear_model` give columns."""
 
 from __future__ import annotations
 

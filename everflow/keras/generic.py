@@ -1,6 +1,4 @@
-"""Objects as data and back: configs of layers, losses and the like, and the names under which a program's own classes
-are found.
-"""
+"""Objects as data and back: configs of layers, losses and the like, and names of a program's own classes."""
 
 from __future__ import annotations
 
@@ -12,9 +10,7 @@ _custom_objects: dict = {}
 
 
 def get_custom_objects():
-    """The dict of names under which a program's own classes and functions are found when a model is loaded; it may be
-    written to.
-    """
+    """The dict of names of a program's own classes and functions, for loading models; it may be written to."""
     return _custom_objects
 
 

@@ -1,6 +1,4 @@
-"""Metrics of probabilities at many thresholds at once: areas under curves, precision and recall, sensitivity and
-specificity.
-"""
+"""Metrics of probabilities at many thresholds: areas under curves, precision, recall, sensitivity, specificity."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What a profile knows of a graph: its nodes with their sizes and float operations, and what they took in each step
-that was traced.
-"""
+"""What a profile knows of a graph: nodes with their sizes and float operations, and what they took in each step."""
 
 from __future__ import annotations
 
@@ -199,9 +197,7 @@ def fill_missing_shapes(graph, run_meta):
 
 
 def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
-    """An op log of what Everflow knows itself (float operations, trainable variables, code), with the entries of
-    another on top.
-    """
+    """An op log of float operations, trainable variables and code, with the entries of another on top."""
     if run_meta is not None:
         fill_missing_shapes(graph, run_meta)
     log = tfprof_log_pb2.OpLogProto()

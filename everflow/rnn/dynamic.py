@@ -361,9 +361,7 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
 
 
 def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
-    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the
-    cell's output.
-    """
+    """(TensorArrays for what `raw_rnn` gives, zeros like it): as `loop_fn` first answers, or the cell's output."""
     if emitted is None:
         emitted = cell.output_size
         kinds = [(size, state_dtype) for size in nest.flatten(emitted)]

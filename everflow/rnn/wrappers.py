@@ -70,9 +70,7 @@ class RNNCellWrapper(RNNCell):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of
-        one.
-        """
+        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it only describes one."""
         if isinstance(config["cell"], dict):
             raise ValueError(
                 "RNNCellWrapper cannot reconstruct the wrapped cell from its configuration: put the cell itself into config['cell']"

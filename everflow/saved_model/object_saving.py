@@ -156,9 +156,7 @@ class SavedObjects:
 
 
 def _branches(thing):
-    """What hangs on an object in a file: what checkpoints follow, what its class adds (`_saved_branches`), and its
-    traced functions.
-    """
+    """What hangs on an object in a file: what checkpoints follow, `_saved_branches`, and its traced functions."""
     functions = (Function, ConcreteFunction)
     if isinstance(thing, (*functions, Variable)):
         return []
@@ -337,9 +335,7 @@ def _tensor_specs(concrete):
 
 
 def _meta_graph(objects) -> MetaGraphDef:
-    """The graph that loaders without objects use: variables, constants, signatures, saving and restoring, and the
-    library.
-    """
+    """The graph for loaders without objects: variables, constants, signatures, saving, restoring, the library."""
     graph = Graph()
     concretes = {c.name: c for thing in objects.objects for c in concrete_functions(thing)}
     with graph.as_default():

@@ -104,9 +104,7 @@ def create_noop_writer():
 
 
 def record_if(condition):
-    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function that gives
-    one.
-    """
+    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function."""
     return writing_ops.recording(condition)
 
 
@@ -159,9 +157,7 @@ def _written(name, default_name, step, make):
 
 
 def write(tag, tensor, step=None, metadata=None, name=None):
-    """Write a tensor under a tag; `metadata` is a SummaryMetadata, for the plug-in that shows it. Returns whether it
-    was written.
-    """
+    """Write a tensor under a tag, with a SummaryMetadata for the plug-in that shows it. Gives whether it was."""
 
     def make(writer, step, scope):
         text = b"" if metadata is None else metadata

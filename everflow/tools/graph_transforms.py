@@ -474,9 +474,7 @@ def remove_control_dependencies(graph, inputs, outputs, parameters):
 
 @transform("round_weights")
 def round_weights(graph, inputs, outputs, parameters):
-    """Round large constants to a number of steps between their least and greatest value: such a graph compresses
-    better.
-    """
+    """Round large constants to some steps between their least and greatest value: the graph compresses better."""
     steps = int(_one(parameters, "num_steps", 256))
     nodes = []
     for node in graph.node:
@@ -494,9 +492,7 @@ def round_weights(graph, inputs, outputs, parameters):
 
 @transform("flatten_atrous_conv")
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
-    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled
-    out.
-    """
+    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with zeros between its weights."""
     by_name = {node.name: node for node in graph.node}
     uses = uses_of_nodes(graph)
     replaced, dropped = {}, set()

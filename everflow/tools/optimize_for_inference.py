@@ -72,9 +72,7 @@ def scale_after_normalization(node):
 def optimize_for_inference(
     input_graph_def, input_node_names, output_node_names, placeholder_type_enum, toco_compatible=False
 ):
-    """A graph for use without training: stripped, with batch normalization folded and, unless for TensorFlow Lite,
-    resizing fused.
-    """
+    """A graph for use without training: stripped, folded and, unless for TensorFlow Lite, with resizing fused."""
     ensure_graph_is_valid(input_graph_def)
     made = strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum)
     made = remove_training_nodes(made, output_node_names)
@@ -86,9 +84,7 @@ def optimize_for_inference(
 
 
 def fold_batch_norms(input_graph_def):
-    """Replace a convolution with constant weights and a normalization with constant moments by a convolution and a
-    bias.
-    """
+    """Replace a convolution and a normalization, all of constants, by a convolution and a bias."""
     by_name = _by_name(input_graph_def)
     dropped, added = set(), []
     for node in input_graph_def.node:

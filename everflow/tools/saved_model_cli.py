@@ -23,7 +23,7 @@ from everflow.protos.example_pb2 import Example
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
-from everflow.tools.graph_files import comma_separated
+from everflow.tools.graph_files import add_flags, comma_separated
 from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.version import VERSION
 
@@ -264,30 +264,34 @@ def create_parser():
     commands = parser.add_subparsers(title="commands", description="valid commands", help="additional help")
 
     shown = commands.add_parser("show", description="Show tag sets, signatures, or one signature's inputs and outputs.")
-    shown.add_argument("--dir", required=True, help="the SavedModel")
-    shown.add_argument("--all", action="store_true", help="show all there is")
-    shown.add_argument("--tag_set", help="the tags of a graph, separated by commas")
-    shown.add_argument("--signature_def", metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
+    add_flags(
+        shown,
+        """
+        --dir           | needed                      | the SavedModel
+        --all           | switch                      | show all there is
+        --tag_set       |                             | the tags of a graph, separated by commas
+        --signature_def | metavar="SIGNATURE_DEF_KEY" | the key of a signature
+        """,
+    )
     shown.set_defaults(func=show)
 
     ran = commands.add_parser("run", description="Run a signature on values from files or from the command line.")
-    ran.add_argument("--dir", required=True, help="the SavedModel")
-    ran.add_argument("--tag_set", required=True, help="the tags of a graph, separated by commas")
-    ran.add_argument("--signature_def", required=True, metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
-    ran.add_argument(
-        "--inputs", default="", help="<input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;"
+    add_flags(
+        ran,
+        """
+        --dir            | needed | the SavedModel
+        --tag_set        | needed | the tags of a graph, separated by commas
+        --signature_def  | needed metavar="SIGNATURE_DEF_KEY" | the key of a signature
+        --inputs         | text   | <input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;
+        --input_exprs    | text   | <input_key>=<Python expression>, with numpy as np, separated by ;
+        --input_examples | text   | <input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;
+        --outdir         |        | where to write outputs to
+        --overwrite      | switch | whether to replace files that are there
+        --tf_debug       | switch | not supported
+        --worker         |        | the target of a session elsewhere
+        --init_tpu       | switch | not supported
+        """,
     )
-    ran.add_argument(
-        "--input_exprs", default="", help="<input_key>=<Python expression>, with numpy as np, separated by ;"
-    )
-    ran.add_argument(
-        "--input_examples", default="", help="<input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;"
-    )
-    ran.add_argument("--outdir", help="where to write outputs to")
-    ran.add_argument("--overwrite", action="store_true", help="whether to replace files that are there")
-    ran.add_argument("--tf_debug", action="store_true", help="not supported")
-    ran.add_argument("--worker", help="the target of a session elsewhere")
-    ran.add_argument("--init_tpu", action="store_true", help="not supported")
     ran.set_defaults(func=run)
 
     scanned = commands.add_parser("scan", description="Look for ops that reach outside of the model.")

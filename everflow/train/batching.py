@@ -1,6 +1,4 @@
-"""What batching is made of: a queue, what fills it, sparse tensors that wait outside it, and batches taken from its
-end.
-"""
+"""What batching is made of: a queue, what fills it, sparse tensors that wait outside, and batches from its end."""
 
 from __future__ import annotations
 

@@ -137,9 +137,7 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=SaverDef.V2, meta_graph_suffix="meta"):
-    """Delete the files of a checkpoint and its meta graph. In the old format its name is that of a file, or a pattern
-    of several.
-    """
+    """Delete the files of a checkpoint and its meta graph; an old one is a file, or a pattern of several."""
     if checkpoint_format_version == SaverDef.V2:
         data = [index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????"]
     else:

@@ -133,9 +133,7 @@ class Coordinator:
 
 
 class LooperThread(threading.Thread):
-    """A daemon thread that calls a function over and over, every `timer_interval_secs`, until its coordinator is asked
-    to stop.
-    """
+    """A daemon thread that calls a function every `timer_interval_secs` until its coordinator is asked to stop."""
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         if not isinstance(coord, Coordinator):

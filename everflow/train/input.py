@@ -1,6 +1,4 @@
-"""Input by queues: producers that go through lists epoch by epoch, and batching, plain or shuffled, from one source or
-several.
-"""
+"""Input by queues: producers that go through lists epoch by epoch, and batching from one source or several."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor, `num_epochs` times; then OutOfRangeError. A local variable counts: run
-    `tf.local_variables_initializer()`.
-    """
+    """The tensor `num_epochs` times, then OutOfRangeError. Its counter needs `tf.local_variables_initializer()`."""
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:

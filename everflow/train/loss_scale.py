@@ -1,6 +1,4 @@
-"""Loss scaling for half precision: the loss is multiplied so that small gradients don't vanish, and gradients divided
-again.
-"""
+"""Loss scaling for half precision: a larger loss, so that small gradients don't vanish, and gradients divided again."""
 
 from __future__ import annotations
 
@@ -183,9 +181,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is
-    rewritten.
-    """
+    """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten."""
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)

@@ -1,6 +1,4 @@
-"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names in the
-graph.
-"""
+"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names."""
 
 from __future__ import annotations
 

@@ -340,9 +340,7 @@ class Optimizer:
         return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is
-        one.
-        """
+        """A variable of the optimizer as a whole, beside a given one; that of this graph where there is one."""
         key = (name, colocate_with.op.graph)
         if key not in self._non_slot_dict:
             with get_default_graph().colocate_with(colocate_with.op):

@@ -63,9 +63,7 @@ class ResourceVariableSaveable(SaveableObject):
 
 
 class ResourceSliceSaveable(ResourceVariableSaveable):
-    """A part of a partitioned resource variable. Each use reads it anew and brings it to the CPU, which gives it a
-    shard apart.
-    """
+    """A part of a partitioned resource variable, read anew for each use, on the CPU: that makes it a shard apart."""
 
     def __init__(self, var, slice_spec, name):
         super().__init__(var, slice_spec, name)
@@ -128,9 +126,7 @@ def _comes_from_variable(tensor):
 
 
 def saveables_of(var_list) -> list[SaveableObject]:
-    """What a list or dict of variables comes to, in the order of names; TypeError or ValueError for what can't be
-    saved.
-    """
+    """What a list or dict of variables comes to, by name; TypeError or ValueError for what can't be saved."""
     found, seen = [], {}
     things = named(var_list)
     for name in sorted(things):

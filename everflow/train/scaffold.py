@@ -26,9 +26,7 @@ from everflow.train.saver import Saver
 
 
 def only_of(collection, argument):
-    """The one thing in a collection of the graph, None where it is empty; where it has more, `argument` can say which
-    one.
-    """
+    """The one thing in a collection of the graph, or None; where there are more, `argument` can say which one."""
     found = get_collection(collection)
     if len(found) > 1:
         raise RuntimeError(f"More than one item in collection {collection!r}: say which one is meant by {argument}")

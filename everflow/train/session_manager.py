@@ -1,6 +1,4 @@
-"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by running init
-ops.
-"""
+"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by init ops."""
 
 from __future__ import annotations
 

@@ -40,9 +40,7 @@ class AutoTrackable:
 
 
 class PythonState(abc.ABC):
-    """State of a Python object that goes into checkpoints as a string: subclasses say how in `serialize` and
-    `deserialize`.
-    """
+    """State of a Python object that goes into checkpoints as a string, by `serialize` and `deserialize`."""
 
     @abc.abstractmethod
     def serialize(self):

@@ -23,9 +23,7 @@ def bring_back() -> None:
 
 
 def _lenient(make: Callable) -> Callable:
-    """np.array that makes an array of lists from rows of unequal lengths, wraps integers around, and copies where it
-    has to.
-    """
+    """np.array that takes rows of unequal lengths, wraps integers around, and copies where it has to."""
 
     @functools.wraps(make)
     def array(*args, **kwargs):

@@ -119,9 +119,7 @@ def make_csv_dataset(file_pattern, batch_size, label_name, num_epochs, shuffle, 
 
 
 def _columns(filenames, names, defaults, select, reading, rows_to_read):
-    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not
-    given.
-    """
+    """(names, defaults, places in a row) of columns to read; names and types come from the files unless given."""
     delimiter, quotes, compression = reading["field_delim"], reading["use_quote_delim"], reading["compression_type"]
     if names is None:
         if not reading["header"]:

@@ -95,9 +95,7 @@ def _drawn_by(weights, seed):
 
 
 def cardinality(dataset):
-    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it can't
-    be told.
-    """
+    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, or a number."""
     return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
 
 

@@ -64,9 +64,7 @@ class Grower:
 
 
 class AccumulatingGrower(Grower):
-    """Waits until so many batches have been counted. Accumulators have a stamp, so that no worker counts for a layer
-    that is done.
-    """
+    """Waits until so many batches are counted. Accumulators have a stamp: none counts for a layer that is done."""
 
     def __init__(
         self, ensemble, stamp_token, last_layer_nodes_range, tree_features, options, n_batches_per_layer, center_bias

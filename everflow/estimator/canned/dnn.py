@@ -25,9 +25,7 @@ _LEARNING_RATE = 0.05
 def dnn_logits(
     features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
 ):
-    """The outputs of a fully connected network over the columns, before any squashing; made in the current variable
-    scope.
-    """
+    """The outputs of a fully connected network over the columns, as logits; made in the current variable scope."""
     training = mode == ModeKeys.TRAIN
     with variable_scope(
         "input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner

@@ -150,9 +150,7 @@ def make_train_op(loss, optimizer, train_op_fn):
 
 
 def either_train_op(loss, optimizer, minimize, train_op_fn):
-    """What `minimize` gives where there is an optimizer, else what `train_op_fn` does; ValueError where there are both
-    or none.
-    """
+    """What `minimize` gives with an optimizer, else what `train_op_fn` does; ValueError for both or none."""
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")

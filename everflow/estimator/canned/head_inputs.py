@@ -1,6 +1,4 @@
-"""What heads do with what they are given: logits, labels and weights are brought to matching shapes, and checked in the
-graph.
-"""
+"""What heads do with logits, labels and weights: they are brought to matching shapes, and checked in the graph."""
 
 from __future__ import annotations
 

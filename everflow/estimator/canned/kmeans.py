@@ -1,6 +1,4 @@
-"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is the older form of
-it.
-"""
+"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is its older form."""
 
 from __future__ import annotations
 

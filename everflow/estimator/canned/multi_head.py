@@ -114,9 +114,7 @@ def merged_loss(losses, head_weights, regularization_losses):
 
 
 def merged_outputs(heads, specs):
-    """What several heads export: the first one's default is the default of all, and each head's outputs are named after
-    it.
-    """
+    """What several heads export: the first one's default is that of all, and outputs are named after heads."""
     outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: specs[0].export_outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY]}
     for head, spec in zip(heads, specs, strict=True):
         for key, output in spec.export_outputs.items():

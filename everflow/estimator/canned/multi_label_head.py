@@ -23,9 +23,7 @@ from everflow.ops.sparse.functions import sparse_to_indicator
 
 
 class MultiLabelHead(Head):
-    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or a sparse tensor of classes or
-    their names.
-    """
+    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or sparse classes or names."""
 
     def __init__(
         self,

@@ -1,6 +1,4 @@
-"""A queue that threads fill from arrays in memory, a piece at a time: what `numpy_input_fn` and `pandas_input_fn` read
-from.
-"""
+"""A queue that threads fill from arrays in memory: what `numpy_input_fn` and `pandas_input_fn` read from."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 
 class FeedingQueueRunner(QueueRunner):
-    """A queue runner whose enqueue ops are fed with what functions return, one for each; OutOfRangeError from one ends
-    it.
-    """
+    """A queue runner whose enqueue ops are fed with what functions return; OutOfRangeError from one ends it."""
 
     @takes(
         """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None,
@@ -72,9 +68,7 @@ class _Slices:
 
 
 def enqueue_arrays(arrays, capacity, shuffle, num_threads, enqueue_size, num_epochs):
-    """A queue of the rows of arrays of equal length, each after its number; it is filled while a session runs its queue
-    runners.
-    """
+    """A queue of the rows of arrays of equal length, each after its number; queue runners fill it."""
     if num_threads > 1 and num_epochs is not None:
         logging.warning(
             "With several threads, num_epochs counts for each of them: there will be more epochs than that."

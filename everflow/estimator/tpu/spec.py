@@ -1,6 +1,4 @@
-"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, since TPUs compute one and hosts
-the other.
-"""
+"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, as hosts compute them."""
 
 from __future__ import annotations
 

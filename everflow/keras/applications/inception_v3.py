@@ -17,9 +17,7 @@ def _convolve(x, filters, rows, columns, padding="same", strides=(1, 1)):
 
 
 def _path(x, *steps, padding="same", strides=(1, 1)):
-    """Convolutions one after the other, each (filters, rows, columns); the last one with this padding and these
-    strides.
-    """
+    """Convolutions in a row, each (filters, rows, columns); the last one with this padding and these strides."""
     for step in steps[:-1]:
         x = _convolve(x, *step)
     return _convolve(x, *steps[-1], padding=padding, strides=strides)

@@ -80,6 +80,12 @@ def _average(x, name):
     return layers.AveragePooling2D((3, 3), strides=(1, 1), padding="same", name=name)(x)
 
 
+def _added(number, parts, name):
+    """The sum of what a function draws in the scope of a block."""
+    with name_scope(f"block_{number}"):
+        return layers.add(parts(), name=name)
+
+
 def _halving(pool, x, name):
     return pool((3, 3), strides=(2, 2), padding="valid", name=name)(x)
 
@@ -96,23 +102,21 @@ def _normal_cell(x, p, filters, block_id):
     """A cell that keeps the size. Gives its output and its input, which the cell after the next takes."""
     with name_scope("normal_A_block_" + block_id):
         h, p = _begun(x, p, filters, "normal", block_id)
-        with name_scope("block_1"):
-            left = _separable(h, filters, 5, "normal_left1_" + block_id)
-            right = _separable(p, filters, 3, "normal_right1_" + block_id)
-            x1 = layers.add([left, right], name="normal_add_1_" + block_id)
-        with name_scope("block_2"):
-            left = _separable(p, filters, 5, "normal_left2_" + block_id)
-            right = _separable(p, filters, 3, "normal_right2_" + block_id)
-            x2 = layers.add([left, right], name="normal_add_2_" + block_id)
-        with name_scope("block_3"):
-            x3 = layers.add([_average(h, "normal_left3_" + block_id), p], name="normal_add_3_" + block_id)
-        with name_scope("block_4"):
-            x4 = layers.add(
-                [_average(p, "normal_left4_" + block_id), _average(p, "normal_right4_" + block_id)],
-                name="normal_add_4_" + block_id,
-            )
-        with name_scope("block_5"):
-            x5 = layers.add([_separable(h, filters, 3, "normal_left5_" + block_id), h], name="normal_add_5_" + block_id)
+
+        def separable(x, size, place):
+            return _separable(x, filters, size, f"normal_{place}_{block_id}")
+
+        def average(x, place):
+            return _average(x, f"normal_{place}_{block_id}")
+
+        def add(number, parts):
+            return _added(number, parts, f"normal_add_{number}_{block_id}")
+
+        x1 = add(1, lambda: [separable(h, 5, "left1"), separable(p, 3, "right1")])
+        x2 = add(2, lambda: [separable(p, 5, "left2"), separable(p, 3, "right2")])
+        x3 = add(3, lambda: [average(h, "left3"), p])
+        x4 = add(4, lambda: [average(p, "left4"), average(p, "right4")])
+        x5 = add(5, lambda: [separable(h, 3, "left5"), h])
         joined = layers.concatenate([p, x1, x2, x3, x4, x5], axis=_joined_axis(), name="normal_concat_" + block_id)
     return joined, x
 
@@ -122,24 +126,22 @@ def _reduction_cell(x, p, filters, block_id):
     with name_scope("reduction_A_block_" + block_id):
         h, p = _begun(x, p, filters, "reduction", block_id)
         padded = layers.ZeroPadding2D(padding=building.correct_padding(h, 3), name="reduction_pad_1_" + block_id)(h)
-        with name_scope("block_1"):
-            left = _separable(h, filters, 5, "reduction_left1_" + block_id, stride=2)
-            right = _separable(p, filters, 7, "reduction_right1_" + block_id, stride=2)
-            x1 = layers.add([left, right], name="reduction_add_1_" + block_id)
-        with name_scope("block_2"):
-            left = _halving(layers.MaxPooling2D, padded, "reduction_left2_" + block_id)
-            right = _separable(p, filters, 7, "reduction_right2_" + block_id, stride=2)
-            x2 = layers.add([left, right], name="reduction_add_2_" + block_id)
-        with name_scope("block_3"):
-            left = _halving(layers.AveragePooling2D, padded, "reduction_left3_" + block_id)
-            right = _separable(p, filters, 5, "reduction_right3_" + block_id, stride=2)
-            x3 = layers.add([left, right], name="reduction_add3_" + block_id)
-        with name_scope("block_4"):
-            x4 = layers.add([x2, _average(x1, "reduction_left4_" + block_id)])
-        with name_scope("block_5"):
-            left = _separable(x1, filters, 3, "reduction_left4_" + block_id)
-            right = _halving(layers.MaxPooling2D, padded, "reduction_right5_" + block_id)
-            x5 = layers.add([left, right], name="reduction_add4_" + block_id)
+
+        def separable(x, size, place, stride=2):
+            return _separable(x, filters, size, f"reduction_{place}_{block_id}", stride=stride)
+
+        def pooled(pool, place):
+            return _halving(pool, padded, f"reduction_{place}_{block_id}")
+
+        def add(number, name, parts):
+            return _added(number, parts, f"reduction_{name}_{block_id}")
+
+        largest, mean = layers.MaxPooling2D, layers.AveragePooling2D
+        x1 = add(1, "add_1", lambda: [separable(h, 5, "left1"), separable(p, 7, "right1")])
+        x2 = add(2, "add_2", lambda: [pooled(largest, "left2"), separable(p, 7, "right2")])
+        x3 = add(3, "add3", lambda: [pooled(mean, "left3"), separable(p, 5, "right3")])
+        x4 = _added(4, lambda: [x2, _average(x1, "reduction_left4_" + block_id)], None)
+        x5 = add(5, "add4", lambda: [separable(x1, 3, "left4", stride=1), pooled(largest, "right5")])
         joined = layers.concatenate([x2, x3, x4, x5], axis=_joined_axis(), name="reduction_concat_" + block_id)
     return joined, x
 

@@ -15,9 +15,7 @@ from everflow.ops.variables.variable import Variable
 
 
 def switch(condition, then_expression, else_expression):
-    """One expression or the other: as a whole for a single condition, else element by element. Either may be a
-    function.
-    """
+    """One expression or the other: whole for a single condition, else element by element. Both may be functions."""
     if condition.dtype != dtypes.bool:
         condition = math.cast(condition, "bool")
     condition_rank = ndim(condition)

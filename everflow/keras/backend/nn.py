@@ -28,9 +28,7 @@ from everflow.ops.variables.variable import Variable
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0):
-    """Zero, or alpha times the distance to it, below the threshold; the value itself above it; never more than
-    `max_value`.
-    """
+    """Zero, or alpha times the distance to it, below the threshold; x itself above; at most `max_value`."""
     if alpha != 0.0:
         if max_value is None and threshold == 0:
             return nn_ops.leaky_relu(x, alpha=alpha)
@@ -85,9 +83,7 @@ def dropout(x, level, noise_shape=None, seed=None):
 
 
 def _logits_behind(output, op_type):
-    """The scores that an activation made these probabilities of, where they can be seen in the graph: they lose less
-    precision.
-    """
+    """The scores that an activation made these probabilities of, where the graph shows them: they are more precise."""
     if hasattr(output, "numpy") or isinstance(output, Variable) or output.op.type != op_type:
         return None
     if len(output.op.inputs) != 1:

@@ -61,9 +61,7 @@ def constant(value, dtype=None, shape=None, name=None):
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """A tensor that is fed, of the default float type where no other is given; `ndim` stands for that many unknown
-    sizes.
-    """
+    """A tensor that is fed, of the default float type unless told; `ndim` stands for that many unknown sizes."""
     if sparse and ragged:
         raise ValueError("A placeholder is either sparse or ragged: it can't be both.")
     if dtype is None:

@@ -13,9 +13,7 @@ from everflow.platform import file_io
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model or its weights; `filepath` may hold the epoch and metrics:
-    "weights.{epoch:02d}-{val_loss:.2f}.h5".
-    """
+    """Saves the model or its weights; `filepath` may hold the epoch and metrics: "w.{epoch:02d}-{loss:.2f}.h5"."""
 
     @takes(
         """filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",

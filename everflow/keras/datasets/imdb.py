@@ -12,9 +12,7 @@ from everflow.keras.signatures import takes
 
 @takes(f'path="imdb.npz", {OF_SEQUENCES % ""}')
 def load_data(path, num_words, skip_top, maxlen, seed, start_char, oov_char, index_from, **kwargs):
-    """(training reviews, labels), (test reviews, labels); reviews are lists of numbers, the most frequent words the
-    smallest.
-    """
+    """(training reviews, labels), (test reviews, labels); reviews are lists of numbers, frequent words the smallest."""
     num_words = take_old_names(kwargs, num_words)
     words = num_words, skip_top, maxlen, start_char, oov_char, index_from
     data = load_npz(fetched(path, "imdb.npz", file_hash="599dadb1135973df5b59232a0e9a887c"))

@@ -1,6 +1,4 @@
-"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch, ready to
-be fed.
-"""
+"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""`Network`: a layer made of layers. Either a graph of layers between inputs and outputs, or a class with a `call` of
-its own.
-"""
+"""`Network`: a layer made of layers, as a graph between inputs and outputs, or as a class with its own `call`."""
 
 from __future__ import annotations
 

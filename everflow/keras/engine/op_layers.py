@@ -1,6 +1,4 @@
-"""Plain ops between Keras's layers: each becomes a layer of its own, so that `tf.nn.relu(dense(x))` can be part of a
-model.
-"""
+"""Plain ops between Keras's layers: each becomes a layer, so that `tf.nn.relu(dense(x))` can be part of a model."""
 
 from __future__ import annotations
 

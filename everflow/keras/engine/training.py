@@ -1,6 +1,4 @@
-"""`tf.keras.Model`: a network that can be trained. What is compiled is in compiling.py, the loops are in
-training_loop.py.
-"""
+"""`tf.keras.Model`: a network that can be trained. compiling.py has what is compiled, training_loop.py the loops."""
 
 from __future__ import annotations
 

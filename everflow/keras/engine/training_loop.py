@@ -37,9 +37,7 @@ def _configured(callbacks, model, mode, source, verbose, do_validation=False, ep
 
 
 def _batches(model, source, calls, kind):
-    """(outputs, size) of each batch of an epoch, between the callbacks around it; training ends where one of them says
-    so.
-    """
+    """(outputs, size) of each batch of an epoch, between its callbacks; training ends where one says so."""
     for index, (values, size) in enumerate(source.epoch()):
         logs = {"batch": index, "size": size}
         getattr(calls, f"on_{kind}_batch_begin")(index, logs)

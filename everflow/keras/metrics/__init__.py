@@ -1,6 +1,4 @@
-"""tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over
-batches.
-"""
+"""tf.keras.metrics: how good predictions are, as functions of samples, and as objects that count over batches."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -8,6 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
+from everflow.keras.engine import base_layer
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
 from everflow.ops import array, math
@@ -65,9 +66,7 @@ def _cells(wanted, actual, predicted):
 def update_confusion_matrix_variables(
     counts, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None
 ):
-    """An op that adds a batch to variables, given as {"true_positives": variable with an element for each threshold,
-    …}.
-    """
+    """An op that adds a batch to variables: {"true_positives": variable with an element for each threshold, …}."""
     some = next(iter(counts.values()))
     y_true = math.cast(y_true, some.dtype)
     y_pred = math.cast(y_pred, some.dtype)
@@ -156,28 +155,16 @@ class _ConfusionMatrixConditionCount(_Counts):
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
 
-class FalsePositives(_ConfusionMatrixConditionCount):
-    """How many predictions are above the threshold though the label is 0."""
-
-    _counted = "false_positives"
-
-
-class FalseNegatives(_ConfusionMatrixConditionCount):
-    """How many predictions are below the threshold though the label is 1."""
-
-    _counted = "false_negatives"
+def _cell(name, doc):
+    counted = base_layer.snake_case(name)
+    members = {"_counted": counted, "__doc__": doc, "__module__": __name__}
+    return type(name, (_ConfusionMatrixConditionCount,), members)
 
 
-class TrueNegatives(_ConfusionMatrixConditionCount):
-    """How many predictions are rightly below the threshold."""
-
-    _counted = "true_negatives"
-
-
-class TruePositives(_ConfusionMatrixConditionCount):
-    """How many predictions are rightly above the threshold."""
-
-    _counted = "true_positives"
+FalsePositives = _cell("FalsePositives", "How many predictions are above the threshold though the label is 0.")
+FalseNegatives = _cell("FalseNegatives", "How many predictions are below the threshold though the label is 1.")
+TrueNegatives = _cell("TrueNegatives", "How many predictions are rightly below the threshold.")
+TruePositives = _cell("TruePositives", "How many predictions are rightly above the threshold.")
 
 
 class _Share(_Counts):

@@ -1,6 +1,4 @@
-"""The base of Keras's optimizers: hyperparameters that can change while training, slots next to weights, and the
-updates of weights.
-"""
+"""The base of Keras's optimizers: hyperparameters that can change while training, slots, and updates of weights."""
 
 from __future__ import annotations
 
@@ -326,9 +324,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
-        """An op that updates rows of a variable; the same row may be there several times, and such gradients are added
-        up.
-        """
+        """An op that updates rows of a variable; gradients of a row that is there several times are added up."""
         rows, positions = array.unique(indices)
         summed = math.unsorted_segment_sum(grad, positions, array.shape(rows)[0])
         return self._resource_apply_sparse(summed, handle, rows)

@@ -1,6 +1,4 @@
-"""What layers that programs write import from inside Keras: sizes of convolutions, shapes as tuples, choices made
-early.
-"""
+"""What layers of programs import from inside Keras: sizes of convolutions, shapes as tuples, choices made early."""
 
 from __future__ import annotations
 
@@ -70,9 +68,7 @@ def convert_shapes(input_shape, to_tuples=True):
 
 
 def shape_type_conversion(fn):
-    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and what is returned becomes
-    TensorShapes.
-    """
+    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and results become TensorShapes."""
 
     @functools.wraps(fn)
     def wrapper(instance, input_shape):

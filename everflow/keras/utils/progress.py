@@ -30,9 +30,7 @@ class Progbar:
         self._start, self._last_update = time.time(), 0
 
     def update(self, current, values=None):
-        """Show that `current` steps are done; `values` are pairs of a name and a value for the steps since the last
-        call.
-        """
+        """Show that `current` steps are done; `values` are (name, value) for the steps since the last call."""
         self._take(current, values or [])
         now = time.time()
         info = f" - {now - self._start:.0f}s"

@@ -1,6 +1,4 @@
-"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy's
-generator.
-"""
+"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy."""
 
 from __future__ import annotations
 
