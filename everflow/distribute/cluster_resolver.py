@@ -181,8 +181,7 @@ class UnionResolver(ClusterResolver):
 
 
 class TPUClusterResolver(ClusterResolver):
-    """The address of a TPU's host: "grpc://host:port", or "" for this process, as programs pass it that can do without
-    a TPU.
+    """The address of a TPU's host: "grpc://host:port", or "" for this process, where a program can do without.
 
     TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
     """

@@ -245,9 +245,7 @@ register_tensor_conversion_function(DistributedValues, _part_to_tensor)
 
 
 def replace_in_collections(holder: DistributedVariable, collections, trainable) -> None:
-    """Let the collections hold a variable in place of its copies. Where `trainable` was not said, the copies stay the
-    trainable ones.
-    """
+    """Let collections hold a variable in place of its copies; those stay trainable where `trainable` was not said."""
     graph = get_default_graph()
     collections = list([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections)
     if trainable:

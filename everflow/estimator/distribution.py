@@ -1,5 +1,4 @@
-"""Training under a `tf.distribute.Strategy`: the model function is called once for each replica, over its part of the
-input.
+"""Training under a `tf.distribute.Strategy`: the model function is called for each replica, over its input.
 
 Evaluation and prediction need none: they draw the model once, and restore what all replicas share.
 """
@@ -15,9 +14,7 @@ from everflow.ops.control_flow.grouping import group
 
 
 def distributed_train_spec(estimator, strategy, input_fn):
-    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; its train op runs those
-    of all replicas.
-    """
+    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; it trains them all."""
     features, labels, input_hooks = _distributed_input(estimator, strategy, input_fn, ModeKeys.TRAIN)
     specs = []
 

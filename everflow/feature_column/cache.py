@@ -58,9 +58,7 @@ def _as_column(feature):
 
 
 def sparse_without(tensor, ignored=None):
-    """A dense tensor's elements as a SparseTensor, without those equal to `ignored` (an empty string, or -1). Sparse
-    ones stay as they are.
-    """
+    """A dense tensor's elements as a SparseTensor, without those equal to `ignored`; sparse ones as they are."""
     tensor = convert_to_tensor_or_sparse_tensor(tensor)
     if isinstance(tensor, SparseTensor):
         return tensor

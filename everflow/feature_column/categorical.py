@@ -143,9 +143,7 @@ class VocabularyFileCategoricalColumn(
 def categorical_column_with_vocabulary_file(
     key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
 ):
-    """Values by the number of their line in a file. Unknown ones become `default_value`, or are hashed to one of
-    `num_oov_buckets` more ids.
-    """
+    """Values by their line in a file. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids."""
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
@@ -193,8 +191,7 @@ class VocabularyListCategoricalColumn(
 
 
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
-    """Values by their place in a list. Unknown ones become `default_value`, or are hashed to one of `num_oov_buckets`
-    more ids.
+    """Values by their place in a list. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids.
 
     >>> colors = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green", "blue"])
     >>> tf.feature_column.indicator_column(colors).variable_shape

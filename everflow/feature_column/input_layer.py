@@ -1,6 +1,4 @@
-"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example; `InputLayer`, the same with
-variables to share.
-"""
+"""`tf.feature_column.input_layer`: features as one dense matrix; `InputLayer`, the same with variables to share."""
 
 from __future__ import annotations
 

@@ -39,9 +39,7 @@ def linear_model(**given):
 def sums_of_weights(
     features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars, names_used
 ):
-    """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do
-    it otherwise.
-    """
+    """As `linear_model`, whose names of scopes are used up by asking (`linear_model_1`); estimators don't ask."""
     columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
 
     def weights(name, shape):

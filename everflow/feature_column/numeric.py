@@ -72,9 +72,7 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
 
 
 def _checked_default(shape, value, dtype, key):
-    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's own types are refused, as
-    TensorFlow does.
-    """
+    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's types are refused."""
     if value is None:
         return None
     wrong = TypeError(f"default_value {value!r} of feature {key!r} does not fit its dtype, {dtype}.")

@@ -1,6 +1,4 @@
-"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object rather than a collection, arguments
-in another order.
-"""
+"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object, arguments in another order."""
 
 from __future__ import annotations
 

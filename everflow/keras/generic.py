@@ -145,9 +145,7 @@ def reading_and_writing(kind, known, what=None, argument="config"):
 
 
 def from_identifier(identifier, deserialize, kind):
-    """What a layer's argument stands for: a name or a written object is read by `deserialize`, a function or object
-    stays, and so does None.
-    """
+    """What a layer's argument stands for: names and written objects are read, functions, objects and None stay."""
     if isinstance(identifier, (dict, str)):
         return deserialize(identifier)
     if identifier is None or callable(identifier):

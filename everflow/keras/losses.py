@@ -1,6 +1,4 @@
-"""tf.keras.losses: how far predictions are from labels, as functions that give a loss for each sample, and as objects
-that also reduce them.
-"""
+"""tf.keras.losses: how far predictions are from labels, as functions of samples, and as objects that reduce them."""
 
 from __future__ import annotations
 

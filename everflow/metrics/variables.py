@@ -42,9 +42,7 @@ def named(name, doc):
 
 
 def as_metric(before, after="name=None"):
-    """Decorator: a metric takes these parameters, with those for collections between them; what it gives, (value, update
-    op), is put into the collections.
-    """
+    """Decorator: a metric takes these parameters, and the collections that its (value, update op) are put into."""
 
     def decorate(body):
         @takes(f"{before}, metrics_collections=None, updates_collections=None, {after}")

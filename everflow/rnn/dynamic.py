@@ -312,9 +312,7 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, initial_state_fw, initia
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn(time, output, state,
-    loop_state)` decides.
-    """
+    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn` decides."""
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")

@@ -99,9 +99,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
 def static_bidirectional_rnn(
     cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None
 ):
-    """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along
-    the last dimension.
-    """
+    """(outputs, final state forwards, final state backwards) of two unrolled cells, outputs joined in the last axis."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     _check_steps(inputs)

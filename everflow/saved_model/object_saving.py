@@ -46,8 +46,7 @@ class SignatureMap(dict):
 
 
 def save(obj, export_dir, signatures=None):
-    """Write an object: its variables, what hangs on it, and its traced functions. `signatures` are what servers may
-    call.
+    """Write an object: its variables, what hangs on it, its traced functions, and `signatures` for servers.
 
     >>> class Adder(tf.Module):
     ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
@@ -71,9 +70,7 @@ def save(obj, export_dir, signatures=None):
 
 
 class SavedObjects:
-    """All that is saved, with a number for each: objects breadth first and slots, as in a checkpoint, then functions
-    and captured constants.
-    """
+    """All that is saved, numbered: objects breadth first and slots, then functions and captured constants."""
 
     def __init__(self, root, signatures):
         self._branches = {}  # object's id → [(name, object)], asked for once

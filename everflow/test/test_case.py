@@ -100,9 +100,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        """A new session on `graph` or the default one, closed at the end. Without `use_gpu`, what is drawn in it is put
-        on the CPU.
-        """
+        """A new session on `graph` or the default one, closed at the end; without `use_gpu` its ops are on the CPU."""
         if executing_eagerly():
             yield None
             return

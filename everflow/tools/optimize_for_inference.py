@@ -1,5 +1,4 @@
-"""Make a frozen graph smaller and faster: what training needs is cut away, batch normalization goes into the weights
-before it.
+"""Make a frozen graph smaller and faster: training parts are cut away, batch normalization goes into weights.
 
 python -m everflow.tools.optimize_for_inference --input=G.pb --output=O.pb --input_names=x --output_names=y
 """

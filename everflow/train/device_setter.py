@@ -51,8 +51,7 @@ class _ReplicaDeviceChooser:
     ps_strategy=None"""
 )
 def replica_device_setter(ps_tasks, ps_device, worker_device, merge_devices, cluster, ps_ops, ps_strategy):
-    """A device function for `tf.device`: variables go to the tasks of `ps_device` in turn, other ops to
-    `worker_device`.
+    """A device function for `tf.device`: variables go to tasks of `ps_device` in turn, other ops to `worker_device`.
 
     >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]})
     >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):

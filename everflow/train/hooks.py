@@ -1,6 +1,4 @@
-"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding. Those that write files
-are in `saving_hooks`.
-"""
+"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding, and saving."""
 
 # ruff: noqa: F401  All hooks are here, those that write files as well.
 

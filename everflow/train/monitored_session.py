@@ -1,6 +1,4 @@
-"""`MonitoredSession` and its kin: sessions that initialize, restore, call hooks around each run, and start anew when
-workers are lost.
-"""
+"""`MonitoredSession` and its kin: sessions that restore, call hooks around runs, and start anew for lost workers."""
 
 from __future__ import annotations
 
@@ -451,8 +449,7 @@ def MonitoredTrainingSession(
     save_checkpoint_steps=USE_DEFAULT,
     summary_dir=None,
 ):
-    """A `MonitoredSession` for training: the chief saves checkpoints and summaries and counts steps, workers wait for
-    it.
+    """A `MonitoredSession` for training: the chief saves checkpoints and summaries, workers wait for it.
 
     >>> with tf.train.MonitoredTrainingSession(checkpoint_dir="model") as sess:
     ...     while not sess.should_stop():

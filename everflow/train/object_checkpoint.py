@@ -128,9 +128,7 @@ class ObjectSaver:
             return self.nodes.save_ops(tree).run(session, file_prefix)
 
     def read(self, save_path):
-        """Prepare restoring from a path: the status returned runs it. When executing eagerly restore, now and whenever
-        an object comes.
-        """
+        """Prepare restoring from a path; the status runs it. Eagerly: restore now, and whenever an object comes."""
         reader = open_checkpoint(save_path)
         if not reader.has(OBJECT_GRAPH_KEY):
             status = NameBasedSaverStatus(self._root, save_path)

@@ -39,8 +39,7 @@ def _renamed(saver_def, rename):
 
 
 class Saver:
-    """Saves and restores variables: all of the default graph's, or those in `var_list` (a list, or a dict from names in
-    the file).
+    """Saves and restores variables: the default graph's, or those in `var_list`, a list or a dict by names in the file.
 
     >>> saver = tf.train.Saver()
     >>> path = saver.save(sess, "model", global_step=100)
@@ -159,16 +158,13 @@ class Saver:
         "self",
     )
     def save(self, sess, save_path, global_step, latest_filename, **options):
-        """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file;
-        returns its path.
-        """
+        """Write a checkpoint `save_path` (with `-global_step` added), note it in `checkpoint`, and return its path."""
         if not self._is_built:
             raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        # A supervisor saves from a thread of its own; the state file must not end up naming the older of two
-        # checkpoints.
+        # A supervisor saves from its own thread; the state file must not end up naming the older of two checkpoints.
         with self._saving:
             path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
             return self._save(sess, save_path, path, latest_filename, **options)

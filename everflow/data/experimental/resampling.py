@@ -14,8 +14,7 @@ from everflow.ops.control_flow import cond
 from everflow.ops.io import printing
 from everflow.ops.random import distributions as random
 
-# How many elements the estimate of the classes' proportions takes in at once, and how many it begins with for each
-# class.
+# How many elements the estimate of the classes' proportions takes in at once, and begins with for each class.
 _BATCH = 32
 _BEGIN_WITH = 10
 

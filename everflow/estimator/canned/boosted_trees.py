@@ -1,5 +1,4 @@
-"""Gradient boosted trees over feature columns: `BoostedTreesClassifier`, `BoostedTreesRegressor` and
-`BoostedTreesEstimator`.
+"""Gradient boosted trees over columns: `BoostedTreesClassifier`, `BoostedTreesRegressor`, `BoostedTreesEstimator`.
 
 Trees grow a layer at a time. A step counts a batch for the layer; when enough were counted, the layer is added.
 `boosted_trees_features` has what features become, `boosted_trees_growth` how a layer is grown,

@@ -1,6 +1,4 @@
-"""How a step grows an ensemble: statistics of each node's splits are summed, over some batches or at once, and the best
-splits are added.
-"""
+"""How a step grows an ensemble: statistics of splits are summed, over batches or at once, and the best are added."""
 
 from __future__ import annotations
 

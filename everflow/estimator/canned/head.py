@@ -1,5 +1,4 @@
-"""`Head`: what a canned model ends in. From logits and labels it makes predictions, loss, metrics, the train op and
-what is exported.
+"""`Head`: what a canned model ends in: predictions, loss, metrics, the train op and exports from logits and labels.
 
 The heads themselves are in `regression_heads`, `classification_heads`, `multi_label_head` and `multi_head`.
 """

@@ -115,9 +115,7 @@ def checked_range(labels, n_classes, message=None):
 
 
 def weights_of(features, weight_column, logits, per_logit=False):
-    """The examples' weights, 1.0 without a weight column; shapes [D0, ... DN] or [D0, ... DN, 1], or with `per_logit`
-    those of logits.
-    """
+    """The examples' weights, 1.0 without a weight column; a row's, or with `per_logit` of the shape of logits."""
     if weight_column is None:
         return 1.0
     with name_scope(None, "weights", (*features.values(), logits)) as scope:

@@ -50,8 +50,7 @@ class Compiling:
     @takes(COMPILE_PARAMETERS, "self")
     @untracked
     def compile(self, optimizer, loss, metrics, distribute, **kwargs):
-        """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing
-        which metrics.
+        """Say how to train: with which optimizer, loss (one, or a list or dict for several outputs) and metrics.
 
         >>> model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
         """

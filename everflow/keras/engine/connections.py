@@ -1,6 +1,4 @@
-"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`,
-`layer.get_output_at(1)`, …
-"""
+"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`, …"""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What `fit` and its kin are given, brought into one form: lists of arrays in the order of the model's inputs and
-outputs, of fitting shapes.
-"""
+"""What `fit` and its kin are given, as lists of arrays in the order of the model's inputs and outputs."""
 
 from __future__ import annotations
 

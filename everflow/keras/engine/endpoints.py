@@ -1,6 +1,4 @@
-"""What training knows of each output of a model: its target, loss, weights and metrics, and the parts of the graph they
-make.
-"""
+"""What training knows of each output of a model: target, loss, weights and metrics, and their parts of the graph."""
 
 from __future__ import annotations
 

@@ -291,8 +291,7 @@ class Network(Layer):
                 x._keras_mask = m
         computed = {id(x): y for x, y in zip(self.inputs, flat)}
         topology = self._topology
-        # The first are input layers, which have nothing to do; those that are needed only later are called like any
-        # other.
+        # The first are input layers, which have nothing to do; those that are needed later are called like others.
         for depth in sorted(topology.nodes_by_depth, reverse=True)[1:]:
             for node in topology.nodes_by_depth[depth]:
                 layer = node.outbound_layer

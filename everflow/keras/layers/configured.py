@@ -1,6 +1,4 @@
-"""Layers whose arguments are their configuration: what the constructor is given is kept as attributes, and written down
-by `get_config`.
-"""
+"""Layers whose arguments are their configuration: kept as attributes, and written down by `get_config`."""
 
 from __future__ import annotations
 

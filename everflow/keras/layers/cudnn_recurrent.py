@@ -1,5 +1,4 @@
-"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with the weights laid out as cuDNN has them, so that files of models trained
-on GPUs load.
+"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with weights as cuDNN lays them out, for files of models from GPUs.
 
 They compute the same on any device: gates are sigmoids, and there are two biases.
 """

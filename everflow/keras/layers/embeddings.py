@@ -11,8 +11,7 @@ from everflow.ops.nn.embedding import embedding_lookup
 
 
 class Embedding(ConfiguredLayer):
-    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero` id 0 is left out by layers that
-    mask.
+    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero`, id 0 is left out by masks.
 
     >>> y = tf.keras.layers.Embedding(1000, 64)(tf.constant([[3, 14, 15]]))
     """

@@ -15,8 +15,7 @@ from everflow.ops.variables.variable import VariableAggregation, VariableSynchro
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):
-    """Base of metrics: subclasses make state with `add_weight`, add to it in `update_state`, and compute `result` from
-    it.
+    """Base of metrics: subclasses make state with `add_weight`, add to it in `update_state`, and compute `result`.
 
     >>> class Largest(tf.keras.metrics.Metric):
     ...     def __init__(self, name="largest", **kwargs):

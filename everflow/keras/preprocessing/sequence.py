@@ -12,8 +12,7 @@ from everflow.keras.utils.sequences import Sequence
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
-    """Sequences as rows of an array: shorter ones are filled, longer ones cut, at the beginning ("pre") or the end
-    ("post").
+    """Sequences as rows of an array: filled or cut at the beginning ("pre") or the end ("post").
 
     >>> tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]])
     array([[0, 1],

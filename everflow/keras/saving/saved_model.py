@@ -1,5 +1,4 @@
-"""Keras models as SavedModels: what a layer adds to the file so that TensorFlow and we can make it again, and models
-from such files.
+"""Keras models as SavedModels: what a layer adds to the file to be made again, and models from such files.
 
 Each layer takes along its configuration and its `call`, traced for training and for use. A model whose layers' classes
 are known is made from the configuration; any other is revived from its traced functions.
