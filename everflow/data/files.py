@@ -14,7 +14,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
 from everflow.ops.io import files as io_files
 from everflow.ops.strings import text as strings
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 _STRING = TensorSpec([], dtypes.string)
 _BUFFER = 256 * 1024

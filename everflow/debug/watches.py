@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 
 class WatchOptions:

@@ -8,9 +8,9 @@ import re
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
-from everflow.platform.signatures import takes
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
+from everflow.train.signatures import takes
 
 
 def format_master_url(master, rpc_layer=None):

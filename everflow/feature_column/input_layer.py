@@ -10,7 +10,7 @@ from everflow.framework.scopes import get_collection
 from everflow.ops import array
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.ops.variables.template import make_template
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 
 def input_layer(

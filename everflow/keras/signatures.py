@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.platform.signatures import REQUIRED, parameters, takes, taking  # noqa: F401  for what is built on Keras
+from everflow.train.signatures import REQUIRED, parameters, takes, taking  # noqa: F401  for what is built on Keras
 
 
 def parameters_of(function, without=(), **defaults):

@@ -28,7 +28,7 @@ from everflow.ops.variables.variable import (
     global_variables,
     trainable_variables,
 )
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 
 class Layer(base_layer.Layer):

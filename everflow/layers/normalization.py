@@ -9,7 +9,7 @@ from everflow.keras.layers import normalization as keras_normalization
 from everflow.keras.signatures import constructor, parameters_of
 from everflow.layers.base import Layer
 from everflow.ops.variables import initializers
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 _ZEROS, _ONES = initializers.zeros_initializer(), initializers.ones_initializer()
 

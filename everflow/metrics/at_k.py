@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_sparse_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.metrics.variables import as_metric, collected, metric_variable, named
+from everflow.metrics.variables import collected, metric_variable, named
 from everflow.ops import array, math
 from everflow.ops.control_flow import cond
 from everflow.ops.math.reduction_gradients import kept_shape
@@ -90,8 +90,16 @@ def _top_k_share(word, other, doc):
     """A metric of the form true positives / (true positives + something) among k predicted classes."""
 
     @named(f"{word}_at_top_k", doc)
-    @as_metric("labels, predictions_idx, k=None, class_id=None, weights=None")
-    def metric(labels, predictions_idx, k, class_id, weights, name):
+    def metric(
+        labels,
+        predictions_idx,
+        k=None,
+        class_id=None,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
         with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions_idx, labels, weights)) as scope:
             labels = _expanded_labels(labels, predictions_idx)
             indices = math.cast(predictions_idx, dtypes.int64)
@@ -99,7 +107,7 @@ def _top_k_share(word, other, doc):
             misses, misses_update = _streaming_count(other, labels, indices, k, class_id, weights)
             value = math.div(hits, math.add(hits, misses), name=scope)
             update = math.div(hits_update, math.add(hits_update, misses_update), name="update")
-            return value, update
+            return collected(value, update, metrics_collections, updates_collections)
 
     return metric
 
@@ -114,11 +122,19 @@ def _k_best(word, at_top_k, doc):
     """A metric of the k classes with the highest predictions, by one of predicted classes."""
 
     @named(f"{word}_at_k", doc)
-    @as_metric("labels, predictions, k, class_id=None, weights=None")
-    def metric(labels, predictions, k, class_id, weights, name):
+    def metric(
+        labels,
+        predictions,
+        k,
+        class_id=None,
+        weights=None,
+        metrics_collections=None,
+        updates_collections=None,
+        name=None,
+    ):
         with name_scope(name, _at_k_name(word, k, class_id=class_id), (predictions, labels, weights)) as scope:
             _, indices = top_k(predictions, k)
-            return at_top_k(labels, indices, k, class_id, weights, name=scope)
+            return at_top_k(labels, indices, k, class_id, weights, metrics_collections, updates_collections, name=scope)
 
     return metric
 
@@ -131,13 +147,14 @@ recall_at_k = _k_best(
 )
 
 
-@as_metric("labels, predictions, k, weights=None")
-def average_precision_at_k(labels, predictions, k, weights, name):
+def average_precision_at_k(
+    labels, predictions, k, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over rows of the precision averaged over the ranks 1 to k at which right classes stand."""
     with name_scope(name, _at_k_name("average_precision", k), (predictions, labels, weights)) as scope:
         _, indices = top_k(predictions, k)
         labels = _in_range(labels, math.cast(array.shape(predictions)[-1], dtypes.int64))
-        return average_precision_at_top_k(labels, indices, weights, None, None, scope)
+        return average_precision_at_top_k(labels, indices, weights, metrics_collections, updates_collections, scope)
 
 
 # Deprecated names.

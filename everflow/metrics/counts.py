@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, as_metric, metric_variable, named
+from everflow.metrics.variables import aligned, collected, metric_variable, named
 from everflow.ops import array, math
 from everflow.ops.checks import shapes as check_shapes
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
 
 
-def _count(values, weights):
+def _count(values, weights=None, metrics_collections=None, updates_collections=None):
     """How often a bool is true, weighted."""
     check_shapes.assert_type(values, dtypes.bool)
     count = metric_variable([], dtypes.float32, name="count")
@@ -22,7 +22,7 @@ def _count(values, weights):
             values = math.multiply(values, weights)
     value = array.identity(count)
     update_op = state.assign_add(count, math.reduce_sum(values))
-    return value, update_op
+    return collected(value, update_op, metrics_collections, updates_collections)
 
 
 def _assert_rank_fits(weights, values):
@@ -47,12 +47,11 @@ def _metric(kind, doc):
     label, prediction = _KINDS[kind]
 
     @named(kind, doc)
-    @as_metric("labels, predictions, weights=None")
-    def metric(labels, predictions, weights, name):
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, kind, (predictions, labels, weights)):
             predictions, labels, weights = _as_bools(predictions, labels, weights)
             hits = math.logical_and(math.equal(labels, label), math.equal(predictions, prediction))
-            return _count(hits, weights)
+            return _count(hits, weights, metrics_collections, updates_collections)
 
     return metric
 
@@ -72,15 +71,14 @@ def _share(kind, other, doc):
     """A metric of the form true positives / (true positives + something)."""
 
     @named(kind, doc)
-    @as_metric("labels, predictions, weights=None")
-    def metric(labels, predictions, weights, name):
+    def metric(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, kind, (predictions, labels, weights)):
             predictions, labels, weights = _as_bools(predictions, labels, weights)
             hits, hits_update = true_positives(labels, predictions, weights)
             misses, misses_update = other(labels, predictions, weights)
             value = ratio(hits, misses, "value")
             update_op = ratio(hits_update, misses_update, "update_op")
-            return value, update_op
+            return collected(value, update_op, metrics_collections, updates_collections)
 
     return metric
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, as_metric, as_vector, metric_variable
+from everflow.metrics.variables import aligned, as_vector, collected, metric_variable
 from everflow.ops import array, math
 from everflow.ops.math.confusion_matrix import confusion_matrix, remove_squeezable_dimensions
 from everflow.ops.nn.weights import broadcast_weights
@@ -13,8 +13,7 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
 
 
-@as_metric("values, weights=None")
-def mean(values, weights, name):
+def mean(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The weighted mean of values.
 
     >>> value, update_op = tf.metrics.mean(losses)
@@ -29,11 +28,12 @@ def mean(values, weights, name):
             values, weights = _weighted(values, weights)
             number = math.reduce_sum(weights)
         update_total = state.assign_add(total, math.reduce_sum(values))
-        return _quotients(total, update_total, count, number, values)
+        return collected(
+            *_quotients(total, update_total, count, number, values), metrics_collections, updates_collections
+        )
 
 
-@as_metric("values, weights=None")
-def mean_tensor(values, weights, name):
+def mean_tensor(values, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The weighted mean of tensors, element by element."""
     with variable_scope(name, "mean", (values, weights)):
         values = math.cast(values, dtypes.float32)
@@ -44,7 +44,9 @@ def mean_tensor(values, weights, name):
             values, weights = _weighted(values, weights)
             number = math.multiply(number, weights)
         update_total = state.assign_add(total, values)
-        return _quotients(total, update_total, count, number, values)
+        return collected(
+            *_quotients(total, update_total, count, number, values), metrics_collections, updates_collections
+        )
 
 
 def _weighted(values, weights):
@@ -62,8 +64,7 @@ def _quotients(total, update_total, count, number, values):
     return value, math.div_no_nan(update_total, math.maximum(update_count, 0), name="update_op")
 
 
-@as_metric("labels, predictions, weights=None")
-def accuracy(labels, predictions, weights, name):
+def accuracy(labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """How often predictions equal labels.
 
     >>> accuracy, update_op = tf.metrics.accuracy(labels, tf.argmax(logits, 1))
@@ -73,29 +74,32 @@ def accuracy(labels, predictions, weights, name):
     if labels.dtype != predictions.dtype:
         predictions = math.cast(predictions, labels.dtype)
     hits = math.cast(math.equal(predictions, labels), dtypes.float32)
-    return mean(hits, weights, name=name or "accuracy")
+    return mean(hits, weights, metrics_collections, updates_collections, name or "accuracy")
 
 
-@as_metric("labels, predictions, weights=None")
-def mean_absolute_error(labels, predictions, weights, name):
+def mean_absolute_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of |predictions - labels|."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.abs(predictions - labels)
-    return mean(errors, weights, name=name or "mean_absolute_error")
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
 
 
-@as_metric("labels, predictions, dim, weights=None")
-def mean_cosine_distance(labels, predictions, dim, weights, name):
+def mean_cosine_distance(
+    labels, predictions, dim, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of one minus the product of labels and predictions along a dimension."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     products = math.multiply(predictions, labels)
     products = math.reduce_sum(products, axis=[dim], keepdims=True)
     means = mean(products, weights, None, None, name or "mean_cosine_distance")
-    return (math.subtract(1.0, each) for each in means)
+    return collected(*(math.subtract(1.0, each) for each in means), metrics_collections, updates_collections)
 
 
-@as_metric("labels, predictions, normalizer, weights=None")
-def mean_relative_error(labels, predictions, normalizer, weights, name):
+def mean_relative_error(
+    labels, predictions, normalizer, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of |labels - predictions| / normalizer; zero where the normalizer is."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
@@ -103,30 +107,31 @@ def mean_relative_error(labels, predictions, normalizer, weights, name):
     errors = array.where(
         math.equal(normalizer, 0.0), array.zeros_like(labels), math.div(math.abs(labels - predictions), normalizer)
     )
-    return mean(errors, weights, name=name or "mean_relative_error")
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
 
 
-@as_metric("labels, predictions, weights=None")
-def mean_squared_error(labels, predictions, weights, name):
+def mean_squared_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean of the squared error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     errors = math.squared_difference(labels, predictions)
-    return mean(errors, weights, name=name or "mean_squared_error")
+    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
 
 
-@as_metric("labels, predictions, weights=None")
-def root_mean_squared_error(labels, predictions, weights, name):
+def root_mean_squared_error(
+    labels, predictions, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The root of the mean of the squared error."""
     predictions, labels, weights = aligned(predictions, labels, weights)
     means = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
-    return map(math.sqrt, means)
+    return collected(*map(math.sqrt, means), metrics_collections, updates_collections)
 
 
-@as_metric("values, threshold, weights=None")
-def percentage_below(values, threshold, weights, name):
+def percentage_below(values, threshold, weights=None, metrics_collections=None, updates_collections=None, name=None):
     """The share of values below a threshold."""
     below = math.cast(math.less(values, threshold), dtypes.float32)
-    return mean(below, weights, name=name or "percentage_below_threshold")
+    return mean(below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
 
 
 def confusion_update(labels, predictions, num_classes, weights=None):
@@ -141,8 +146,9 @@ def confusion_update(labels, predictions, num_classes, weights=None):
     return total, state.assign_add(total, current)
 
 
-@as_metric("labels, predictions, num_classes, weights=None")
-def mean_iou(labels, predictions, num_classes, weights, name):
+def mean_iou(
+    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over classes of intersection over union; classes that never came up don't count."""
     with variable_scope(name, "mean_iou", (predictions, labels, weights)):
         predictions, labels = convert_to_tensor(predictions), convert_to_tensor(labels)
@@ -157,11 +163,12 @@ def mean_iou(labels, predictions, num_classes, weights, name):
         union = array.where(math.greater(union, 0), union, array.ones_like(union))
         ratios = math.div(diagonal, union)
         value = array.where(math.greater(valid, 0), math.reduce_sum(ratios, name="mean_iou") / valid, 0)
-        return value, update_op
+        return collected(value, update_op, metrics_collections, updates_collections)
 
 
-@as_metric("labels, predictions, num_classes, weights=None")
-def mean_per_class_accuracy(labels, predictions, num_classes, weights, name):
+def mean_per_class_accuracy(
+    labels, predictions, num_classes, weights=None, metrics_collections=None, updates_collections=None, name=None
+):
     """The mean over classes of how often each was predicted right; a class that never came up counts as zero."""
     with variable_scope(name, "mean_accuracy", (predictions, labels, weights)):
         labels = as_vector(math.cast(labels, dtypes.int64))
@@ -182,4 +189,4 @@ def mean_per_class_accuracy(labels, predictions, num_classes, weights, name):
         per_class = math.div_no_nan(count, math.maximum(total, 0), name=None)
         value = math.reduce_mean(per_class, name="mean_accuracy")
         update_op = math.div_no_nan(update_count, math.maximum(update_total, 0), name="update_op")
-        return value, update_op
+        return collected(value, update_op, metrics_collections, updates_collections)

@@ -1,10 +1,12 @@
-"""Metrics of probabilities at many thresholds: areas under curves, precision, recall, sensitivity, specificity."""
+"""Metrics of probabilities at many thresholds at once: areas under curves, precision and recall, sensitivity and
+specificity.
+"""
 
 from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
-from everflow.metrics.variables import aligned, as_metric, metric_variable, named
+from everflow.metrics.variables import aligned, collected, metric_variable, named
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.checks import values as check
@@ -76,8 +78,11 @@ def _in_unit_interval(predictions, labels, weights):
             check.assert_less_equal(predictions, math.cast(1.0, dtype=predictions.dtype), message=message),
         ]
     ):
-        predictions = math.cast(predictions, dtypes.float32)
-        return aligned(predictions=predictions, labels=math.cast(labels, dtype=dtypes.bool), weights=weights)
+        return aligned(
+            predictions=math.cast(predictions, dtypes.float32),
+            labels=math.cast(labels, dtype=dtypes.bool),
+            weights=weights,
+        )
 
 
 def spread_thresholds(number):
@@ -86,11 +91,18 @@ def spread_thresholds(number):
     return [0.0 - TINY, *inner, 1.0 + TINY]
 
 
-@as_metric(
-    "labels, predictions, weights=None, num_thresholds=200",
-    'curve="ROC", name=None, summation_method="trapezoidal", thresholds=None',
-)
-def auc(labels, predictions, weights, num_thresholds, curve, name, summation_method, thresholds):
+def auc(
+    labels,
+    predictions,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    curve="ROC",
+    name=None,
+    summation_method="trapezoidal",
+    thresholds=None,
+):
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
@@ -109,7 +121,8 @@ def auc(labels, predictions, weights, num_thresholds, curve, name, summation_met
                     return _interpolated_area(tp, fp, fn, last)
                 if summation_method == "trapezoidal":
                     logging.warning(
-                        "The area below a PR curve is wrong by the trapezoidal rule: use summation_method='careful_interpolation'."
+                        "The area below a PR curve is wrong by the trapezoidal rule: "
+                        "use summation_method='careful_interpolation'."
                     )
             rec = math.div(tp + epsilon, tp + fn + epsilon)
             if curve == "ROC":
@@ -122,7 +135,7 @@ def auc(labels, predictions, weights, num_thresholds, curve, name, summation_met
                 math.multiply(x[:last] - x[1:], _HEIGHTS[summation_method](y[:last], y[1:])), name=name
             )
 
-        return _of_both(area, counts)
+        return _of_both(area, counts, metrics_collections, updates_collections)
 
 
 # The height of a strip below a curve, by those of its two sides.
@@ -145,19 +158,31 @@ def _interpolated_area(tp, fp, fn, last):
         math.div_no_nan(p[:last], math.maximum(p[1:], 0), name="recall_relative_ratio"),
         array.ones_like(p[1:]),
     )
-    heights = slope * (dtp + intercept * math.log(ratio))
-    parts = math.div_no_nan(heights, math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment")
-    return math.reduce_sum(parts, name="interpolate_pr_auc")
+    return math.reduce_sum(
+        math.div_no_nan(
+            slope * (dtp + intercept * math.log(ratio)), math.maximum(tp[1:] + fn[1:], 0), name="pr_auc_increment"
+        ),
+        name="interpolate_pr_auc",
+    )
 
 
-def _of_both(compute, counts, name=""):
+def _of_both(compute, counts, metrics_collections, updates_collections, name=""):
     """(value, update op) of a function of counts: of what was counted, and of that with this batch."""
     values, updates = counts
-    return compute(**values, name=f"{name}value"), compute(**updates, name=f"{name}update_op")
+    value, update_op = compute(**values, name=f"{name}value"), compute(**updates, name=f"{name}update_op")
+    return collected(value, update_op, metrics_collections, updates_collections)
 
 
-@as_metric("labels, predictions, specificity, weights=None, num_thresholds=200")
-def sensitivity_at_specificity(labels, predictions, specificity, weights, num_thresholds, name):
+def sensitivity_at_specificity(
+    labels,
+    predictions,
+    specificity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
     """The share of positives found at the threshold whose specificity is nearest to the one given."""
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
@@ -169,11 +194,19 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights, num_th
             index = math.cast(math.argmin(math.abs(specificities - specificity), 0), dtypes.int32)
             return math.div(tp[index], tp[index] + fn[index] + TINY, name)
 
-        return _of_both(compute, counts)
+        return _of_both(compute, counts, metrics_collections, updates_collections)
 
 
-@as_metric("labels, predictions, sensitivity, weights=None, num_thresholds=200")
-def specificity_at_sensitivity(labels, predictions, sensitivity, weights, num_thresholds, name):
+def specificity_at_sensitivity(
+    labels,
+    predictions,
+    sensitivity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
     """The share of negatives told at the last threshold whose sensitivity is nearest to the one given."""
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")
@@ -190,7 +223,7 @@ def specificity_at_sensitivity(labels, predictions, sensitivity, weights, num_th
             index = math.cast(math.argmax(math.cumsum(at), 0), dtypes.int32)
             return math.div(tn[index], tn[index] + fp[index] + TINY, name)
 
-        return _of_both(compute, counts)
+        return _of_both(compute, counts, metrics_collections, updates_collections)
 
 
 def _share_at_thresholds(word, other, doc):
@@ -200,11 +233,12 @@ def _share_at_thresholds(word, other, doc):
         return math.div(tp, TINY + tp + others[other], name=name)
 
     @named(scope, doc)
-    @as_metric("labels, predictions, thresholds, weights=None")
-    def metric(labels, predictions, thresholds, weights, name):
+    def metric(
+        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
         with variable_scope(name, scope, (predictions, labels, weights)):
             counts = counts_at_thresholds(labels, predictions, thresholds, weights, includes=("tp", other))
-            return _of_both(share, counts, f"{word}_")
+            return _of_both(share, counts, metrics_collections, updates_collections, f"{word}_")
 
     return metric
 
@@ -219,11 +253,12 @@ recall_at_thresholds = _share_at_thresholds(
 
 def _count_at_thresholds(kind, doc):
     @named(f"{_NAMES[kind]}_at_thresholds", doc)
-    @as_metric("labels, predictions, thresholds, weights=None")
-    def metric(labels, predictions, thresholds, weights, name):
+    def metric(
+        labels, predictions, thresholds, weights=None, metrics_collections=None, updates_collections=None, name=None
+    ):
         with variable_scope(name, _NAMES[kind], (predictions, labels, weights)):
             values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, includes=(kind,))
-            return array.identity(values[kind]), updates[kind]
+            return collected(array.identity(values[kind]), updates[kind], metrics_collections, updates_collections)
 
     return metric
 

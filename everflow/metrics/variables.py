@@ -9,16 +9,21 @@ from everflow.ops import array
 from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.nn.weights import with_rank_of
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
-from everflow.platform.signatures import takes
 
 
 def metric_variable(shape, dtype, validate_shape=True, name=None):
     """A local variable of zeros that joins METRIC_VARIABLES."""
     if executing_eagerly():
         raise RuntimeError("tf.metrics are for graphs: with eager execution, use tf.keras.metrics")
-    local = {"collections": [GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES], "trainable": False}
-    summed = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.SUM}
-    return Variable(lambda: array.zeros(shape, dtype), validate_shape=validate_shape, name=name, **local, **summed)
+    return Variable(
+        lambda: array.zeros(shape, dtype),
+        trainable=False,
+        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.METRIC_VARIABLES],
+        validate_shape=validate_shape,
+        synchronization=VariableSynchronization.ON_READ,
+        aggregation=VariableAggregation.SUM,
+        name=name,
+    )
 
 
 def collected(value, update_op, metrics_collections, updates_collections):
@@ -37,20 +42,6 @@ def named(name, doc):
         metric.__name__ = metric.__qualname__ = name
         metric.__doc__ = doc
         return metric
-
-    return decorate
-
-
-def as_metric(before, after="name=None"):
-    """Decorator: a metric takes these parameters, and the collections that its (value, update op) are put into."""
-
-    def decorate(body):
-        @takes(f"{before}, metrics_collections=None, updates_collections=None, {after}")
-        def made(metrics_collections, updates_collections, **given):
-            return collected(*body(**given), metrics_collections, updates_collections)
-
-        made.__module__ = body.__module__
-        return named(body.__name__, body.__doc__)(made)
 
     return decorate
 

@@ -4,15 +4,6 @@ from __future__ import annotations
 
 import copy
 
-from everflow.platform.signatures import parameters, takes, taking
-
-
-def _setting(listed, doc):
-    """A method that sets the options that its parameters are called."""
-    method = taking(parameters(listed), lambda self, **given: self._with(**given), "self")
-    method.__doc__, method.__module__ = doc, __name__
-    return method
-
 
 class ProfileOptionBuilder:
     """Options of a profile, set one after the other.
@@ -35,39 +26,78 @@ class ProfileOptionBuilder:
         return _preset(min_float_ops=1, order_by="float_ops", account_displayed_op_only=True, select=["float_ops"])
 
     @staticmethod
-    @takes(
-        """min_micros=1, min_bytes=1, min_accelerator_micros=0, min_cpu_micros=0, min_peak_bytes=0,
-        min_residual_bytes=0, min_output_bytes=0"""
-    )
-    def time_and_memory(**least):
+    def time_and_memory(
+        min_micros=1,
+        min_bytes=1,
+        min_accelerator_micros=0,
+        min_cpu_micros=0,
+        min_peak_bytes=0,
+        min_residual_bytes=0,
+        min_output_bytes=0,
+    ):
         """The times and memory of nodes that took at least so much."""
-        shown = {"order_by": "micros", "account_displayed_op_only": True, "select": ["micros", "bytes"]}
-        return _preset(**least, **shown)
+        return _preset(
+            min_micros=min_micros,
+            min_bytes=min_bytes,
+            min_accelerator_micros=min_accelerator_micros,
+            min_cpu_micros=min_cpu_micros,
+            min_peak_bytes=min_peak_bytes,
+            min_residual_bytes=min_residual_bytes,
+            min_output_bytes=min_output_bytes,
+            order_by="micros",
+            account_displayed_op_only=True,
+            select=["micros", "bytes"],
+        )
 
     def build(self):
         """The options as a dictionary of its own."""
         return copy.deepcopy(self._options)
 
-    with_max_depth = _setting("max_depth", "Show at most so many levels of the tree.")
-    with_min_memory = _setting(
-        "min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0",
-        "Show only nodes with at least so much memory.",
-    )
-    with_min_execution_time = _setting(
-        "min_micros=0, min_accelerator_micros=0, min_cpu_micros=0", "Show only nodes that took at least so long."
-    )
-    with_min_parameters = _setting("min_params", "Show only nodes with at least so many parameters.")
-    with_min_occurrence = _setting("min_occurrence", "Show only op types that occur at least so often.")
-    with_min_float_operations = _setting("min_float_ops", "Show only nodes with at least so many float operations.")
-    with_step = _setting("step", "Which step to show; -1 is the average of all.")
+    def with_max_depth(self, max_depth):
+        """Show at most so many levels of the tree."""
+        return self._with(max_depth=max_depth)
+
+    def with_min_memory(self, min_bytes=0, min_peak_bytes=0, min_residual_bytes=0, min_output_bytes=0):
+        """Show only nodes with at least so much memory."""
+        return self._with(
+            min_bytes=min_bytes,
+            min_peak_bytes=min_peak_bytes,
+            min_residual_bytes=min_residual_bytes,
+            min_output_bytes=min_output_bytes,
+        )
+
+    def with_min_execution_time(self, min_micros=0, min_accelerator_micros=0, min_cpu_micros=0):
+        """Show only nodes that took at least so long."""
+        return self._with(
+            min_micros=min_micros, min_accelerator_micros=min_accelerator_micros, min_cpu_micros=min_cpu_micros
+        )
+
+    def with_min_parameters(self, min_params):
+        """Show only nodes with at least so many parameters."""
+        return self._with(min_params=min_params)
+
+    def with_min_occurrence(self, min_occurrence):
+        """Show only op types that occur at least so often."""
+        return self._with(min_occurrence=min_occurrence)
+
+    def with_min_float_operations(self, min_float_ops):
+        """Show only nodes with at least so many float operations."""
+        return self._with(min_float_ops=min_float_ops)
 
     def with_accounted_types(self, account_type_regexes):
         """Count only nodes with a type (op type, device or mark) that one of the patterns matches."""
         return self._with(account_type_regexes=copy.copy(account_type_regexes))
 
-    @takes("start_name_regexes=None, show_name_regexes=None, hide_name_regexes=None, trim_name_regexes=None", "self")
-    def with_node_names(self, **given):
+    def with_node_names(
+        self, start_name_regexes=None, show_name_regexes=None, hide_name_regexes=None, trim_name_regexes=None
+    ):
         """Patterns of the names where the tree starts, that are shown, that are hidden, and below which it ends."""
+        given = {
+            "start_name_regexes": start_name_regexes,
+            "show_name_regexes": show_name_regexes,
+            "hide_name_regexes": hide_name_regexes,
+            "trim_name_regexes": trim_name_regexes,
+        }
         return self._with(**{name: copy.copy(value) for name, value in given.items() if value is not None})
 
     def account_displayed_op_only(self, is_true):
@@ -102,15 +132,32 @@ class ProfileOptionBuilder:
         """What to show of each node."""
         return self._with(select=copy.copy(attributes))
 
+    def with_step(self, step):
+        """Which step to show; -1 is the average of all."""
+        return self._with(step=step)
+
     def _with(self, **changes):
         self._options.update(changes)
         return self
 
 
 def _preset(**changes):
-    minima = dict.fromkeys(("min_bytes", "min_micros", "min_params", "min_float_ops", "min_occurrence"), 0)
-    names = {"account_type_regexes": [".*"], "start_name_regexes": [".*"], "trim_name_regexes": []}
-    names |= {"show_name_regexes": [".*"], "hide_name_regexes": []}
-    options = {"max_depth": 10000, **minima, "order_by": "name", **names}
-    options |= {"account_displayed_op_only": False, "select": [], "step": -1, "output": "stdout"}
+    options = {
+        "max_depth": 10000,
+        "min_bytes": 0,
+        "min_micros": 0,
+        "min_params": 0,
+        "min_float_ops": 0,
+        "min_occurrence": 0,
+        "order_by": "name",
+        "account_type_regexes": [".*"],
+        "start_name_regexes": [".*"],
+        "trim_name_regexes": [],
+        "show_name_regexes": [".*"],
+        "hide_name_regexes": [],
+        "account_displayed_op_only": False,
+        "select": [],
+        "step": -1,
+        "output": "stdout",
+    }
     return {**options, **changes}

@@ -23,8 +23,8 @@ from everflow.ops.variables import scope as scopes
 from everflow.ops.variables.partitioned import fixed_size_partitioner
 from everflow.ops.variables.variable import trainable_variables
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.rnn.shapes import zero_state
+from everflow.train.signatures import takes
 
 _KERNEL, _BIAS = "kernel", "bias"
 

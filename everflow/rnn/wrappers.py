@@ -13,8 +13,8 @@ from everflow.ops import array, math
 from everflow.ops.nn.dropout import dropout
 from everflow.ops.random import distributions as random
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
-from everflow.platform.signatures import takes
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
+from everflow.train.signatures import takes
 
 
 def assert_like_rnncell(cell_name, cell):

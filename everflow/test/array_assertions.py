@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.operation import Tensor
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 _SHOWN = 10  # so many elements out of range are listed
 

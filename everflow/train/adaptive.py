@@ -7,8 +7,8 @@ from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.math import cast
 from everflow.ops.variables import initializers
-from everflow.platform.signatures import takes
 from everflow.train.optimizer import KernelOptimizer
+from everflow.train.signatures import takes
 
 
 def _check_positive(**values):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.ops.math import cast
-from everflow.platform.signatures import takes
 from everflow.train.optimizer import KernelOptimizer
+from everflow.train.signatures import takes
 
 
 class GradientDescentOptimizer(KernelOptimizer):

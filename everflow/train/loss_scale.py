@@ -10,8 +10,8 @@ from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond, grouping
 from everflow.ops.variables.variable import Variable
-from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
+from everflow.train.signatures import takes
 
 
 class LossScale:

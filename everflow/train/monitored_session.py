@@ -11,7 +11,6 @@ from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.train.coordinator import Coordinator
 from everflow.train.hooks import StepCounterHook
@@ -20,6 +19,7 @@ from everflow.train.saving_hooks import CheckpointSaverHook, SummarySaverHook
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_manager import SessionManager
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
+from everflow.train.signatures import takes
 
 # A lost or restarted worker: the session is made anew and the run tried again.
 _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)

@@ -29,8 +29,8 @@ from everflow.ops.math import cast, unsorted_segment_sum
 from everflow.ops.variables import assign as state
 from everflow.ops.variables import variable as variables
 from everflow.ops.variables.resource import is_resource_variable
-from everflow.platform.signatures import parameters, takes
 from everflow.train import slot_creator
+from everflow.train.signatures import parameters, takes
 
 
 class _Target:

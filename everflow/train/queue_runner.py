@@ -17,9 +17,9 @@ from everflow.framework.scopes import (
     register_proto_function,
 )
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.protos import queue_runner_pb2
 from everflow.runtime.session import BaseSession
+from everflow.train.signatures import takes
 
 
 class QueueRunner:

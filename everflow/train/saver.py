@@ -15,7 +15,6 @@ from everflow.ops.io import meta_graph
 from everflow.ops.variables.global_step import global_step as step_in
 from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
-from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (
     CheckpointHistory,
@@ -26,6 +25,7 @@ from everflow.train.checkpoint_state import (
     write_state,
 )
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
+from everflow.train.signatures import takes
 from everflow.train.tracking import names_in_object_checkpoint
 
 

@@ -21,8 +21,8 @@ from everflow.ops.variables.variable import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
 
 
 def only_of(collection, argument):

@@ -9,9 +9,9 @@ import numpy as np
 from everflow.framework import errors
 from everflow.framework.scopes import get_default_graph
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.runtime.session import Session
 from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state
+from everflow.train.signatures import takes
 
 _CHECKPOINT = """saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None, wait_for_checkpoint=False,
     max_wait_secs=7200, config=None"""

@@ -22,7 +22,6 @@ from everflow.ops.variables.variable import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriter
@@ -30,6 +29,7 @@ from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.saver import Saver
 from everflow.train.scaffold import ModelOps
 from everflow.train.session_manager import SessionManager
+from everflow.train.signatures import takes
 
 
 def _local_init_op():

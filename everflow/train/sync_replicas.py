@@ -18,10 +18,10 @@ from everflow.ops.queues.queues import FIFOQueue
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import Variable, global_variables, report_uninitialized_variables
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.train.optimizer import Optimizer
 from everflow.train.queue_runner import QueueRunner
 from everflow.train.session_run_hook import SessionRunHook
+from everflow.train.signatures import takes
 
 
 class SyncReplicasOptimizer(Optimizer):

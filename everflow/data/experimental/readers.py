@@ -23,7 +23,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import constants
 from everflow.ops.io import examples as parsing_examples
-from everflow.platform.signatures import takes
+from everflow.train.signatures import takes
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 

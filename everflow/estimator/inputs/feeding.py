@@ -11,8 +11,8 @@ from everflow.ops.array.constants import placeholder
 from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from everflow.platform import logging
-from everflow.platform.signatures import takes
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
+from everflow.train.signatures import takes
 
 
 class FeedingQueueRunner(QueueRunner):

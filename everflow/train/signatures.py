@@ -1,6 +1,7 @@
 """Parameters as data: functions and methods that take what a line of text or a table says.
 
 Families of functions with long lists of parameters share them so, and hand on what they don't look at themselves.
+It lives here because training is the lowest package with many such families: those above may import it.
 """
 
 from __future__ import annotations
