@@ -145,12 +145,12 @@ def calls_of_a_node() -> int:
 # What is measured, and the most (or, for hints, the least) it may be.
 BOUNDS: dict[Callable[[], int], int] = {
     packages_in_cycles: 0,
-    modules_in_cycles: 40,
-    imports_inside_functions: 95,
+    modules_in_cycles: 39,
+    imports_inside_functions: 93,
     largest_folder: 40,
-    functions_over_50_lines: 11,
-    unformatted_statements: 352,
-    lines_over_120: 330,
+    functions_over_50_lines: 6,
+    unformatted_statements: 231,
+    lines_over_120: 216,
     calls_of_a_run: 25,
     files_of_a_run: 8,
     calls_of_a_node: 60,

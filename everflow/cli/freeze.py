@@ -32,6 +32,7 @@ def main(args: argparse.Namespace) -> int:
     from everflow.train.checkpoint_state import latest_checkpoint  # loads google_crc32c
 
     options = {"input_saver": "", "restore_op_name": "", "filename_tensor_name": "", "initializer_nodes": ""}
+    options |= {"output_node_names": args.outputs, "output_graph": args.to, "clear_devices": True}
     graph, meta, checkpoint, folder = "", "", "", ""
     if maybe_saved_model_directory(args.model):
         folder = args.model
@@ -42,10 +43,9 @@ def main(args: argparse.Namespace) -> int:
             return 1
         graph, meta = args.graph or "", "" if args.graph else checkpoint + ".meta"
     try:
-        made = freeze_graph(
-            input_graph=graph, input_binary=not graph.endswith("txt"), input_checkpoint=checkpoint, output_node_names=args.outputs,
-            output_graph=args.to, clear_devices=True, input_meta_graph=meta, input_saved_model_dir=folder, saved_model_tags=args.tags, **options,
-        )  # fmt: skip
+        source = {"input_graph": graph, "input_binary": not graph.endswith("txt"), "input_meta_graph": meta}
+        source |= {"input_checkpoint": checkpoint, "input_saved_model_dir": folder, "saved_model_tags": args.tags}
+        made = freeze_graph(**source, **options)
     except (OSError, ValueError, AssertionError, RuntimeError) as e:
         print(f"everflow freeze: {e}", file=sys.stderr)
         return 1

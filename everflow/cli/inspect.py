@@ -1,5 +1,4 @@
-"""Say what a file or folder holds: a checkpoint, a SavedModel, a graph, a TensorFlow Lite model, an event file,
-TFRecords.
+"""Say what a file or folder holds: a checkpoint, SavedModel, graph, TensorFlow Lite model, event file, TFRecords.
 
 everflow inspect model-1000
 everflow inspect model-1000 --tensor net/weights

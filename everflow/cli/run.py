@@ -163,8 +163,5 @@ def _show(error: BaseException) -> None:
 
 
 def _is_ours(filename: str) -> bool:
-    return (
-        os.path.abspath(filename) == os.path.abspath(__file__)
-        or filename.startswith("<frozen ")
-        or filename == runpy.__file__
-    )
+    ours = os.path.abspath(filename) == os.path.abspath(__file__)
+    return ours or filename.startswith("<frozen ") or filename == runpy.__file__

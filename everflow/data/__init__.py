@@ -1,5 +1,7 @@
 """tf.data: input pipelines as objects; what a dataset does when it runs is in `kernels/data*.py`."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.data import experimental
 from everflow.data.dataset import Dataset, DatasetSpec
 from everflow.data.files import FixedLengthRecordDatasetV1 as FixedLengthRecordDataset
@@ -14,19 +16,3 @@ from everflow.data.legacy import (
     make_one_shot_iterator,
 )
 from everflow.data.options import Options
-
-__all__ = [
-    "Dataset",
-    "DatasetSpec",
-    "FixedLengthRecordDataset",
-    "Iterator",
-    "Options",
-    "TFRecordDataset",
-    "TextLineDataset",
-    "experimental",
-    "get_output_classes",
-    "get_output_shapes",
-    "get_output_types",
-    "make_initializable_iterator",
-    "make_one_shot_iterator",
-]

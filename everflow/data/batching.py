@@ -46,14 +46,9 @@ def padded_batch(dataset, batch_size, padded_shapes, padding_values, drop_remain
     drop_remainder = convert_to_tensor(drop_remainder, dtypes.bool, name="drop_remainder")
     size = TensorShape([static_size(batch_size, drop_remainder)])
     padded = [TensorSpec(size.concatenate(constant_value_as_shape(t)), s.dtype) for t, s in zip(shapes, specs)]
-    variant = raw.PaddedBatchDatasetV2(
-        input_dataset=dataset._variant_tensor,
-        batch_size=batch_size,
-        padded_shapes=shapes,
-        padding_values=fillers,
-        drop_remainder=drop_remainder,
-        output_shapes=[s.shape for s in padded],
-    )
+    sizes = {"batch_size": batch_size, "drop_remainder": drop_remainder}
+    filled = {"padded_shapes": shapes, "padding_values": fillers, "output_shapes": [s.shape for s in padded]}
+    variant = raw.PaddedBatchDatasetV2(input_dataset=dataset._variant_tensor, **sizes, **filled)
     return dataset._make(variant, structure.pack_as(dataset.element_spec, padded), [dataset])
 
 
@@ -69,11 +64,8 @@ def _shape_tensor(padded_shape, component_shape):
         known = constant_value_as_shape(tensor)
     else:
         try:
-            known = TensorShape(
-                [None if d == -1 else d for d in padded_shape]
-                if isinstance(padded_shape, (list, tuple))
-                else padded_shape
-            )
+            listed = isinstance(padded_shape, (list, tuple))
+            known = TensorShape([None if d == -1 else d for d in padded_shape] if listed else padded_shape)
         except (TypeError, ValueError):
             return _shape_tensor(convert_to_tensor(padded_shape, preferred_dtype=dtypes.int64), component_shape)
         if known.rank is None:

@@ -127,11 +127,8 @@ class Dataset(structure.Elements, structure.VariantValue):
             )
         optimization = options.experimental_optimization
         if optimization.autotune is not False:
-            dataset = dataset._then(
-                raw.ModelDataset,
-                algorithm=optimization.autotune_algorithm or 0,
-                cpu_budget=optimization.autotune_cpu_budget or 0,
-            )
+            algorithm, budget = optimization.autotune_algorithm or 0, optimization.autotune_cpu_budget or 0
+            dataset = dataset._then(raw.ModelDataset, algorithm=algorithm, cpu_budget=budget)
         return dataset
 
     # --- sources
@@ -280,13 +277,8 @@ class Dataset(structure.Elements, structure.VariantValue):
                 f"Datasets to concatenate have different classes: {self.output_classes} and {dataset.output_classes}"
             )
         spec = structure.joined(self._element_spec, dataset._element_spec)
-        return made(
-            raw.ConcatenateDataset,
-            spec,
-            inputs=[self, dataset],
-            input_dataset=self._variant_tensor,
-            another_dataset=dataset._variant_tensor,
-        )
+        joined = {"input_dataset": self._variant_tensor, "another_dataset": dataset._variant_tensor}
+        return made(raw.ConcatenateDataset, spec, inputs=[self, dataset], **joined)
 
     def enumerate(self, start=0):
         """Pairs of a running number and an element."""

@@ -14,6 +14,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
 from everflow.ops.io import files as io_files
 from everflow.ops.strings import text as strings
+from everflow.train.signatures import takes
 
 _STRING = TensorSpec([], dtypes.string)
 _BUFFER = 256 * 1024
@@ -119,14 +120,17 @@ class TFRecordDatasetV1(_PlainFileDataset):
 class FixedLengthRecordDatasetV1(_FileDataset):
     """Records of `record_bytes` bytes each, between a header and a footer."""
 
-    def __init__(self, filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
-                 num_parallel_reads=None):  # fmt: skip
+    @takes(
+        """filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
+        num_parallel_reads=None""",
+        "self",
+    )
+    def __init__(self, filenames, record_bytes, num_parallel_reads, compression_type, **given):
         def read_one_file(filename):
+            defaults = {"header_bytes": 0, "footer_bytes": 0, "buffer_size": _BUFFER}
             settings = {
                 **as_int64(record_bytes=record_bytes),
-                "header_bytes": optional_tensor("header_bytes", header_bytes, 0),
-                "footer_bytes": optional_tensor("footer_bytes", footer_bytes, 0),
-                "buffer_size": optional_tensor("buffer_size", buffer_size, _BUFFER),
+                **{name: optional_tensor(name, given[name], default) for name, default in defaults.items()},
                 "compression_type": optional_tensor("compression_type", compression_type, "", dtypes.string),
             }
             return _reader(raw.FixedLengthRecordDatasetV2, filenames=filename, **settings)

@@ -1,6 +1,4 @@
-"""Functions given to datasets, drawn as functions of the graph: elements come in by their structure, tensors from
-outside are captured.
-"""
+"""Functions given to datasets, drawn as functions of the graph: elements by structure, outer tensors captured."""
 
 from __future__ import annotations
 

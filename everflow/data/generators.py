@@ -84,15 +84,11 @@ def from_generator(generator, output_types, output_shapes, args):
         begin = StructuredFunction(get_iterator_id_fn, "Dataset.from_generator()", structure.spec_of(dummy))
         follow = StructuredFunction(generator_next_fn, "Dataset.from_generator()", number)
         finish = StructuredFunction(finalize_fn, "Dataset.from_generator()", number)
-        variant = raw.GeneratorDataset(
-            init_func_other_args=[dummy, *begin.captured_inputs],
-            next_func_other_args=follow.captured_inputs,
-            finalize_func_other_args=finish.captured_inputs,
-            init_func=begin.attr,
-            next_func=follow.attr,
-            finalize_func=finish.attr,
-            **structure.attributes(spec),
-        )
+        functions = {"init_func": begin, "next_func": follow, "finalize_func": finish}
+        captured = {f"{name}_other_args": list(function.captured_inputs) for name, function in functions.items()}
+        captured["init_func_other_args"] = [dummy, *begin.captured_inputs]
+        attributes = {name: function.attr for name, function in functions.items()}
+        variant = raw.GeneratorDataset(**captured, **attributes, **structure.attributes(spec))
         return DatasetV1Adapter(variant, spec)
 
     return Dataset.from_tensors(0).flat_map(flat_map_fn)

@@ -176,13 +176,9 @@ def _from_tensor(spec, tensor):
     if isinstance(spec, SparseTensorSpec):
         return sparse_serialize.deserialize_sparse(tensor, spec.dtype, spec.shape.rank)
     if isinstance(spec, RaggedTensorSpec):
-        parts = raw.RaggedTensorFromVariant(
-            encoded_ragged=tensor,
-            input_ragged_rank=-1,
-            output_ragged_rank=spec._ragged_rank,
-            Tvalues=spec._dtype,
-            Tsplits=spec._row_splits_dtype,
-        )
+        ranks = {"input_ragged_rank": -1, "output_ragged_rank": spec._ragged_rank}
+        types = {"Tvalues": spec._dtype, "Tsplits": spec._row_splits_dtype}
+        parts = raw.RaggedTensorFromVariant(encoded_ragged=tensor, **ranks, **types)
         splits, result = list(parts[0]), parts[1]
         if spec._shape.rank is not None:
             outer = TensorShape([None]) if spec._ragged_rank else TensorShape([])

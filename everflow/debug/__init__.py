@@ -1,5 +1,7 @@
 """tensorflow.python.debug: dump the tensors of runs, look through them afterwards or at the terminal."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.debug.dumps import (
     DebugDumpDir,
     DebugTensorDatum,
@@ -12,21 +14,3 @@ from everflow.debug.local_cli import LocalCLIDebugHook, LocalCLIDebugWrapperSess
 from everflow.debug.structure import reconstruct_non_debug_graph_def
 from everflow.debug.watches import WatchOptions, add_debug_tensor_watch, watch_graph, watch_graph_with_blacklists
 from everflow.debug.wrappers import DumpingDebugHook, DumpingDebugWrapperSession
-
-__all__ = [
-    "DebugDumpDir",
-    "DebugTensorDatum",
-    "DumpingDebugHook",
-    "DumpingDebugWrapperSession",
-    "GradientsDebugger",
-    "LocalCLIDebugHook",
-    "LocalCLIDebugWrapperSession",
-    "WatchOptions",
-    "add_debug_tensor_watch",
-    "has_inf_or_nan",
-    "load_tensor_from_event",
-    "load_tensor_from_event_file",
-    "reconstruct_non_debug_graph_def",
-    "watch_graph",
-    "watch_graph_with_blacklists",
-]

@@ -161,13 +161,8 @@ class Answers:
 
     def node_info(self, arguments):
         name = self._known(arguments.node_name)
-        lines = [
-            f"Node {name}",
-            "",
-            f"  Op: {self._dump.node_op_type(name)}",
-            f"  Device: {self._dump.node_device(name)}",
-            "",
-        ]
+        about = f"  Op: {self._dump.node_op_type(name)}", f"  Device: {self._dump.node_device(name)}"
+        lines = [f"Node {name}", "", *about, ""]
         for kind, found in (("input", self._dump.node_inputs), ("recipient", self._dump.node_recipients)):
             data, control = found(name), found(name, is_control=True)
             lines.append(f"  {len(data)} {kind}(s) + {len(control)} control {kind}(s):")
@@ -192,13 +187,8 @@ class Answers:
             lines += ["", "", "Traceback of node construction:"]
             frames = [frame for frame in self._dump.node_traceback(name) if not frame[0].startswith(_OURS)]
             for i, (path, number, function, text, *_) in enumerate(frames):
-                lines += [
-                    f"{i}: {path}",
-                    f"  Line:     {number}",
-                    f"  Function: {function}",
-                    f'  Text:     "{text}"',
-                    "",
-                ]
+                place = f"  Line:     {number}", f"  Function: {function}", f'  Text:     "{text}"'
+                lines += [f"{i}: {path}", *place, ""]
         return lines
 
     def list_inputs(self, arguments):
@@ -330,41 +320,60 @@ _WALKING = [
     _NODE,
 ]
 _TENSOR_NAME = _argument("tensor_name", help="such as layer/MatMul:0 or layer/MatMul:0[1, :]")
-# Names, what it does, arguments, method, and whether it needs a dump.
-COMMANDS = [
-    (["run", "r"], "Go on with this run, or the next.", [
+_EXCLUDED = _argument(
+    "-fenn", "--filter_exclude_node_names", help="nodes that the filter leaves out, a regular expression"
+)
+_ARGUMENTS = {
+    "run": [
         _argument("-t", "--times", type=int, default=1, help="go through so many runs, and debug the last"),
         _argument("-n", "--no_debug", help="run without dumping tensors", **_SWITCH),
         _argument("-f", "--till_filter_pass", help="run until a tensor passes this filter"),
-        _argument("-fenn", "--filter_exclude_node_names", help="nodes that the filter leaves out, a regular expression"),
+        _EXCLUDED,
         _argument("--node_name_filter", help="dump only nodes whose names match"),
         _argument("--op_type_filter", help="dump only nodes of matching op types"),
         _argument("--tensor_dtype_filter", help="dump only tensors of matching types"),
-    ], "run", False),
-    (["run_info", "ri"], "Tell what this run fetches and is fed.", [], "run_info", False),
-    (["list_tensors", "lt"], "List the tensors that were dumped.", [
+    ],
+    "list_tensors": [
         _argument("-f", "--tensor_filter", help="only those that pass this filter"),
-        _argument("-fenn", "--filter_exclude_node_names", help="nodes that the filter leaves out, a regular expression"),
+        _EXCLUDED,
         _argument("-n", "--node_name_filter", help="only nodes whose names match"),
         _argument("-t", "--op_type_filter", help="only nodes of matching op types"),
         _argument("-s", "--sort_by", default="timestamp", help=" | ".join(_SORTS)),
         _argument("-r", "--reverse", help="the other way round", **_SWITCH),
-    ], "list_tensors", True),
-    (["print_tensor", "pt"], "Show a dumped tensor.", [_TENSOR_NAME, *_SHOWING], "print_tensor", True),
-    (["print_feed", "pf"], "Show what was fed.", [_TENSOR_NAME, *_SHOWING], "print_feed", False),
-    (["node_info", "ni"], "Tell of a node: its op, device, inputs and users.", [
+    ],
+    "print_tensor": [_TENSOR_NAME, *_SHOWING],
+    "print_feed": [_TENSOR_NAME, *_SHOWING],
+    "node_info": [
         _argument("-a", "--attributes", help="with its attributes", **_SWITCH),
         _argument("-d", "--dumps", help="with its dumps", **_SWITCH),
         _argument("-t", "--traceback", help="with the lines that made it", **_SWITCH),
         _NODE,
-    ], "node_info", True),
-    (["list_inputs", "li"], "Draw the tree of a node's inputs.", _WALKING, "list_inputs", True),
-    (["list_outputs", "lo"], "Draw the tree of the nodes that use a node.", _WALKING, "list_outputs", True),
-    (["eval", "ev"], "Compute a Python expression, with tensors in backticks and numpy as np.", [
-        _argument("expression", help='such as "np.max(`layer/MatMul:0`)"'), *_SHOWING[2:3], *_SHOWING[4:],
-    ], "evaluate", True),
-    (["version", "ver"], "Tell the versions.", [], "version", False),
-    (["help", "h"], "Show this, or the help of one command.", [_argument("command", nargs="?")], "help", False),
-    (["exit", "quit", "q"], "Leave the debugger, and the program at its next run.", [], "exit", False),
-]  # fmt: skip
+    ],
+    "list_inputs": _WALKING,
+    "list_outputs": _WALKING,
+    "evaluate": [_argument("expression", help='such as "np.max(`layer/MatMul:0`)"'), _SHOWING[2], _SHOWING[4]],
+    "help": [_argument("command", nargs="?")],
+}
+
+
+def _commands(table):
+    """[(names, what it does, arguments, method, whether it needs a dump)] of lines with all but the arguments."""
+    rows = [[cell.strip() for cell in line.split("|")] for line in table.strip().splitlines()]
+    return [(names.split(), does, _ARGUMENTS.get(method, []), method, bool(dump)) for names, method, dump, does in rows]
+
+
+COMMANDS = _commands("""
+    run r           | run          |      | Go on with this run, or the next.
+    run_info ri     | run_info     |      | Tell what this run fetches and is fed.
+    list_tensors lt | list_tensors | dump | List the tensors that were dumped.
+    print_tensor pt | print_tensor | dump | Show a dumped tensor.
+    print_feed pf   | print_feed   |      | Show what was fed.
+    node_info ni    | node_info    | dump | Tell of a node: its op, device, inputs and users.
+    list_inputs li  | list_inputs  | dump | Draw the tree of a node's inputs.
+    list_outputs lo | list_outputs | dump | Draw the tree of the nodes that use a node.
+    eval ev         | evaluate     | dump | Compute a Python expression, with tensors in backticks and numpy as np.
+    version ver     | version      |      | Tell the versions.
+    help h          | help         |      | Show this, or the help of one command.
+    exit quit q     | exit         |      | Leave the debugger, and the program at its next run.
+""")
 _BY_NAME = {name: row for row in COMMANDS for name in row[0]}

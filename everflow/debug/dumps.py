@@ -47,12 +47,8 @@ def folder_to_device(folder):
 def load_tensor_from_event(event):
     """The array in an Event of a dump; an InconvertibleTensorProto where there is none."""
     tensor = event.summary.value[0].tensor
-    if (
-        tensor.tensor_content
-        or tensor.string_val
-        or tensor.ByteSize()
-        and tensor.dtype not in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE)
-    ):
+    has_value = tensor.ByteSize() and tensor.dtype not in (types_pb2.DT_INVALID, types_pb2.DT_RESOURCE)
+    if tensor.tensor_content or tensor.string_val or has_value:
         return make_ndarray(tensor)
     return InconvertibleTensorProto(tensor, initialized=tensor.dtype == types_pb2.DT_RESOURCE)
 
@@ -123,6 +119,16 @@ CoreMetadata = collections.namedtuple(
     "CoreMetadata",
     ["global_step", "session_run_index", "executor_step_index", "input_names", "output_names", "target_nodes"],
 )
+
+
+def _of_output(doc, tell):
+    """A method that tells something of each dump of an output."""
+
+    def of_output(self, node_name, output_slot, debug_op, device_name=None):
+        return [tell(self, datum) for datum in self._watched(node_name, output_slot, debug_op, device_name)]
+
+    of_output.__doc__ = doc
+    return of_output
 
 
 class DebugDumpDir(GraphStructure):
@@ -197,26 +203,13 @@ class DebugDumpDir(GraphStructure):
         """The time of the first dump, in microseconds."""
         return self.dumped_tensor_data[0].timestamp if self.size else None
 
-    @property
-    def size(self):
-        """How many tensors were dumped."""
-        return sum(len(data) for data in self._data.values())
-
-    @property
-    def run_fetches_info(self):
-        """What was fetched, as text."""
-        return self._info(FETCHES_FILE)
-
-    @property
-    def run_feed_keys_info(self):
-        """What was fed, as text."""
-        return self._info(FEEDS_FILE)
+    size = property(lambda self: sum(len(data) for data in self._data.values()), doc="How many tensors were dumped.")
+    run_fetches_info = property(lambda self: self._info(FETCHES_FILE), doc="What was fetched, as text.")
+    run_feed_keys_info = property(lambda self: self._info(FEEDS_FILE), doc="What was fed, as text.")
 
     def _info(self, prefix):
-        texts = [
-            _read_event(path).log_message.message
-            for path in glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
-        ]
+        paths = glob.glob(os.path.join(glob.escape(self._dump_root), prefix + "*"))
+        texts = [_read_event(path).log_message.message for path in paths]
         return (texts[0] if len(texts) == 1 else texts) if texts else None
 
     def devices(self):
@@ -244,21 +237,13 @@ class DebugDumpDir(GraphStructure):
                     break
         return found
 
-    def get_tensors(self, node_name, output_slot, debug_op, device_name=None):
-        """The values of an output, in the order of time."""
-        return [datum.get_tensor() for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_tensor_file_paths(self, node_name, output_slot, debug_op, device_name=None):
-        """The files of an output."""
-        return [datum.file_path for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_rel_timestamps(self, node_name, output_slot, debug_op, device_name=None):
-        """When an output was dumped, in microseconds after the first dump."""
-        return [datum.timestamp - self.t0 for datum in self._watched(node_name, output_slot, debug_op, device_name)]
-
-    def get_dump_sizes_bytes(self, node_name, output_slot, debug_op, device_name=None):
-        """The sizes of an output's files."""
-        return [datum.dump_size_bytes for datum in self._watched(node_name, output_slot, debug_op, device_name)]
+    get_tensors = _of_output("The values of an output, in the order of time.", lambda self, datum: datum.get_tensor())
+    get_tensor_file_paths = _of_output("The files of an output.", lambda self, datum: datum.file_path)
+    get_rel_timestamps = _of_output(
+        "When an output was dumped, in microseconds after the first dump.",
+        lambda self, datum: datum.timestamp - self.t0,
+    )
+    get_dump_sizes_bytes = _of_output("The sizes of an output's files.", lambda self, datum: datum.dump_size_bytes)
 
     def _watched(self, node_name, output_slot, debug_op, device_name):
         key = f"{node_name}:{output_slot}:{debug_op}"
@@ -278,10 +263,7 @@ class DebugDumpDir(GraphStructure):
 
     # Where nodes were made.
 
-    @property
-    def python_graph(self):
-        """The Graph that was set, or None."""
-        return self._python_graph
+    python_graph = property(lambda self: self._python_graph, doc="The Graph that was set, or None.")
 
     def set_python_graph(self, python_graph):
         """Say which Graph ran, so that nodes can be traced back to lines of code."""

@@ -134,13 +134,8 @@ class LocalCLIDebugWrapperSession(BaseDebugWrapperSession):
         rule = "=" * 38
         lines += [rule, f"Session.run() call #{self.run_call_count}:", "", "Fetch(es):"]
         lines += [f"  {name}" for name in _names(nest.flatten(fetches))]
-        lines += [
-            "",
-            "Feed dict:",
-            *([f"  {name}" for name in _names(feed_dict or ())] or ["  (Empty)"]),
-            rule,
-            *_CHOICES.splitlines(),
-        ]
+        feeds = [f"  {name}" for name in _names(feed_dict or ())] or ["  (Empty)"]
+        lines += ["", "Feed dict:", *feeds, rule, *_CHOICES.splitlines()]
         return [*lines, *(f"        {name}" for name in self._filters), "", "`help` tells more.", ""]
 
     @staticmethod

@@ -73,12 +73,8 @@ class BaseDebugWrapperSession:
         """A function of the fed values."""
 
         def call(*values, **kwargs):
-            return self.run(
-                fetches,
-                dict(zip(feed_list or [], values, strict=True)),
-                kwargs.get("options"),
-                kwargs.get("run_metadata"),
-            )
+            feeds = dict(zip(feed_list or [], values, strict=True))
+            return self.run(fetches, feeds, kwargs.get("options"), kwargs.get("run_metadata"))
 
         return call
 
@@ -139,17 +135,8 @@ def watch_options_of(watch_fn, fetches, feeds):
 
 
 def add_watches(options, graph, watched, urls):
-    watch_graph(
-        options,
-        graph,
-        debug_ops=watched.debug_ops,
-        debug_urls=urls,
-        node_name_regex_whitelist=watched.node_name_regex_whitelist,
-        op_type_regex_whitelist=watched.op_type_regex_whitelist,
-        tensor_dtype_regex_whitelist=watched.tensor_dtype_regex_whitelist,
-        tolerate_debug_op_creation_failures=watched.tolerate_debug_op_creation_failures,
-        reset_disk_byte_usage=True,
-    )
+    settings = {name: getattr(watched, name) for name in vars(WatchOptions())}
+    watch_graph(options, graph, **settings, debug_urls=urls, reset_disk_byte_usage=True)
 
 
 class DumpingDebugWrapperSession(BaseDebugWrapperSession):
@@ -220,22 +207,14 @@ class DumpingDebugHook(SessionRunHook):
 
     def before_run(self, run_context):
         if self._wrapper is None:
-            self._wrapper = DumpingDebugWrapperSession(
-                run_context.session,
-                self._session_root,
-                watch_fn=self._watch_fn,
-                thread_name_filter=self._thread_name_filter,
-            )
+            chosen = {"watch_fn": self._watch_fn, "thread_name_filter": self._thread_name_filter}
+            self._wrapper = DumpingDebugWrapperSession(run_context.session, self._session_root, **chosen)
         self._wrapper.increment_run_call_count()
         args = run_context.original_args
         if not self._wrapper._this_thread_counts():
             return SessionRunArgs(None)
         options = config_pb2.RunOptions()
         watched = watch_options_of(self._watch_fn, args.fetches, args.feed_dict)
-        add_watches(
-            options,
-            run_context.session.graph,
-            watched,
-            self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict),
-        )
+        urls = self._wrapper.prepare_run_debug_urls(args.fetches, args.feed_dict)
+        add_watches(options, run_context.session.graph, watched, urls)
         return SessionRunArgs(None, feed_dict=None, options=options)

@@ -22,8 +22,7 @@ class CentralStorageStrategy(Strategy):
 
 
 class ParameterServerStrategy(Strategy):
-    """Asynchronous training: every worker of a cluster draws its own graph, and variables are on the parameter servers
-    in turn.
+    """Asynchronous training: every worker draws its own graph, and variables are on the parameter servers in turn.
 
     Without a `cluster_resolver` that names a cluster, all is on this machine.
     """

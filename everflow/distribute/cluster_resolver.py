@@ -10,6 +10,7 @@ from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
+from everflow.train.signatures import takes
 
 
 def format_master_url(master, rpc_layer=None):
@@ -34,10 +35,7 @@ class ClusterResolver:
         """The target for a session on a task, by default on this one."""
         raise NotImplementedError("master is not implemented")
 
-    @property
-    def environment(self):
-        """Where the program runs: "" or "google"."""
-        return ""
+    environment = property(lambda self: "", doc='Where the program runs: "" or "google".')
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         """How many accelerators a task has, by kind; those of the target, asked over a session."""
@@ -55,25 +53,19 @@ class ClusterResolver:
 class SimpleClusterResolver(ClusterResolver):
     """A cluster that the program knows."""
 
-    def __init__(
-        self,
-        cluster_spec,
-        master="",
-        task_type=None,
-        task_id=None,
-        environment="",
-        num_accelerators=None,
-        rpc_layer=None,
-    ):
+    @takes(
+        """cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None,
+        rpc_layer=None""",
+        "self",
+    )
+    def __init__(self, cluster_spec, master, environment, num_accelerators, **task):
         if not isinstance(cluster_spec, ClusterSpec):
             raise TypeError("cluster_spec must be a `tf.train.ClusterSpec`.")
         if not isinstance(master, str):
             raise TypeError("master must be a string.")
-        self._cluster_spec = cluster_spec
-        self._master = master
-        self._environment = environment
-        self._num_accelerators = num_accelerators
-        self.task_type, self.task_id, self.rpc_layer = task_type, task_id, rpc_layer
+        self._cluster_spec, self._master = cluster_spec, master
+        self._environment, self._num_accelerators = environment, num_accelerators
+        self.__dict__.update(task)
 
     def cluster_spec(self):
         return self._cluster_spec
@@ -85,9 +77,7 @@ class SimpleClusterResolver(ClusterResolver):
             address = self._master
         return format_master_url(address, rpc_layer or self.rpc_layer)
 
-    @property
-    def environment(self):
-        return self._environment
+    environment = property(lambda self: self._environment)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return {} if self._num_accelerators is None else self._num_accelerators
@@ -184,33 +174,24 @@ class UnionResolver(ClusterResolver):
             return format_master_url(self.cluster_spec().task_address(task_type, task_id), rpc_layer or self.rpc_layer)
         return self._resolvers[0].master(rpc_layer=rpc_layer)
 
-    @property
-    def environment(self):
-        return self._resolvers[0].environment
+    environment = property(lambda self: self._resolvers[0].environment)
 
     def num_accelerators(self, task_type=None, task_id=None, config_proto=None):
         return self._resolvers[0].num_accelerators(task_type, task_id, config_proto)
 
 
 class TPUClusterResolver(ClusterResolver):
-    """The address of a TPU's host: "grpc://host:port", or "" for this process, as programs pass it that can do without
-    a TPU.
+    """The address of a TPU's host: "grpc://host:port", or "" for this process, where a program can do without.
 
     TPUs by name are found by asking Google Cloud, which Everflow doesn't do.
     """
 
-    def __init__(
-        self,
-        tpu=None,
-        zone=None,
-        project=None,
-        job_name="worker",
-        coordinator_name=None,
-        coordinator_address=None,
-        credentials="default",
-        service=None,
-        discovery_url=None,
-    ):
+    @takes(
+        """tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
+        credentials="default", service=None, discovery_url=None""",
+        "self",
+    )
+    def __init__(self, tpu, job_name, coordinator_name, coordinator_address, **of_the_cloud):
         if isinstance(tpu, list):
             if len(tpu) != 1:
                 raise NotImplementedError(f"One session can use one TPU, not {len(tpu)}: {tpu}")
@@ -220,12 +201,8 @@ class TPUClusterResolver(ClusterResolver):
             raise ValueError("No TPU Name was given: pass it as `tpu`")
         self._tpu = tpu.decode() if isinstance(tpu, bytes) else tpu
         self._is_address = self._tpu.startswith("grpc://")
-        if (
-            not self._is_address
-            and self._tpu not in ("", "local")
-            and "://" not in self._tpu
-            and not self._tpu.startswith("/bns")
-        ):
+        known = self._is_address or self._tpu in ("", "local") or "://" in self._tpu or self._tpu.startswith("/bns")
+        if not known:
             raise NotImplementedError(
                 f"Everflow can't look up the address of the TPU {self._tpu!r}; give it as grpc://host:port."
             )
@@ -234,9 +211,7 @@ class TPUClusterResolver(ClusterResolver):
         self.task_type, self.task_id = job_name, 0
         self.rpc_layer = "grpc" if self._is_address else None
 
-    @property
-    def environment(self):
-        return "" if self._is_address else "google"
+    environment = property(lambda self: "" if self._is_address else "google")
 
     def cluster_spec(self):
         """The TPU's host as a cluster of one task; None where there is no address."""

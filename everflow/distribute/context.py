@@ -1,5 +1,7 @@
 """Which strategy is in force, and on which side of it we are: in one replica, or across all of them."""
 
+# ruff: noqa: F401  Some of the imports are names of tf.distribute.
+
 from __future__ import annotations
 
 import contextlib
@@ -7,7 +9,7 @@ from collections.abc import Callable
 
 from everflow.distribute.reduce_ops import ReduceOp
 from everflow.framework import strategy_context
-from everflow.framework.strategy_context import Frame, entered, has_strategy, in_cross_replica_context  # noqa: F401  names of tf.distribute
+from everflow.framework.strategy_context import Frame, entered, has_strategy, in_cross_replica_context
 
 _make_default: list[Callable[[], Frame]] = []
 

@@ -107,9 +107,7 @@ class MirroredExtended(StrategyExtended):
         return self._cross_device_ops.reduce(reduce_op, value, destinations)
 
     def _reduce_plain(self, reduce_op, value, destinations):
-        """A value without parts is the same in all replicas; what its sum would be is not clear where there are
-        several.
-        """
+        """A value without parts is the same in all replicas; its sum would be unclear where there are several."""
         if isinstance(value, (int, float)) and value == 0:
             return 0
         if reduce_op is ReduceOp.SUM and len(self._devices) > 1:

@@ -1,6 +1,4 @@
-"""`tf.distribute.Strategy`: how a computation is spread over devices. What users call is here; `extended` does the
-work.
-"""
+"""`tf.distribute.Strategy`: how a computation is spread over devices. Users call what is here; `extended` does it."""
 
 from __future__ import annotations
 
@@ -47,10 +45,7 @@ class Strategy:
     def __init__(self, extended):
         self._extended = extended
 
-    @property
-    def extended(self):
-        """The methods that libraries rather than users call."""
-        return self._extended
+    extended = property(lambda self: self._extended, doc="The methods that libraries rather than users call.")
 
     @property
     def num_replicas_in_sync(self):
@@ -68,9 +63,7 @@ class Strategy:
     # --- running -----------------------------------------------------------------------------
 
     def experimental_run_v2(self, fn, args=(), kwargs=None):
-        """Call `fn` once for each replica, with that replica's part of the arguments; gives what they return, grouped
-        by replica.
-        """
+        """Call `fn` once for each replica, with its part of the arguments; gives the results, grouped by replica."""
         with self.scope():
             return self._extended.call_for_each_replica(fn, args=args, kwargs=kwargs)
 
@@ -197,11 +190,8 @@ class StrategyExtended:
     def _scope(self, strategy):
         frame = context.current()
         if context.has_strategy() and (frame.strategy is not strategy or frame.replica_context is not None):
-            text = (
-                "the same strategy's replica function"
-                if frame.strategy is strategy
-                else "the scope of another strategy"
-            )
+            same = frame.strategy is strategy
+            text = "the same strategy's replica function" if same else "the scope of another strategy"
             raise RuntimeError(
                 f"Mixing different tf.distribute.Strategy objects: a scope can't be entered inside {text}."
             )
@@ -317,9 +307,7 @@ class ReplicaContext:
         return (self._strategy.extended.worker_devices[self._id],)
 
     def merge_call(self, merge_fn, args=(), kwargs=None):
-        """Meet the other replicas: `merge_fn(strategy, *args)` is called once, with arguments that have a part for each
-        of them.
-        """
+        """Meet the other replicas: `merge_fn(strategy, *args)` is called once, with arguments of all of them."""
         return self._merge_call(merge_fn, args, kwargs or {})
 
     def _merge_call(self, merge_fn, args, kwargs):

@@ -20,13 +20,8 @@ from everflow.ops.variables.variable import Variable
 def full_device(name) -> str:
     """A device with replica, task and number filled in: "/replica:0/task:0/device:CPU:0" for "/cpu:0"."""
     spec = DeviceSpec.from_string(canonical_name(name))
-    return DeviceSpec(
-        spec.job,
-        spec.replica or 0,
-        spec.task or 0,
-        spec.device_type or "CPU",
-        0 if spec.device_index is None else spec.device_index,
-    ).to_string()
+    number = 0 if spec.device_index is None else spec.device_index
+    return DeviceSpec(spec.job, spec.replica or 0, spec.task or 0, spec.device_type or "CPU", number).to_string()
 
 
 class _Parted:
@@ -135,9 +130,7 @@ class DistributedVariable(_Parted, Variable):
     aggregation = property(lambda self: self._aggregation)
 
     def get(self, device=None):
-        """The copy of the replica that is being drawn or of the device that is being updated; the first one across
-        replicas.
-        """
+        """The copy of the replica that is drawn or of the device that is updated; the first across replicas."""
         device = device or context.current().update_device
         if device is not None:
             wanted = full_device(device)
@@ -146,9 +139,7 @@ class DistributedVariable(_Parted, Variable):
                     return value
         return self._values[_position(len(self._values))]
 
-    @property
-    def initializer(self):
-        return group(*[v.initializer for v in self._values])
+    initializer = property(lambda self: group(*[v.initializer for v in self._values]))
 
     def _each(self, method: str, *args, **kwargs):
         """Call a method of every copy, each with its own part of the arguments."""
@@ -169,11 +160,8 @@ _METHODS = "value read_value eval get_shape sparse_read gather_nd to_proto initi
 for _name in _FACTS.split():
     setattr(DistributedVariable, _name, property(lambda self, _name=_name: getattr(self.get(), _name)))
 for _name in _METHODS.split():
-    setattr(
-        DistributedVariable,
-        _name,
-        functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name),
-    )
+    _ask = functools.partialmethod(lambda self, _name, *a, **k: getattr(self.get(), _name)(*a, **k), _name)
+    setattr(DistributedVariable, _name, _ask)
 _WRITES = "assign assign_add assign_sub scatter_add scatter_sub scatter_mul scatter_div scatter_min scatter_max scatter_update"
 
 
@@ -257,9 +245,7 @@ register_tensor_conversion_function(DistributedValues, _part_to_tensor)
 
 
 def replace_in_collections(holder: DistributedVariable, collections, trainable) -> None:
-    """Let the collections hold a variable in place of its copies. Where `trainable` was not said, the copies stay the
-    trainable ones.
-    """
+    """Let collections hold a variable in place of its copies; those stay trainable where `trainable` was not said."""
     graph = get_default_graph()
     collections = list([GraphKeys.GLOBAL_VARIABLES] if collections is None else collections)
     if trainable:

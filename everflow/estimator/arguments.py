@@ -1,6 +1,4 @@
-"""Names of the arguments of functions that users write: model, input and metric functions are called with those they
-name.
-"""
+"""Names of the arguments of functions that users write: they are called with those that they name."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Training under a `tf.distribute.Strategy`: the model function is called once for each replica, over its part of the
-input.
+"""Training under a `tf.distribute.Strategy`: the model function is called for each replica, over its input.
 
 Evaluation and prediction need none: they draw the model once, and restore what all replicas share.
 """
@@ -15,9 +14,7 @@ from everflow.ops.control_flow.grouping import group
 
 
 def distributed_train_spec(estimator, strategy, input_fn):
-    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; its train op runs those
-    of all replicas.
-    """
+    """(one EstimatorSpec of all replicas, hooks of the input), drawn in the strategy's scope; it trains them all."""
     features, labels, input_hooks = _distributed_input(estimator, strategy, input_fn, ModeKeys.TRAIN)
     specs = []
 
@@ -28,14 +25,10 @@ def distributed_train_spec(estimator, strategy, input_fn):
     with losses_are_means(strategy):
         losses = strategy.extended.call_for_each_replica(replica_fn, args=(features, labels))
         loss = strategy.reduce(get_loss_reduction(), losses)
-    spec = EstimatorSpec(
-        ModeKeys.TRAIN,
-        loss=loss,
-        train_op=group(*(spec.train_op for spec in specs)),
-        scaffold=specs[0].scaffold,
-        training_chief_hooks=[hook for spec in specs for hook in spec.training_chief_hooks],
-        training_hooks=[hook for spec in specs for hook in spec.training_hooks],
-    )
+    kinds = ("training_chief_hooks", "training_hooks")
+    hooks = {kind: [hook for spec in specs for hook in getattr(spec, kind)] for kind in kinds}
+    train_op = group(*(spec.train_op for spec in specs))
+    spec = EstimatorSpec(ModeKeys.TRAIN, loss=loss, train_op=train_op, scaffold=specs[0].scaffold, **hooks)
     return spec, input_hooks
 
 

@@ -10,6 +10,7 @@ from everflow.estimator.estimator import Estimator, step_of_checkpoint
 from everflow.estimator.evaluation_results import evaluations_in
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
+from everflow.keras.signatures import parameters, taking
 from everflow.ops.variables.assign import assign
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.initializers import constant_initializer
@@ -33,114 +34,78 @@ def make_early_stopping_hook(estimator, should_stop_fn, run_every_secs=60, run_e
     return _StopWhen(should_stop_fn, run_every_secs, run_every_steps) if estimator.config.is_chief else _StopWhenTold()
 
 
-def _threshold_hook(
-    estimator, metric_name, threshold, is_reached, eval_dir, min_steps, run_every_secs, run_every_steps
-):
-    eval_dir = eval_dir or estimator.eval_dir()
+def _hook(name, doc, limit, is_over):
+    """A public function: a hook that stops when the evaluations of a metric are over a limit, the third parameter."""
+    listed = f"estimator, metric_name, {limit}, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None"
 
-    def stop():
-        for step, metrics in read_eval_metrics(eval_dir).items():
-            if step >= min_steps and is_reached(metrics[metric_name], threshold):
-                logging.info(
-                    "At step %s, metric %r has value %s, past the threshold %s.",
-                    step,
-                    metric_name,
-                    metrics[metric_name],
-                    threshold,
-                )
+    def make(estimator, metric_name, eval_dir, min_steps, run_every_secs, run_every_steps, **given):
+        eval_dir = eval_dir or estimator.eval_dir()
+
+        def stop():
+            found = read_eval_metrics(eval_dir).items()
+            return is_over(
+                metric_name, [(step, m[metric_name]) for step, m in found if step >= min_steps], given[limit]
+            )
+
+        return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
+
+    function = taking(parameters(listed), make)
+    function.__name__ = function.__qualname__ = name
+    function.__doc__, function.__module__ = doc, __name__
+    return function
+
+
+def _past(is_past):
+    def is_over(metric_name, values, threshold):
+        for step, value in values:
+            if is_past(value, threshold):
+                about = (step, metric_name, value, threshold)
+                logging.info("At step %s, metric %r has value %s, past the threshold %s.", *about)
                 return True
         return False
 
-    return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
+    return is_over
 
 
-def _no_improvement_hook(
-    estimator, metric_name, max_steps, is_better, eval_dir, min_steps, run_every_secs, run_every_steps
-):
-    eval_dir = eval_dir or estimator.eval_dir()
-
-    def stop():
+def _no_longer(is_better):
+    def is_over(metric_name, values, max_steps):
         best, best_step = None, None
-        for step, metrics in read_eval_metrics(eval_dir).items():
-            if step < min_steps:
-                continue
-            value = metrics[metric_name]
+        for step, value in values:
             if best is None or is_better(value, best):
                 best, best_step = value, step
             if step - best_step >= max_steps:
-                logging.info(
-                    "No improvement of metric %r for %s steps; its best value %s was at step %s.",
-                    metric_name,
-                    step - best_step,
-                    best,
-                    best_step,
-                )
+                about = (metric_name, step - best_step, best, best_step)
+                logging.info("No improvement of metric %r for %s steps; its best value %s was at step %s.", *about)
                 return True
         return False
 
-    return make_early_stopping_hook(estimator, stop, run_every_secs, run_every_steps)
+    return is_over
 
 
-def stop_if_higher_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
-):
-    """Stop when an evaluation has a metric above a threshold."""
-    return _threshold_hook(
-        estimator, metric_name, threshold, operator.gt, eval_dir, min_steps, run_every_secs, run_every_steps
-    )
-
-
-def stop_if_lower_hook(
-    estimator, metric_name, threshold, eval_dir=None, min_steps=0, run_every_secs=60, run_every_steps=None
-):
-    """Stop when an evaluation has a metric below a threshold."""
-    return _threshold_hook(
-        estimator, metric_name, threshold, operator.lt, eval_dir, min_steps, run_every_secs, run_every_steps
-    )
-
-
-def stop_if_no_increase_hook(
-    estimator,
-    metric_name,
-    max_steps_without_increase,
-    eval_dir=None,
-    min_steps=0,
-    run_every_secs=60,
-    run_every_steps=None,
-):
-    """Stop when a metric has not been higher than before for so many steps."""
-    return _no_improvement_hook(
-        estimator,
-        metric_name,
-        max_steps_without_increase,
-        operator.gt,
-        eval_dir,
-        min_steps,
-        run_every_secs,
-        run_every_steps,
-    )
-
-
-def stop_if_no_decrease_hook(
-    estimator,
-    metric_name,
-    max_steps_without_decrease,
-    eval_dir=None,
-    min_steps=0,
-    run_every_secs=60,
-    run_every_steps=None,
-):
-    """Stop when a metric has not been lower than before for so many steps."""
-    return _no_improvement_hook(
-        estimator,
-        metric_name,
-        max_steps_without_decrease,
-        operator.lt,
-        eval_dir,
-        min_steps,
-        run_every_secs,
-        run_every_steps,
-    )
+stop_if_higher_hook = _hook(
+    "stop_if_higher_hook",
+    "Stop when an evaluation has a metric above a threshold.",
+    "threshold",
+    _past(operator.gt),
+)
+stop_if_lower_hook = _hook(
+    "stop_if_lower_hook",
+    "Stop when an evaluation has a metric below a threshold.",
+    "threshold",
+    _past(operator.lt),
+)
+stop_if_no_increase_hook = _hook(
+    "stop_if_no_increase_hook",
+    "Stop when a metric has not been higher than before for so many steps.",
+    "max_steps_without_increase",
+    _no_longer(operator.gt),
+)
+stop_if_no_decrease_hook = _hook(
+    "stop_if_no_decrease_hook",
+    "Stop when a metric has not been lower than before for so many steps.",
+    "max_steps_without_decrease",
+    _no_longer(operator.lt),
+)
 
 
 def read_eval_metrics(eval_dir):
@@ -154,14 +119,8 @@ def read_eval_metrics(eval_dir):
 def _stop_variable():
     """The variable through which the chief tells workers to stop."""
     with variable_scope("signal_early_stopping", reuse=AUTO_REUSE):
-        return get_variable(
-            "STOP",
-            shape=[],
-            dtype=dtypes.bool,
-            initializer=constant_initializer(False),
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            trainable=False,
-        )
+        options = {"collections": [GraphKeys.GLOBAL_VARIABLES], "trainable": False}
+        return get_variable("STOP", [], dtypes.bool, initializer=constant_initializer(False), **options)
 
 
 class _WatchingHook(SessionRunHook):

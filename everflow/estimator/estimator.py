@@ -1,6 +1,4 @@
-"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph and session each time, through
-checkpoints.
-"""
+"""`Estimator`: trains, evaluates and predicts with a model function, in a new graph each time, through checkpoints."""
 
 from __future__ import annotations
 
@@ -29,6 +27,7 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, device, get_collection, get_default_graph
 from everflow.framework.seeds import set_random_seed
+from everflow.keras.signatures import takes
 from everflow.ops.io import summaries
 from everflow.ops.variables.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
@@ -48,21 +47,14 @@ from everflow.train.saver import Saver
 from everflow.train.warm_starting import warm_start
 
 # Ops that hold state: in a cluster they live on parameter servers.
-_STATE_OPS = [
-    "Variable",
-    "VariableV2",
-    "AutoReloadVariable",
-    "MutableHashTable",
-    "MutableHashTableV2",
-    "MutableHashTableOfTensors",
-    "MutableHashTableOfTensorsV2",
-    "MutableDenseHashTable",
-    "MutableDenseHashTableV2",
-    "VarHandleOp",
-    "BoostedTreesEnsembleResourceHandleOp",
-    "BoostedTreesQuantileStreamResourceHandleOp",
-    "ResourceConditionalAccumulator",
-]
+_STATE_OPS = """
+    Variable VariableV2 AutoReloadVariable VarHandleOp ResourceConditionalAccumulator
+    MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2
+    MutableDenseHashTable MutableDenseHashTableV2
+    BoostedTreesEnsembleResourceHandleOp BoostedTreesQuantileStreamResourceHandleOp
+""".split()
+
+_EXPORT_OPTIONS = "assets_extra=None, as_text=False, checkpoint_path=None"
 
 
 class Estimator:
@@ -98,15 +90,8 @@ class Estimator:
 
     # --- what it is
 
-    @property
-    def model_dir(self):
-        """The folder of checkpoints and summaries."""
-        return self._model_dir
-
-    @property
-    def config(self):
-        """A copy of the RunConfig."""
-        return copy.deepcopy(self._config)
+    model_dir = property(lambda self: self._model_dir, doc="The folder of checkpoints and summaries.")
+    config = property(lambda self: copy.deepcopy(self._config), doc="A copy of the RunConfig.")
 
     @property
     def params(self):
@@ -199,9 +184,7 @@ class Estimator:
             return self._train_with_estimator_spec(spec, [*input_hooks], hooks, saving_listeners)
 
     def _train_with_estimator_spec(self, spec, worker_hooks, hooks, saving_listeners):
-        if self._warm_start_settings:
-            logging.info("Warm-starting with WarmStartSettings: %s", self._warm_start_settings)
-            warm_start(*self._warm_start_settings)
+        self._warm_start_without(None)
         if not any(summary.op.name == "loss" for summary in get_collection(GraphKeys.SUMMARIES)):
             summaries.scalar("loss", spec.loss)
         add_to_collection(GraphKeys.LOSSES, spec.loss)
@@ -212,13 +195,9 @@ class Estimator:
             worker_hooks.append(LoggingTensorHook(watched, every_n_iter=self._config.log_step_count_steps))
         worker_hooks.extend(spec.training_hooks)
         if not (spec.scaffold.saver or get_collection(GraphKeys.SAVERS)):
-            saver = Saver(
-                sharded=True,
-                max_to_keep=self._config.keep_checkpoint_max,
-                keep_checkpoint_every_n_hours=self._config.keep_checkpoint_every_n_hours,
-                defer_build=True,
-                save_relative_paths=True,
-            )
+            limits = {"max_to_keep": self._config.keep_checkpoint_max}
+            limits["keep_checkpoint_every_n_hours"] = self._config.keep_checkpoint_every_n_hours
+            saver = Saver(sharded=True, **limits, defer_build=True, save_relative_paths=True)
             add_to_collection(GraphKeys.SAVERS, saver)
         chief_hooks = self._saver_hooks([*worker_hooks, *spec.training_chief_hooks], spec.scaffold, saving_listeners)
         loss, stepped = None, False
@@ -247,14 +226,8 @@ class Estimator:
         saving = [hook for hook in hooks if isinstance(hook, CheckpointSaverHook)]
         made = []
         if not saving and (self._config.save_checkpoints_secs or self._config.save_checkpoints_steps):
-            made = saving = [
-                CheckpointSaverHook(
-                    self._model_dir,
-                    save_secs=self._config.save_checkpoints_secs,
-                    save_steps=self._config.save_checkpoints_steps,
-                    scaffold=scaffold,
-                )
-            ]
+            when = {"save_secs": self._config.save_checkpoints_secs, "save_steps": self._config.save_checkpoints_steps}
+            made = saving = [CheckpointSaverHook(self._model_dir, **when, scaffold=scaffold)]
         if saving_listeners:
             if not saving:
                 raise ValueError(
@@ -266,9 +239,7 @@ class Estimator:
     # --- evaluation
 
     def evaluate(self, input_fn, steps=None, hooks=None, checkpoint_path=None, name=None):
-        """The model's metrics, its loss and its step, over `steps` batches or all; also written as summaries to
-        `eval_dir(name)`.
-        """
+        """Metrics, loss and step over `steps` batches or all; also written as summaries to `eval_dir(name)`."""
         hooks = self._eval_hooks(steps, hooks)
         checkpoint_path = checkpoint_path or self._newest_checkpoint()
         with Graph().as_default() as graph, graph.device(self._device_fn):
@@ -286,15 +257,8 @@ class Estimator:
 
     def _evaluate_run(self, checkpoint_path, scaffold, update_op, values, hooks, output_dir):
         """Run an evaluation that is drawn, write its results and give them."""
-        results = evaluate_once(
-            checkpoint_path=checkpoint_path,
-            master=self._config.evaluation_master,
-            scaffold=scaffold,
-            eval_ops=update_op,
-            final_ops=values,
-            hooks=hooks,
-            config=self._session_config,
-        )
+        places = {"master": self._config.evaluation_master, "config": self._session_config, "scaffold": scaffold}
+        results = evaluate_once(checkpoint_path, eval_ops=update_op, final_ops=values, hooks=hooks, **places)
         write_results(output_dir, results, results[GLOBAL_STEP])
         if checkpoint_path:
             write_checkpoint_path(output_dir, results[GLOBAL_STEP], checkpoint_path)
@@ -331,12 +295,8 @@ class Estimator:
             spec = self._call_model_fn(features, None, ModeKeys.PREDICT, self.config)
             self._warm_start_without(checkpoint_path)
             predictions = _chosen(spec.predictions, predict_keys)
-            creator = ChiefSessionCreator(
-                checkpoint_filename_with_path=checkpoint_path,
-                master=self._config.master,
-                scaffold=spec.scaffold,
-                config=self._session_config,
-            )
+            places = {"master": self._config.master, "config": self._session_config, "scaffold": spec.scaffold}
+            creator = ChiefSessionCreator(checkpoint_filename_with_path=checkpoint_path, **places)
             with MonitoredSession(
                 session_creator=creator, hooks=[*input_hooks, *hooks, *spec.prediction_hooks]
             ) as session:
@@ -364,31 +324,29 @@ class Estimator:
 
     # --- export
 
-    def export_saved_model(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-                           experimental_mode=ModeKeys.PREDICT):  # fmt: skip
+    @takes(
+        f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, experimental_mode=PREDICT",
+        "self",
+        PREDICT=ModeKeys.PREDICT,
+    )
+    def export_saved_model(self, export_dir_base, serving_input_receiver_fn, experimental_mode, **options):
         """Write the model for serving into a new folder, named by the time; its path as bytes.
 
         >>> estimator.export_saved_model("export", tf.estimator.export.build_raw_serving_input_receiver_fn({"x": x}))
         """
-        receivers = {experimental_mode: serving_input_receiver_fn}
-        return self._export(
-            export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
-        )
+        return self._export(export_dir_base, {experimental_mode: serving_input_receiver_fn}, **options)
 
-    def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None,
-                          strip_default_attrs=False):  # fmt: skip
+    @takes(f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, strip_default_attrs=False", "self")
+    def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, **options):
         """As `export_saved_model`; attributes with default values are kept, for old readers."""
-        receivers = {ModeKeys.PREDICT: serving_input_receiver_fn}
-        return self._export(export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs)
+        return self._export(export_dir_base, {ModeKeys.PREDICT: serving_input_receiver_fn}, **options)
 
-    def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, assets_extra=None, as_text=False,
-                                             checkpoint_path=None):  # fmt: skip
+    @takes(f"export_dir_base, input_receiver_fn_map, {_EXPORT_OPTIONS}", "self")
+    def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, **options):
         """Write one SavedModel with a graph for each mode that has a receiver function."""
-        return self._export(
-            export_dir_base, input_receiver_fn_map, assets_extra, as_text, checkpoint_path, strip_default_attrs=True
-        )
+        return self._export(export_dir_base, input_receiver_fn_map, **options)
 
-    def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs):
+    def _export(self, export_dir_base, receivers, assets_extra, as_text, checkpoint_path, strip_default_attrs=True):
         if not all(receivers.values()):
             raise ValueError("An input_receiver_fn must be defined.")
         checkpoint_path = checkpoint_path or self.latest_checkpoint()
@@ -403,9 +361,7 @@ class Estimator:
     # --- calling what users wrote
 
     def _call_input_fn(self, input_fn, mode, **more):
-        """What an input function gives; it may have arguments mode, params and config, and with a strategy
-        input_context.
-        """
+        """What an input function gives; it may take mode, params and config, and with a strategy input_context."""
         with device("/cpu:0"):
             return input_fn(**named(input_fn, mode=mode, params=self._input_params(mode), config=self.config, **more))
 
@@ -443,13 +399,8 @@ class Estimator:
         """Canned estimators and programs add methods; what is here must keep its meaning."""
         allowed = {"_create_global_step", "_create_and_assert_global_step", "_input_params"}
         mine = {name for name in vars(Estimator) if not name.startswith("__")} - allowed
-        overridden = sorted(
-            name
-            for cls in type(self).__mro__
-            if issubclass(cls, Estimator) and cls is not Estimator
-            for name in vars(cls)
-            if name in mine
-        )
+        below = [cls for cls in type(self).__mro__ if issubclass(cls, Estimator) and cls is not Estimator]
+        overridden = sorted(name for cls in below for name in vars(cls) if name in mine)
         if overridden:
             raise ValueError(
                 f"Subclasses of Estimator cannot override members of Estimator. {type(self)} does override {overridden}"
@@ -460,9 +411,7 @@ class Estimator:
 
 
 def _config_with_model_dir(config, model_dir):
-    """A RunConfig that knows its model folder, a new one under the system's where nobody named one, and its session's
-    settings.
-    """
+    """A RunConfig that knows its model folder, a new temporary one unless told, and its session's settings."""
     if config is None:
         config = RunConfig()
         logging.info("Using default config.")
@@ -485,13 +434,9 @@ def _replica_device_fn(config):
     """Puts variables and tables on parameter servers, where the cluster has them."""
     if not config.num_ps_replicas:
         return None
-    return replica_device_setter(
-        ps_tasks=config.num_ps_replicas,
-        worker_device=f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker",
-        merge_devices=True,
-        ps_ops=list(_STATE_OPS),
-        cluster=config.cluster_spec,
-    )
+    worker = f"/job:{config.task_type}/task:{config.task_id}" if config.task_type else "/job:worker"
+    servers = {"ps_tasks": config.num_ps_replicas, "ps_ops": list(_STATE_OPS), "cluster": config.cluster_spec}
+    return replica_device_setter(worker_device=worker, merge_devices=True, **servers)
 
 
 def step_of_checkpoint(folder):

@@ -7,6 +7,7 @@ import os
 
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.evaluation_results import evaluations_in
+from everflow.keras.signatures import takes
 from everflow.platform import file_io, logging
 
 
@@ -84,24 +85,19 @@ def _loss_smaller(best_eval_result, current_eval_result):
 
 
 class BestExporter(_SavedModelExporter):
-    """Exports whenever an evaluation is better than all before, those in the event files of `event_file_pattern` among
-    them.
-    """
+    """Exports when an evaluation is better than all before, also those in the files of `event_file_pattern`."""
 
-    def __init__(
-        self,
-        name="best_exporter",
-        serving_input_receiver_fn=None,
-        event_file_pattern="eval/*.tfevents.*",
-        compare_fn=_loss_smaller,
-        assets_extra=None,
-        as_text=False,
-        exports_to_keep=5,
-    ):
+    @takes(
+        """name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",
+        compare_fn=smaller, assets_extra=None, as_text=False, exports_to_keep=5""",
+        "self",
+        smaller=_loss_smaller,
+    )
+    def __init__(self, event_file_pattern, compare_fn, **settings):
         if compare_fn is None:
             raise ValueError("`compare_fn` must not be None.")
         _check_compare_fn(compare_fn)
-        super().__init__(name, serving_input_receiver_fn, assets_extra, as_text, exports_to_keep)
+        super().__init__(**settings)
         self._compare_fn = compare_fn
         self._event_file_pattern = event_file_pattern
         self._model_dir = None
@@ -112,9 +108,8 @@ class BestExporter(_SavedModelExporter):
             # Training may have been interrupted: what was best before is in the event files.
             self._model_dir = estimator.model_dir
             self._best_eval_result = self._best_of_events(os.path.join(self._model_dir, self._event_file_pattern))
-        if self._best_eval_result is not None and not self._compare_fn(
-            best_eval_result=self._best_eval_result, current_eval_result=eval_result
-        ):
+        best = self._best_eval_result
+        if best is not None and not self._compare_fn(best_eval_result=best, current_eval_result=eval_result):
             return None
         logging.info("Performing best model export.")
         self._best_eval_result = eval_result

@@ -28,9 +28,5 @@ def add_metrics(estimator, metric_fn):
         )
         return spec._replace(eval_metric_ops={**spec.eval_metric_ops, **more})
 
-    return Estimator(
-        model_fn=model_fn,
-        model_dir=estimator.model_dir,
-        config=estimator.config,
-        warm_start_from=estimator._warm_start_settings,
-    )
+    warm = estimator._warm_start_settings
+    return Estimator(model_fn, model_dir=estimator.model_dir, config=estimator.config, warm_start_from=warm)

@@ -16,12 +16,11 @@ from everflow.estimator.canned.keys import MetricKeys, PredictionKeys
 from everflow.estimator.export.outputs import PredictOutput
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.spec import EstimatorSpec
-from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
-from everflow.ops import array, math
-from everflow.ops.array.slicing import slice_
+from everflow.keras.signatures import constructor, parameters, parameters_of, taking
+from everflow.ops import math
 from everflow.ops.control_flow.grouping import group, no_op
 from everflow.ops.io import summaries
 from everflow.ops.nn.weights import broadcast_weights
@@ -87,18 +86,7 @@ class SpecMaker:
     def _own_logits(self, logits):
         return logits
 
-    def create_estimator_spec(
-        self,
-        features,
-        mode,
-        logits,
-        labels=None,
-        optimizer=None,
-        trainable_variables=None,
-        train_op_fn=None,
-        update_ops=None,
-        regularization_losses=None,
-    ):
+    def _create_estimator_spec(self, features, mode, logits, labels, regularization_losses, **training):
         with contextlib.ExitStack() as scopes:
             scopes.enter_context(name_scope(self.name, self._scope))
             logits = self._own_logits(logits)
@@ -116,16 +104,16 @@ class SpecMaker:
                     scopes.close()
                 metrics = self.update_metrics(metrics, features, logits, labels, regularization_losses)
                 return EstimatorSpec(mode, predictions=predictions, loss=loss, eval_metric_ops=metrics)
-            train_op = make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
+            train_op = make_train_op(loss, **training)
         with name_scope(""):
             summaries.scalar(self._key(MetricKeys.LOSS), loss)
         return EstimatorSpec(mode, predictions=predictions, loss=loss, train_op=train_op)
 
+    create_estimator_spec = taking(parameters_of(Head.create_estimator_spec), _create_estimator_spec, "self")
+
 
 class _CommonHead(SpecMaker):
-    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update`, and the canned head of its kind
-    does the rest.
-    """
+    """What all kinds but MultiHead share. A kind adds `_metric_kinds` and `_update` to the canned head of its kind."""
 
     def _check_reduction(self, loss_reduction):
         if loss_reduction not in (Reduction.SUM, Reduction.SUM_OVER_BATCH_SIZE):
@@ -154,7 +142,8 @@ class _CommonHead(SpecMaker):
         unknown = [key for key in keys if key not in found]
         if unknown:
             raise ValueError(
-                f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include {list(found)}."
+                f"Prediction key must be in PredictionKeys, given: {unknown}. Valid prediction keys include "
+                f"{list(found)}."
             )
         return {key: found[key] for key in keys}
 
@@ -205,27 +194,30 @@ def make_train_op(loss, optimizer, trainable_variables, train_op_fn, update_ops)
     return group(train_op, *update_ops) if update_ops else train_op
 
 
+def _takes(listed):
+    """Class decorator: the head takes these parameters, which the canned head of its kind has without defaults."""
+
+    def decorate(cls):
+        def start(self, **given):
+            super(cls, self).__init__(**given)
+
+        cls.__init__ = constructor(parameters(listed, MEAN=Reduction.SUM_OVER_BATCH_SIZE), start)
+        return cls
+
+    return decorate
+
+
 # --- the kinds -----------------------------------------------------------------------------------
 
 _PRECISION_RECALL_AUC = functools.partial(keras_metrics.AUC, curve="PR")
 
 
+@_takes("weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None, name=None")
 class BinaryClassHead(_CommonHead, classification_heads.BinaryHead, Head):
     """Tells two classes apart by one logit.
 
     >>> estimator = tf.estimator.DNNEstimator(tf.estimator.BinaryClassHead(), hidden_units=[16], feature_columns=columns)
     """
-
-    def __init__(
-        self,
-        weight_column=None,
-        thresholds=None,
-        label_vocabulary=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        name=None,
-    ):
-        super().__init__(weight_column, thresholds, label_vocabulary, loss_reduction, loss_fn, name)
 
     def _metric_kinds(self):
         return {
@@ -267,8 +259,8 @@ class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
     ):
         if label_vocabulary is not None and n_classes != len(label_vocabulary):
             raise ValueError(
-                f'"label_vocabulary" does not have "n_classes" items. len(label_vocabulary)={len(label_vocabulary)}, n_classes={n_classes}, '
-                f"label_vocabulary={label_vocabulary}"
+                f'"label_vocabulary" does not have "n_classes" items. len(label_vocabulary)={len(label_vocabulary)}, '
+                f"n_classes={n_classes}, label_vocabulary={label_vocabulary}"
             )
         super().__init__(n_classes, weight_column, label_vocabulary, loss_reduction, loss_fn, name)
 
@@ -282,19 +274,9 @@ class MultiClassHead(_CommonHead, classification_heads.MultiClassHead, Head):
         )
 
 
+@_takes("label_dimension=1, weight_column=None, loss_reduction=MEAN, loss_fn=None, inverse_link_fn=None, name=None")
 class RegressionHead(_CommonHead, regression_heads.RegressionHead, Head):
     """Predicts `label_dimension` numbers; squared errors, unless there is a `loss_fn`."""
-
-    def __init__(
-        self,
-        label_dimension=1,
-        weight_column=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        inverse_link_fn=None,
-        name=None,
-    ):
-        super().__init__(label_dimension, weight_column, loss_reduction, loss_fn, inverse_link_fn, name)
 
     def predictions(self, logits):
         return super().predictions(logits)
@@ -334,30 +316,12 @@ class LogisticRegressionHead(RegressionHead):
         super().__init__(1, weight_column, loss_reduction, loss_fn, link, name)
 
 
+@_takes(
+    """n_classes, weight_column=None, thresholds=None, label_vocabulary=None, loss_reduction=MEAN, loss_fn=None,
+    classes_for_class_based_metrics=None, name=None"""
+)
 class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
     """Tells for each class whether it holds."""
-
-    def __init__(
-        self,
-        n_classes,
-        weight_column=None,
-        thresholds=None,
-        label_vocabulary=None,
-        loss_reduction=Reduction.SUM_OVER_BATCH_SIZE,
-        loss_fn=None,
-        classes_for_class_based_metrics=None,
-        name=None,
-    ):
-        super().__init__(
-            n_classes,
-            weight_column,
-            thresholds,
-            label_vocabulary,
-            loss_reduction,
-            loss_fn,
-            classes_for_class_based_metrics,
-            name,
-        )
 
     def _metric_kinds(self):
         kinds = {
@@ -378,20 +342,12 @@ class MultiLabelHead(_CommonHead, multi_label_head.MultiLabelHead, Head):
         for key in (MetricKeys.AUC, MetricKeys.AUC_PR, *_threshold_keys(self._thresholds)):
             metrics[key].update_state(y_true=labels, y_pred=probabilities, sample_weight=weights)
         for class_id in self._classes_for_metrics:
-            column = [_column(tensor, class_id) for tensor in (labels, probabilities)]
-            weight = None if weights is None else _column(weights, class_id)
+            column = [multi_label_head.column(tensor, class_id) for tensor in (labels, probabilities)]
+            weight = None if weights is None else multi_label_head.column(weights, class_id)
             mean_key, auc_key, pr_key = self._class_keys(class_id)
             metrics[mean_key].update_state(values=column[1], sample_weight=weight)
             for key in (auc_key, pr_key):
                 metrics[key].update_state(y_true=column[0], y_pred=column[1], sample_weight=weight)
-
-
-def _column(tensor, class_id):
-    """What a tensor holds for one class."""
-    rank = array.rank(tensor) - 1
-    begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
-    size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
-    return slice_(tensor, begin, size)
 
 
 def _threshold_keys(thresholds):

@@ -1,6 +1,4 @@
-"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets the variables' values without a
-checkpoint.
-"""
+"""`InMemoryEvaluatorHook`: evaluates while training, in a graph of its own that gets values without a checkpoint."""
 
 from __future__ import annotations
 
@@ -72,17 +70,9 @@ class InMemoryEvaluatorHook(SessionRunHook):
     def _evaluate(self, session):
         values = session.run({name: self._train_variables[name] for name in self._placeholders})
         with self._graph.as_default():
-            scaffold = Scaffold(
-                init_op=self._set_variables,
-                init_feed_dict={self._placeholders[name]: value for name, value in values.items()},
-                copy_from_scaffold=self._scaffold,
-            )
-            self._estimator._evaluate_run(
-                checkpoint_path=None,
-                scaffold=scaffold,
-                update_op=self._update_op,
-                values=self._values,
-                hooks=self._all_hooks,
-                output_dir=self._eval_dir,
-            )
+            feeds = {self._placeholders[name]: value for name, value in values.items()}
+            starts = {"init_op": self._set_variables, "init_feed_dict": feeds}
+            scaffold = Scaffold(**starts, copy_from_scaffold=self._scaffold)
+            drawn = scaffold, self._update_op, self._values, self._all_hooks
+            self._estimator._evaluate_run(None, *drawn, self._eval_dir)
         self._timer.update_last_triggered_step(self._iterations)

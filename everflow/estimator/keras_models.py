@@ -66,14 +66,9 @@ def _model_fn_of(model, custom_objects):
         if mode == ModeKeys.TRAIN:
             clone._make_train_function()
             train_op = clone.train_function.updates_op
-        return EstimatorSpec(
-            mode=mode,
-            predictions=predictions,
-            loss=loss,
-            train_op=train_op,
-            eval_metric_ops=metrics,
-            export_outputs={"serving_default": PredictOutput(predictions)},
-        )
+        outputs = {"serving_default": PredictOutput(predictions)}
+        trained = {"loss": loss, "train_op": train_op, "eval_metric_ops": metrics}
+        return EstimatorSpec(mode, predictions=predictions, **trained, export_outputs=outputs)
 
     return keras_model_fn
 
@@ -106,11 +101,6 @@ def _save_weights(model, folder, custom_objects):
         clone = clone_with(model, None, custom_objects)
         with Session(graph=graph).as_default() as session:
             clone.set_weights(weights)
-            session.run(
-                [
-                    v.initializer
-                    for v in get_collection(GraphKeys.GLOBAL_VARIABLES)
-                    if all(v is not w for w in clone.weights)
-                ]
-            )
+            others = [v for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)]
+            session.run([v.initializer for v in others])
             return Saver().save(session, os.path.join(folder, "keras_model.ckpt"))

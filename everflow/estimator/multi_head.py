@@ -43,11 +43,8 @@ class MultiHead(SpecMaker, Head):
 
     def predictions(self, logits, keys=None):
         logits = split_logits(logits, self._heads)
-        found = {
-            (head.name, key): value
-            for head in self._heads
-            for key, value in head.predictions(logits[head.name]).items()
-        }
+        by_head = [(head, head.predictions(logits[head.name])) for head in self._heads]
+        found = {(head.name, key): value for head, told in by_head for key, value in told.items()}
         return {key: found[key] for key in keys} if keys else found
 
     def metrics(self, regularization_losses=None):

@@ -8,6 +8,7 @@ import json
 import operator
 import os
 
+from everflow.keras.signatures import takes
 from everflow.platform import logging
 from everflow.protos.config_pb2 import ConfigProto
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
@@ -36,27 +37,15 @@ class RunConfig:
     type and index).
     """
 
-    def __init__(
-        self,
-        model_dir=None,
-        tf_random_seed=None,
-        save_summary_steps=100,
-        save_checkpoints_steps=_USE_DEFAULT,
-        save_checkpoints_secs=_USE_DEFAULT,
-        session_config=None,
-        keep_checkpoint_max=5,
-        keep_checkpoint_every_n_hours=10000,
-        log_step_count_steps=100,
-        train_distribute=None,
-        device_fn=None,
-        protocol=None,
-        eval_distribute=None,
-        experimental_distribute=None,
-        experimental_max_worker_delay_secs=None,
-        session_creation_timeout_secs=7200,
-    ):
-        # Nothing but the arguments is there yet.
-        settings = {name: value for name, value in locals().items() if name != "self"}
+    @takes(
+        """model_dir=None, tf_random_seed=None, save_summary_steps=100, save_checkpoints_steps=DEFAULT,
+        save_checkpoints_secs=DEFAULT, session_config=None, keep_checkpoint_max=5, keep_checkpoint_every_n_hours=10000,
+        log_step_count_steps=100, train_distribute=None, device_fn=None, protocol=None, eval_distribute=None,
+        experimental_distribute=None, experimental_max_worker_delay_secs=None, session_creation_timeout_secs=7200""",
+        "self",
+        DEFAULT=_USE_DEFAULT,
+    )
+    def __init__(self, **settings):
         timing = [settings[name] for name in _TIMING]
         if timing == [_USE_DEFAULT, _USE_DEFAULT]:
             settings["save_checkpoints_secs"] = _DEFAULT_CHECKPOINT_SECS
@@ -64,7 +53,7 @@ class RunConfig:
         environment = json.loads(os.environ.get("TF_CONFIG", "{}"))
         if environment:
             logging.info("TF_CONFIG environment variable: %s", environment)
-        self._set(**{**settings, "model_dir": _model_dir(environment, model_dir)})
+        self._set(**{**settings, "model_dir": _model_dir(environment, settings["model_dir"])})
         self._service = environment.get("service", None)
         self._cluster = environment.get("cluster", {})
         place = _place_in_cluster(environment) if self._cluster else _place_alone(environment)
@@ -190,15 +179,10 @@ def _place_alone(environment):
         raise ValueError('If "cluster" is not set in TF_CONFIG, task type must be WORKER.')
     if int(task.get("index", 0)) != 0:
         raise ValueError('If "cluster" is not set in TF_CONFIG, task index must be 0.')
-    return _place(
-        TaskType.WORKER,
-        task_id=0,
-        global_id_in_cluster=0,
-        master=environment.get("session_master", ""),
-        evaluation_master=environment.get("eval_session_master", ""),
-        is_chief=True,
-        num_worker_replicas=1,
-    )
+    masters = {"master": "session_master", "evaluation_master": "eval_session_master"}
+    masters = {name: environment.get(key, "") for name, key in masters.items()}
+    alone = {"task_id": 0, "global_id_in_cluster": 0, "is_chief": True, "num_worker_replicas": 1}
+    return _place(TaskType.WORKER, **masters, **alone)
 
 
 def _place(task_type, **facts):

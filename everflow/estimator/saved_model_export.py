@@ -1,6 +1,4 @@
-"""Exporting an estimator: for each mode its graph is drawn over a receiver's inputs, restored, and added to one
-SavedModel.
-"""
+"""Exporting an estimator: each mode's graph is drawn over a receiver, restored, and added to one SavedModel."""
 
 from __future__ import annotations
 
@@ -86,14 +84,9 @@ def _add_graph(estimator, builder, mode, receiver_fn, checkpoint_path, strip_def
                     f"Could not load all requested variables from checkpoint {checkpoint_path}. Please make sure your model_fn does not "
                     f"expect variables that were not saved in the checkpoint. {missing.message}"
                 ) from missing
-            options = {
-                "tags": [_TAGS[mode]],
-                "signature_def_map": signatures,
-                "assets_collection": get_collection(GraphKeys.ASSET_FILEPATHS),
-                "main_op": local_init_op,
-                "saver": saver,
-                "strip_default_attrs": strip_default_attrs,
-            }
+            assets = get_collection(GraphKeys.ASSET_FILEPATHS)
+            options = {"tags": [_TAGS[mode]], "signature_def_map": signatures, "assets_collection": assets}
+            options |= {"main_op": local_init_op, "saver": saver, "strip_default_attrs": strip_default_attrs}
             if with_variables:
                 builder.add_meta_graph_and_variables(session, **options)
             else:

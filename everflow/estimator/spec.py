@@ -10,35 +10,24 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_collection_ref, get_default_graph
 from everflow.framework.static_values import is_tensor
+from everflow.keras.signatures import parameters, takes
 from everflow.ops.array import reshape
 from everflow.ops.variables.variable import Variable
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook
 
-_FIELDS = (
-    "mode predictions loss train_op eval_metric_ops export_outputs "
-    "training_chief_hooks training_hooks scaffold evaluation_hooks prediction_hooks"
+_PARAMETERS = parameters(
+    """mode, predictions=None, loss=None, train_op=None, eval_metric_ops=None, export_outputs=None,
+    training_chief_hooks=None, training_hooks=None, scaffold=None, evaluation_hooks=None, prediction_hooks=None"""
 )
 
 
-class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
+class EstimatorSpec(collections.namedtuple("EstimatorSpec", _PARAMETERS)):
     """The ops of a model for one mode: predictions, loss, train op, metrics, what to export, hooks and scaffold."""
 
-    def __new__(
-        cls,
-        mode,
-        predictions=None,
-        loss=None,
-        train_op=None,
-        eval_metric_ops=None,
-        export_outputs=None,
-        training_chief_hooks=None,
-        training_hooks=None,
-        scaffold=None,
-        evaluation_hooks=None,
-        prediction_hooks=None,
-    ):
+    @takes(_PARAMETERS, "cls")
+    def __new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, scaffold, **hooks):
         predictions = _check_predictions(predictions, mode)
         loss = _check_loss(loss, mode)
         train_op = _check_train_op(train_op, mode)
@@ -48,11 +37,9 @@ class EstimatorSpec(collections.namedtuple("EstimatorSpec", _FIELDS)):
         scaffold = scaffold or Scaffold()
         if not isinstance(scaffold, Scaffold):
             raise TypeError(f"scaffold must be tf.train.Scaffold. Given: {scaffold}")
-        training = map(check_hooks, (training_chief_hooks, training_hooks))
-        others = map(check_hooks, (evaluation_hooks, prediction_hooks))
-        return super().__new__(
-            cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, *training, scaffold, *others
-        )
+        hooks = {name: check_hooks(given) for name, given in hooks.items()}
+        ops = predictions, loss, train_op, eval_metric_ops, export_outputs
+        return super().__new__(cls, mode, *ops, scaffold=scaffold, **hooks)
 
     def _replace(self, **kwds):
         """A spec with other fields; the mode stays."""
@@ -164,9 +151,7 @@ def check_hooks(hooks, kind=SessionRunHook):
 
 
 def export_outputs_for_predict(export_outputs, predictions):
-    """What a model for prediction is exported with: its predictions where it says nothing else, and one of them as the
-    default.
-    """
+    """What a model for prediction is exported with: its predictions unless it says more, and one as the default."""
     if export_outputs is None:
         export_outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: PredictOutput(predictions)}
     if not isinstance(export_outputs, dict):

@@ -1,6 +1,4 @@
-"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process, or as one process of a
-cluster.
-"""
+"""`train_and_evaluate`: training with an evaluation after each checkpoint, in one process or as one of a cluster."""
 
 from __future__ import annotations
 
@@ -118,12 +116,8 @@ def _run_local(estimator, train_spec, eval_spec):
 
 def _train_and_evaluate_in_turn(estimator, train_spec, eval_spec):
     listener = _EvaluateNewCheckpoints(_Evaluator(estimator, eval_spec, train_spec.max_steps), eval_spec.throttle_secs)
-    estimator.train(
-        input_fn=train_spec.input_fn,
-        max_steps=train_spec.max_steps,
-        hooks=list(train_spec.hooks),
-        saving_listeners=[listener],
-    )
+    hooks = {"hooks": list(train_spec.hooks), "saving_listeners": [listener]}
+    estimator.train(input_fn=train_spec.input_fn, max_steps=train_spec.max_steps, **hooks)
     return listener.metrics, listener.exports
 
 
@@ -139,11 +133,8 @@ def _run_worker(estimator, train_spec, eval_spec):
     if config.cluster_spec.as_dict() and config.master:
         _start_server(config)
     if config.task_type == TaskType.WORKER:
-        longest = (
-            _MAX_DELAY_SECS
-            if config.experimental_max_worker_delay_secs is None
-            else config.experimental_max_worker_delay_secs
-        )
+        longest = config.experimental_max_worker_delay_secs
+        longest = _MAX_DELAY_SECS if longest is None else longest
         delay = min(longest, (config.task_id + 1) * _DELAY_SECS_PER_WORKER)
         if delay > 0:
             logging.info("Waiting %d secs before starting training.", delay)
@@ -187,14 +178,8 @@ _RUN_AS = {
 
 
 def _start_server(config):
-    return Server(
-        config.cluster_spec,
-        job_name=config.task_type,
-        task_index=config.task_id,
-        config=config.session_config,
-        start=True,
-        protocol=config.protocol,
-    )
+    place = {"job_name": config.task_type, "task_index": config.task_id, "protocol": config.protocol}
+    return Server(config.cluster_spec, **place, config=config.session_config, start=True)
 
 
 # --- evaluating ----------------------------------------------------------------------------------

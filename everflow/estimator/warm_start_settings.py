@@ -4,35 +4,25 @@ from __future__ import annotations
 
 import collections
 
+from everflow.keras.signatures import parameters, takes
 from everflow.platform import file_io
 from everflow.saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from everflow.saved_model.loader import contains_saved_model
 
+_PARAMETERS = parameters(
+    """ckpt_to_initialize_from, vars_to_warm_start=".*", var_name_to_vocab_info=None, var_name_to_prev_var_name=None"""
+)
 
-class WarmStartSettings(
-    collections.namedtuple(
-        "WarmStartSettings",
-        ["ckpt_to_initialize_from", "vars_to_warm_start", "var_name_to_vocab_info", "var_name_to_prev_var_name"],
-    )
-):
+
+class WarmStartSettings(collections.namedtuple("WarmStartSettings", _PARAMETERS)):
     """A checkpoint, a regular expression (or list) of variables, and vocabularies and earlier names where they changed."""
 
-    def __new__(
-        cls,
-        ckpt_to_initialize_from,
-        vars_to_warm_start=".*",
-        var_name_to_vocab_info=None,
-        var_name_to_prev_var_name=None,
-    ):
+    @takes(_PARAMETERS, "cls")
+    def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start, **changed):
         if not ckpt_to_initialize_from:
             raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")
-        return super().__new__(
-            cls,
-            ckpt_to_initialize_from,
-            vars_to_warm_start,
-            var_name_to_vocab_info or {},
-            var_name_to_prev_var_name or {},
-        )
+        changed = {name: given or {} for name, given in changed.items()}
+        return super().__new__(cls, ckpt_to_initialize_from, vars_to_warm_start, **changed)
 
 
 def as_warm_start_settings(warm_start_from):

@@ -1,6 +1,4 @@
-"""Features on their way into columns: raw tensors brought to rank two or more, and each column's transformation made
-only once.
-"""
+"""Features on their way into columns: tensors of rank two or more, and each column's transformation made once."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ def _as_column(feature):
 
 
 def sparse_without(tensor, ignored=None):
-    """A dense tensor's elements as a SparseTensor, without those equal to `ignored` (an empty string, or -1). Sparse
-    ones stay as they are.
-    """
+    """A dense tensor's elements as a SparseTensor, without those equal to `ignored`; sparse ones as they are."""
     tensor = convert_to_tensor_or_sparse_tensor(tensor)
     if isinstance(tensor, SparseTensor):
         return tensor
@@ -71,8 +67,5 @@ def sparse_without(tensor, ignored=None):
             ignored = "" if tensor.dtype == dtypes.string else -1
         ignored = math.cast(ignored, tensor.dtype, name="ignore_value")
         indices = array.where_v2(math.not_equal(tensor, ignored), name="indices")
-        return SparseTensor(
-            indices=indices,
-            values=array.gather_nd(tensor, indices, name="values"),
-            dense_shape=array.shape(tensor, out_type=dtypes.int64, name="dense_shape"),
-        )
+        values = array.gather_nd(tensor, indices, name="values")
+        return SparseTensor(indices, values, array.shape(tensor, out_type=dtypes.int64, name="dense_shape"))

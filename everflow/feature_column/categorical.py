@@ -24,6 +24,7 @@ from everflow.ops.lookup import files as lookup_files
 from everflow.ops.lookup import static as lookup
 from everflow.ops.strings import text as strings
 from everflow.platform import file_io, logging
+from everflow.train.signatures import takes
 
 
 class KeyedCategoricalColumn(CategoricalColumn):
@@ -57,20 +58,12 @@ class IdentityCategoricalColumn(
         num_buckets = math.cast(self.num_buckets, dtypes.int64, name="num_buckets")
         zero = math.cast(0, dtypes.int64, name="zero")
         if self.default_value is None:
-            too_large = check.assert_less(
-                values,
-                num_buckets,
-                data=(values, num_buckets),
-                message=f'Bucket index for categorical column "{self.name}" exceeds number of buckets',
-                name="assert_less_than_num_buckets",
-            )
-            negative = check.assert_greater_equal(
-                values,
-                zero,
-                data=(values,),
-                message=f'Negative bucket index for categorical column "{self.name}"',
-                name="assert_greater_or_equal_0",
-            )
+            words = f'Bucket index for categorical column "{self.name}" exceeds number of buckets'
+            told = {"data": (values, num_buckets), "message": words, "name": "assert_less_than_num_buckets"}
+            too_large = check.assert_less(values, num_buckets, **told)
+            words = f'Negative bucket index for categorical column "{self.name}"'
+            told = {"data": (values,), "message": words, "name": "assert_greater_or_equal_0"}
+            negative = check.assert_greater_equal(values, zero, **told)
             with control_dependencies((too_large, negative)):
                 return array.identity(values)
         out_of_range = math.logical_or(values < zero, values >= num_buckets, name="out_of_range")
@@ -128,33 +121,29 @@ class VocabularyColumn(KeyedCategoricalColumn):
         return self._table(key_dtype, name=f"{self.key}_lookup").lookup(values)
 
 
+_OF_FILES = ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value")
+
+
 class VocabularyFileCategoricalColumn(
-    VocabularyColumn,
-    collections.namedtuple(
-        "VocabularyFileCategoricalColumn",
-        ("key", "vocabulary_file", "vocabulary_size", "num_oov_buckets", "dtype", "default_value"),
-    ),
+    VocabularyColumn, collections.namedtuple("VocabularyFileCategoricalColumn", _OF_FILES)
 ):
     """See `categorical_column_with_vocabulary_file`."""
 
     vocabulary_length = property(lambda self: self.vocabulary_size)
 
     def _table(self, key_dtype, name):
-        return lookup_files.index_table_from_file(
-            self.vocabulary_file,
-            self.num_oov_buckets,
-            self.vocabulary_size,
-            self.default_value,
-            key_dtype=key_dtype,
-            name=name,
-        )
+        vocabulary = self.vocabulary_file, self.num_oov_buckets, self.vocabulary_size, self.default_value
+        return lookup_files.index_table_from_file(*vocabulary, key_dtype=key_dtype, name=name)
 
 
-def categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
-                                            dtype=dtypes.string):  # fmt: skip
-    """Values by the number of their line in a file. Unknown ones become `default_value`, or are hashed to one of
-    `num_oov_buckets` more ids.
-    """
+@takes(
+    "key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None, dtype=string",
+    string=dtypes.string,
+)
+def categorical_column_with_vocabulary_file(
+    key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
+):
+    """Values by their line in a file. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids."""
     if not vocabulary_file:
         raise ValueError(f"Missing vocabulary_file in {key}.")
     if vocabulary_size is None:
@@ -202,8 +191,7 @@ class VocabularyListCategoricalColumn(
 
 
 def categorical_column_with_vocabulary_list(key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0):
-    """Values by their place in a list. Unknown ones become `default_value`, or are hashed to one of `num_oov_buckets`
-    more ids.
+    """Values by their place in a list. Unknown ones become `default_value`, or one of `num_oov_buckets` more ids.
 
     >>> colors = tf.feature_column.categorical_column_with_vocabulary_list("color", ["red", "green", "blue"])
     >>> tf.feature_column.indicator_column(colors).variable_shape

@@ -54,9 +54,7 @@ class CategoricalColumn(FeatureColumn):
 
 
 class SequenceDenseColumn(FeatureColumn):
-    """A column with a dense tensor for each step: `get_sequence_dense_tensor(cache, state)`, a
-    TensorSequenceLengthPair.
-    """
+    """A column with a dense tensor for each step: `get_sequence_dense_tensor` gives a TensorSequenceLengthPair."""
 
 
 def assert_key_is_string(key):

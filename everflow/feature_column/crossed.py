@@ -53,9 +53,7 @@ class CrossedColumn(
 
 
 def crossed_column(keys, hash_bucket_size, hash_key=None):
-    """Combinations of the values of several features (by key) or categorical columns, hashed to ids below
-    `hash_bucket_size`.
-    """
+    """Combinations of values of several features or categorical columns, hashed to ids below `hash_bucket_size`."""
     if not hash_bucket_size or hash_bucket_size < 1:
         raise ValueError(f"hash_bucket_size of crossed_column must be at least 1, got {hash_bucket_size}.")
     if not keys or len(keys) < 2:

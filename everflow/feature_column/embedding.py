@@ -6,12 +6,7 @@ import collections
 import math as python_math
 
 from everflow.feature_column.categorical import WeightedCategoricalColumn
-from everflow.feature_column.columns import (
-    DenseColumn,
-    SequenceDenseColumn,
-    TensorSequenceLengthPair,
-    assert_steps,
-)
+from everflow.feature_column.columns import DenseColumn, SequenceDenseColumn, TensorSequenceLengthPair, assert_steps
 from everflow.feature_column.sequence_lengths import sequence_length_from_sparse_tensor
 from everflow.framework import dtypes
 from everflow.framework.scopes import add_to_collection, get_collection, name_scope
@@ -22,18 +17,21 @@ from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import truncated_normal_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.train.checkpoint_initialization import init_from_checkpoint
+from everflow.train.signatures import parameters, takes
 
 
-def checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, column_name=None):
-    """The initializer of a table with vectors of `dimension` numbers, after checking what goes with it."""
+def with_initializer(settings, column_name=None):
+    """The settings of a table with vectors of `dimension` numbers and an initializer, after checking what goes with it."""
+    dimension, initializer = settings["dimension"], settings["initializer"]
     if dimension is None or dimension < 1:
         raise ValueError(f"Invalid dimension {dimension}.")
-    if (ckpt_to_load_from is None) != (tensor_name_in_ckpt is None):
+    if (settings["ckpt_to_load_from"] is None) != (settings["tensor_name_in_ckpt"] is None):
         raise ValueError("`tensor_name_in_ckpt` and `ckpt_to_load_from` go together: a table needs both, or neither.")
     if initializer is not None and not callable(initializer):
         embedding = f" Embedding of column_name: {column_name}" if column_name else ""
         raise ValueError(f"initializer must be callable if specified.{embedding}")
-    return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(dimension))
+    initializer = initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(dimension))
+    return {**settings, "initializer": initializer}
 
 
 class EmbeddingBase(DenseColumn, SequenceDenseColumn):
@@ -50,14 +48,8 @@ class EmbeddingBase(DenseColumn, SequenceDenseColumn):
 
     def _embedded(self, transformation_cache, state_manager):
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        return ids, safe_embedding_lookup_sparse(
-            self._table(state_manager),
-            ids,
-            weights,
-            combiner=self.combiner,
-            name=f"{self.name}_weights",
-            max_norm=self.max_norm,
-        )
+        options = {"combiner": self.combiner, "name": f"{self.name}_weights", "max_norm": self.max_norm}
+        return ids, safe_embedding_lookup_sparse(self._table(state_manager), ids, weights, **options)
 
     def get_dense_tensor(self, transformation_cache, state_manager):
         assert_steps(self, self._maker, False)
@@ -77,44 +69,29 @@ def start_from_checkpoint(table, checkpoint, tensor_name):
     return table
 
 
-class EmbeddingColumn(
-    EmbeddingBase,
-    collections.namedtuple(
-        "EmbeddingColumn",
-        (
-            "categorical_column",
-            "dimension",
-            "combiner",
-            "initializer",
-            "ckpt_to_load_from",
-            "tensor_name_in_ckpt",
-            "max_norm",
-            "trainable",
-        ),
-    ),
-):
+# What embedding columns are made with, besides what they embed and the name of a table that they share.
+OF_EMBEDDINGS = """dimension, combiner="mean", initializer=None, %s ckpt_to_load_from=None, tensor_name_in_ckpt=None,
+    max_norm=None, trainable=True"""
+_PARAMETERS = parameters("categorical_column, " + OF_EMBEDDINGS % "")
+SHARED_PARAMETERS = parameters("categorical_columns, " + OF_EMBEDDINGS % "shared_embedding_collection_name=None,")
+
+
+class EmbeddingColumn(EmbeddingBase, collections.namedtuple("EmbeddingColumn", _PARAMETERS)):
     """See `embedding_column`."""
 
     name = property(lambda self: f"{self.categorical_column.name}_embedding")
 
     def create_state(self, state_manager):
-        state_manager.create_variable(
-            self,
-            name="embedding_weights",
-            shape=self.table_shape,
-            dtype=dtypes.float32,
-            trainable=self.trainable,
-            use_resource=True,
-            initializer=self.initializer,
-        )
+        made = {"trainable": self.trainable, "use_resource": True, "initializer": self.initializer}
+        state_manager.create_variable(self, "embedding_weights", self.table_shape, dtypes.float32, **made)
 
     def _table(self, state_manager):
         table = state_manager.get_variable(self, name="embedding_weights")
         return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
 
 
-def embedding_column(categorical_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
-                     max_norm=None, trainable=True):  # fmt: skip
+@takes(_PARAMETERS)
+def embedding_column(categorical_column, **settings):
     """Categories as learned vectors of `dimension` numbers; those of one row are combined: "mean", "sqrtn" or "sum".
 
     >>> word = tf.feature_column.categorical_column_with_hash_bucket("word", 1000)
@@ -122,17 +99,7 @@ def embedding_column(categorical_column, dimension, combiner="mean", initializer
     <tf.Tensor 'input_layer/concat/concat:0' shape=(2, 8) dtype=float32>
     """
     name = getattr(categorical_column, "name", None)
-    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, name)
-    return EmbeddingColumn(
-        categorical_column,
-        dimension,
-        combiner,
-        initializer,
-        ckpt_to_load_from,
-        tensor_name_in_ckpt,
-        max_norm,
-        trainable,
-    )
+    return EmbeddingColumn(categorical_column, **with_initializer(settings, name))
 
 
 class SharedEmbeddingBase(EmbeddingBase):
@@ -152,17 +119,11 @@ class SharedEmbeddingBase(EmbeddingBase):
         return TensorSequenceLengthPair(embedded, sequence_length_from_sparse_tensor(ids))
 
 
-class GraphSharedEmbeddingColumn(
-    SharedEmbeddingBase,
-    collections.namedtuple(
-        "_SharedEmbeddingColumn",
-        "categorical_column dimension combiner initializer shared_embedding_collection_name "
-        "ckpt_to_load_from tensor_name_in_ckpt max_norm trainable",
-    ),
-):
-    """See `shared_embedding_columns`. The table is found in a collection of the graph, where the first column that
-    needs it puts it.
-    """
+_SHARED_FIELDS = ["categorical_column", *list(SHARED_PARAMETERS)[1:]]
+
+
+class GraphSharedEmbeddingColumn(SharedEmbeddingBase, collections.namedtuple("_SharedEmbeddingColumn", _SHARED_FIELDS)):
+    """See `shared_embedding_columns`. The first column that needs the table puts it into a collection of the graph."""
 
     _maker = "shared_embedding_column"
     for_layers = False
@@ -184,25 +145,22 @@ class GraphSharedEmbeddingColumn(
                     f"{self.table_shape}. Pick another shared_embedding_collection_name."
                 )
         else:
-            table = state_manager.create_variable(
-                self,
-                "embedding_weights",
-                self.table_shape,
-                dtype=dtypes.float32,
-                trainable=self.trainable,
-                initializer=self.initializer,
-            )
+            made = {"trainable": self.trainable, "initializer": self.initializer}
+            shape = self.table_shape
+            table = state_manager.create_variable(self, "embedding_weights", shape, dtypes.float32, **made)
             add_to_collection(collection, table)
         return start_from_checkpoint(table, self.ckpt_to_load_from, self.tensor_name_in_ckpt)
 
 
-def shared_embedding_columns(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
-                             ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+@takes(SHARED_PARAMETERS)
+def shared_embedding_columns(categorical_columns, shared_embedding_collection_name, **settings):
     """Embedding columns, one for each categorical column, which all look up the same table."""
-    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    settings = with_initializer(settings)
     name = shared_name(categorical_columns, shared_embedding_collection_name)
-    settings = (dimension, combiner, initializer, name, ckpt_to_load_from, tensor_name_in_ckpt, max_norm, trainable)
-    return [GraphSharedEmbeddingColumn(column, *settings) for column in categorical_columns]
+    return [
+        GraphSharedEmbeddingColumn(column, shared_embedding_collection_name=name, **settings)
+        for column in categorical_columns
+    ]
 
 
 def shared_name(columns, given):

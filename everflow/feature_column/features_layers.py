@@ -36,15 +36,8 @@ class LayerVariables:
         """Make a variable of a column; a column has at most one of each name."""
         if (feature_column, name) in self._made:
             raise ValueError("Variable already exists.")
-        variable = self._layer.add_weight(
-            name=name,
-            shape=shape,
-            dtype=dtype,
-            initializer=initializer,
-            trainable=self._trainable and trainable,
-            use_resource=use_resource,
-            getter=get_variable,
-        )
+        made = {"trainable": self._trainable and trainable, "use_resource": use_resource, "getter": get_variable}
+        variable = self._layer.add_weight(name, shape, dtype, initializer, **made)
         self._made[feature_column, name] = variable
         return variable
 

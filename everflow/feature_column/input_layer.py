@@ -1,6 +1,4 @@
-"""`tf.feature_column.input_layer`: features as one dense matrix, a row for each example; `InputLayer`, the same with
-variables to share.
-"""
+"""`tf.feature_column.input_layer`: features as one dense matrix; `InputLayer`, the same with variables to share."""
 
 from __future__ import annotations
 
@@ -12,6 +10,7 @@ from everflow.framework.scopes import get_collection
 from everflow.ops import array
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.ops.variables.template import make_template
+from everflow.train.signatures import takes
 
 
 def input_layer(
@@ -62,13 +61,13 @@ class InputLayer:
     TensorShape([Dimension(2), Dimension(1)])
     """
 
-    def __init__(self, feature_columns, weight_collections=None, trainable=True, cols_to_vars=None, name="feature_column_input_layer",
-                 create_scope_now=True):  # fmt: skip
-        del cols_to_vars
-        self._feature_columns = feature_columns
-        self._weight_collections = weight_collections
-        self._trainable = trainable
-        self._name = name
+    @takes(
+        """feature_columns, weight_collections=None, trainable=True, cols_to_vars=None,
+        name="feature_column_input_layer", create_scope_now=True""",
+        "self",
+    )
+    def __init__(self, name, create_scope_now, cols_to_vars, **kept):
+        self.__dict__.update({f"_{argument}": value for argument, value in kept.items()}, _name=name)
         self._template = make_template(name, self._layer, create_scope_now_=create_scope_now)
 
     def _layer(self, features):

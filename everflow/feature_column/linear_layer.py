@@ -32,15 +32,8 @@ class LinearModel(Layer):
                     column.create_state(self._state_manager)
                     shape = (weights_size(column), self._units)
                     self._state_manager.create_variable(column, "weights", shape, dtypes.float32, initializer=zeros)
-            self.bias = self.add_weight(
-                "bias_weights",
-                [self._units],
-                dtypes.float32,
-                zeros,
-                trainable=self.trainable,
-                use_resource=True,
-                getter=get_variable,
-            )
+            made = {"trainable": self.trainable, "use_resource": True, "getter": get_variable}
+            self.bias = self.add_weight("bias_weights", [self._units], dtypes.float32, zeros, **made)
         super().build(None)
 
     def call(self, features):

@@ -16,32 +16,30 @@ from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.scope import get_variable, variable_scope
+from everflow.train.signatures import takes
 
 
-def linear_model(
-    features,
-    feature_columns,
-    units=1,
-    sparse_combiner="sum",
-    weight_collections=None,
-    trainable=True,
-    cols_to_vars=None,
-):
+@takes(
+    """features, feature_columns, units=1, sparse_combiner="sum", weight_collections=None, trainable=True,
+    cols_to_vars=None"""
+)
+def linear_model(**given):
     """Sums of weights, [batch, units]: what linear regression and classification predict before any squashing.
 
     Categorical columns may be given as they are: each category has a weight. `cols_to_vars`, a dict, is filled with
     each column's variables, and with those of "bias".
     """
-    return sums_of_weights(
-        features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars
-    )
+    return sums_of_weights(**given)
 
 
-def sums_of_weights(features, feature_columns, units, sparse_combiner, weight_collections=None, trainable=True, cols_to_vars=None,
-                    names_used=True):  # fmt: skip
-    """As `linear_model`. Asking for the scopes' names uses them up, so that ops are in `linear_model_1`; estimators do
-    it otherwise.
-    """
+@takes(
+    """features, feature_columns, units, sparse_combiner, weight_collections=None, trainable=True, cols_to_vars=None,
+    names_used=True"""
+)
+def sums_of_weights(
+    features, feature_columns, units, sparse_combiner, weight_collections, trainable, cols_to_vars, names_used
+):
+    """As `linear_model`, whose names of scopes are used up by asking (`linear_model_1`); estimators don't ask."""
     columns = sorted_columns(feature_columns, DenseColumn, CategoricalColumn)
 
     def weights(name, shape):

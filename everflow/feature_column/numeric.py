@@ -72,9 +72,7 @@ def checked_numbers(key, shape, dtype, normalizer_fn):
 
 
 def _checked_default(shape, value, dtype, key):
-    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's own types are refused, as
-    TensorFlow does.
-    """
+    """A default of the shape, as nested tuples; a plain number fills it. Numbers of numpy's types are refused."""
     if value is None:
         return None
     wrong = TypeError(f"default_value {value!r} of feature {key!r} does not fit its dtype, {dtype}.")
@@ -137,9 +135,7 @@ class BucketizedColumn(
 
 
 def bucketized_column(source_column, boundaries):
-    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes the buckets below 0, from 0 to 1, and from 1
-    on.
-    """
+    """Numbers by the bucket they fall into: `boundaries=[0., 1.]` makes buckets below 0, from 0 to 1, and above."""
     if not isinstance(source_column, NumericColumn):
         raise ValueError(f"Only what numeric_column() made can be cut into buckets, not {source_column}.")
     if len(source_column.shape) > 1:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import functools
 
 from everflow.feature_column import categorical
 from everflow.feature_column.cache import FeatureTransformationCache
@@ -49,33 +50,24 @@ class SequenceCategoricalColumn(
         return IdWeightPair(ids, None if weights is None else sparse.sparse_reshape(weights, steps))
 
 
-def sequence_categorical_column_with_identity(key, num_buckets, default_value=None):
-    """As `categorical_column_with_identity`, for features with a category for each step."""
-    return SequenceCategoricalColumn(categorical.categorical_column_with_identity(key, num_buckets, default_value))
+def _in_steps(kind):
+    """A function that makes such columns as `categorical_column_with_…` makes, for features with steps."""
+    make = getattr(categorical, f"categorical_column_with_{kind}")
+
+    @functools.wraps(make)
+    def made(*args, **kwargs):
+        return SequenceCategoricalColumn(make(*args, **kwargs))
+
+    made.__name__ = made.__qualname__ = f"sequence_{make.__name__}"
+    made.__doc__ = f"As `{make.__name__}`, for features with a category for each step."
+    made.__module__ = __name__
+    return made
 
 
-def sequence_categorical_column_with_hash_bucket(key, hash_bucket_size, dtype=dtypes.string):
-    """As `categorical_column_with_hash_bucket`, for features with a category for each step."""
-    return SequenceCategoricalColumn(categorical.categorical_column_with_hash_bucket(key, hash_bucket_size, dtype))
-
-
-def sequence_categorical_column_with_vocabulary_file(key, vocabulary_file, vocabulary_size=None, num_oov_buckets=0, default_value=None,
-                                                     dtype=dtypes.string):  # fmt: skip
-    """As `categorical_column_with_vocabulary_file`, for features with a category for each step."""
-    return SequenceCategoricalColumn(
-        categorical.categorical_column_with_vocabulary_file(
-            key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
-        )
-    )
-
-
-def sequence_categorical_column_with_vocabulary_list(
-    key, vocabulary_list, dtype=None, default_value=-1, num_oov_buckets=0
-):
-    """As `categorical_column_with_vocabulary_list`, for features with a category for each step."""
-    return SequenceCategoricalColumn(
-        categorical.categorical_column_with_vocabulary_list(key, vocabulary_list, dtype, default_value, num_oov_buckets)
-    )
+sequence_categorical_column_with_identity = _in_steps("identity")
+sequence_categorical_column_with_hash_bucket = _in_steps("hash_bucket")
+sequence_categorical_column_with_vocabulary_file = _in_steps("vocabulary_file")
+sequence_categorical_column_with_vocabulary_list = _in_steps("vocabulary_list")
 
 
 class SequenceNumericColumn(

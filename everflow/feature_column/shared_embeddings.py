@@ -1,6 +1,4 @@
-"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object rather than a collection, arguments
-in another order.
-"""
+"""`tf.compat.v2.feature_column`, where it differs: tables shared through an object, arguments in another order."""
 
 from __future__ import annotations
 
@@ -9,26 +7,25 @@ import weakref
 
 from everflow.feature_column import categorical
 from everflow.feature_column.embedding import (
+    SHARED_PARAMETERS,
     SharedEmbeddingBase,
-    checked_initializer,
     shared_name,
     start_from_checkpoint,
+    with_initializer,
 )
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables.scope import get_variable
+from everflow.train.signatures import takes
 
 
 class SharedEmbeddingColumnCreator:
     """The table that several columns look up: one variable in each graph, made when it is first needed."""
 
     def __init__(self, dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name):
-        self.dimension = dimension
-        self._initializer = initializer
+        self.dimension, self._num_buckets, self._name = dimension, num_buckets, name
+        self._initializer, self._trainable = initializer, trainable
         self._checkpoint = (ckpt_to_load_from, tensor_name_in_ckpt)
-        self._num_buckets = num_buckets
-        self._trainable = trainable
-        self._name = name
         self._tables = weakref.WeakKeyDictionary()
 
     @property
@@ -64,21 +61,19 @@ class SharedEmbeddingColumn(
         return self.shared_embedding_column_creator.embedding_weights
 
 
-def shared_embeddings(categorical_columns, dimension, combiner="mean", initializer=None, shared_embedding_collection_name=None,
-                      ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+@takes(SHARED_PARAMETERS)
+def shared_embeddings(categorical_columns, combiner, shared_embedding_collection_name, max_norm, **settings):
     """Embedding columns for layers, one for each categorical column, which all look up the same table."""
-    initializer = checked_initializer(dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt)
+    settings = with_initializer(settings)
     name = shared_name(categorical_columns, shared_embedding_collection_name)
-    num_buckets = categorical_columns[0].num_buckets
-    creator = SharedEmbeddingColumnCreator(
-        dimension, initializer, ckpt_to_load_from, tensor_name_in_ckpt, num_buckets, trainable, name
-    )
+    creator = SharedEmbeddingColumnCreator(**settings, num_buckets=categorical_columns[0].num_buckets, name=name)
     return [SharedEmbeddingColumn(column, creator, combiner, max_norm) for column in categorical_columns]
 
 
-def categorical_column_with_vocabulary_file_v2(key, vocabulary_file, vocabulary_size=None, dtype=dtypes.string, default_value=None,
-                                               num_oov_buckets=0):  # fmt: skip
+@takes(
+    """key, vocabulary_file, vocabulary_size=None, dtype=string, default_value=None, num_oov_buckets=0""",
+    string=dtypes.string,
+)
+def categorical_column_with_vocabulary_file_v2(**given):
     """As `categorical_column_with_vocabulary_file`, with the arguments in TensorFlow 2's order."""
-    return categorical.categorical_column_with_vocabulary_file(
-        key, vocabulary_file, vocabulary_size, num_oov_buckets, default_value, dtype
-    )
+    return categorical.categorical_column_with_vocabulary_file(**given)

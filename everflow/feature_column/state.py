@@ -1,6 +1,4 @@
-"""Variables of columns that live in variable scopes: what `input_layer` and `linear_model` hand to columns as their
-state.
-"""
+"""Variables of columns that live in variable scopes: the state that `input_layer` and `linear_model` give columns."""
 
 from __future__ import annotations
 
@@ -26,14 +24,8 @@ class ScopedVariables:
         self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None
     ):
         """Make, or with reuse find, a variable of a column."""
-        variable = get_variable(
-            name,
-            shape,
-            dtype=dtype,
-            initializer=initializer,
-            trainable=self._trainable and trainable,
-            collections=self._collections,
-        )
+        joined = {"trainable": self._trainable and trainable, "collections": self._collections}
+        variable = get_variable(name, shape, dtype=dtype, initializer=initializer, **joined)
         self._made[feature_column, name] = variable
         return variable
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import backend as K
-from everflow.keras.backend.nn import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh  # noqa: F401  they are public here
+from everflow.keras.backend.nn import elu, hard_sigmoid, relu, sigmoid, softplus, softsign, tanh  # noqa: F401  public
 from everflow.keras.generic import deserialize_keras_object
 from everflow.ops import math
 from everflow.ops.nn import activations as nn

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
+from everflow.keras.generic import from_identifier, reading_and_writing
 from everflow.ops import array, math
 
 
@@ -102,16 +102,7 @@ min_max_norm = MinMaxNorm
 radial_constraint = RadialConstraint
 
 
-def serialize(constraint):
-    """A constraint as a dict."""
-    return serialize_keras_object(constraint)
-
-
-def deserialize(config, custom_objects=None):
-    """A constraint from what `serialize` gave."""
-    return deserialize_keras_object(
-        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="constraint"
-    )
+serialize, deserialize = reading_and_writing("constraint", globals())
 
 
 def get(identifier):

@@ -1,18 +1,16 @@
-"""Objects as data and back: configs of layers, losses and the like, and the names under which a program's own classes
-are found.
-"""
+"""Objects as data and back: configs of layers, losses and the like, and names of a program's own classes."""
 
 from __future__ import annotations
 
 import inspect
 
+from everflow.keras.signatures import REQUIRED, takes
+
 _custom_objects: dict = {}
 
 
 def get_custom_objects():
-    """The dict of names under which a program's own classes and functions are found when a model is loaded; it may be
-    written to.
-    """
+    """The dict of names of a program's own classes and functions, for loading models; it may be written to."""
     return _custom_objects
 
 
@@ -41,6 +39,11 @@ class CustomObjectScope:
 def custom_object_scope(*args):
     """A context in which more classes and functions are known by name: dicts from names to them."""
     return CustomObjectScope(*args)
+
+
+def named_config(instance):
+    """An object's configuration with the name of its class, which it can be made from again."""
+    return {"class_name": type(instance).__name__, "config": instance.get_config()}
 
 
 def serialize_keras_object(instance):
@@ -112,11 +115,8 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
         with CustomObjectScope(custom_objects or {}):
             return cls.from_config(config)
     if isinstance(identifier, str):
-        found = (
-            (custom_objects or {}).get(identifier)
-            or _custom_objects.get(identifier)
-            or (module_objects or {}).get(identifier)
-        )
+        own = (custom_objects or {}).get(identifier) or _custom_objects.get(identifier)
+        found = own or (module_objects or {}).get(identifier)
         if found is None:
             raise ValueError("Unknown " + printable_module_name + ":" + identifier)
         # A class's name stands for an object of it made without arguments.
@@ -126,10 +126,26 @@ def deserialize_keras_object(identifier, module_objects=None, custom_objects=Non
     raise ValueError("Could not interpret serialized " + printable_module_name + ": ", identifier)
 
 
+def reading_and_writing(kind, known, what=None, argument="config"):
+    """(serialize, deserialize) of a kind of objects, which a namespace has by name."""
+
+    @takes({kind: REQUIRED})
+    def serialize(**given):
+        return serialize_keras_object(given[kind])
+
+    @takes({argument: REQUIRED, "custom_objects": None})
+    def deserialize(custom_objects, **given):
+        return deserialize_keras_object(given[argument], known, custom_objects, what or kind)
+
+    serialize.__doc__ = f"A {kind} as a dict, a function as its name."
+    deserialize.__doc__ = f"A {kind} from its name, or from what `serialize` gave."
+    for function in (serialize, deserialize):
+        function.__qualname__, function.__module__ = function.__name__, known["__name__"]
+    return serialize, deserialize
+
+
 def from_identifier(identifier, deserialize, kind):
-    """What a layer's argument stands for: a name or a written object is read by `deserialize`, a function or object
-    stays, and so does None.
-    """
+    """What a layer's argument stands for: names and written objects are read, functions, objects and None stay."""
     if isinstance(identifier, (dict, str)):
         return deserialize(identifier)
     if identifier is None or callable(identifier):

@@ -2,43 +2,30 @@
 
 from __future__ import annotations
 
-from everflow.framework import dtypes
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops.variables import initializers as _initializers
-from everflow.ops.variables.initializers import (
-    Constant,
-    Identity,
-    Ones,
-    Orthogonal,
-    VarianceScaling,
-    Zeros,
-)
+from everflow.ops.variables.initializers import Constant, Identity, Ones, Orthogonal, VarianceScaling, Zeros
 from everflow.ops.variables.initializers import GlorotNormal as glorot_normal
 from everflow.ops.variables.initializers import GlorotUniform as glorot_uniform
-from everflow.ops.variables.initializers import (
-    Initializer as Initializer,
+from everflow.ops.variables.initializers import Initializer as Initializer
+
+
+def _close_to_zero(base, doc, **defaults):
+    """An initializer of tf.initializers with other defaults."""
+    start = constructor(parameters_of(base.__init__, **defaults), base.__init__)
+    return type(base.__name__, (base,), {"__init__": start, "__doc__": doc, "__module__": __name__})
+
+
+RandomNormal = _close_to_zero(_initializers.RandomNormal, "Normal values, close to zero by default.", stddev=0.05)
+RandomUniform = _close_to_zero(
+    _initializers.RandomUniform, "Uniform values, close to zero by default.", minval=-0.05, maxval=0.05
 )
-
-
-class RandomNormal(_initializers.RandomNormal):
-    """Normal values, close to zero by default."""
-
-    def __init__(self, mean=0.0, stddev=0.05, seed=None, dtype=dtypes.float32):
-        super().__init__(mean=mean, stddev=stddev, seed=seed, dtype=dtype)
-
-
-class RandomUniform(_initializers.RandomUniform):
-    """Uniform values, close to zero by default."""
-
-    def __init__(self, minval=-0.05, maxval=0.05, seed=None, dtype=dtypes.float32):
-        super().__init__(minval=minval, maxval=maxval, seed=seed, dtype=dtype)
-
-
-class TruncatedNormal(_initializers.TruncatedNormal):
-    """Normal values within two deviations of the mean, close to zero by default."""
-
-    def __init__(self, mean=0.0, stddev=0.05, seed=None, dtype=dtypes.float32):
-        super().__init__(mean=mean, stddev=stddev, seed=seed, dtype=dtype)
+TruncatedNormal = _close_to_zero(
+    _initializers.TruncatedNormal,
+    "Normal values within two deviations of the mean, close to zero by default.",
+    stddev=0.05,
+)
 
 
 def _scaling(name, scale, distribution):

@@ -1,6 +1,4 @@
-"""tf.keras.losses: how far predictions are from labels, as functions that give a loss for each sample, and as objects
-that also reduce them.
-"""
+"""tf.keras.losses: how far predictions are from labels, as functions of samples, and as objects that reduce them."""
 
 from __future__ import annotations
 
@@ -10,7 +8,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
+from everflow.keras.generic import from_identifier, reading_and_writing
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
 from everflow.keras.signatures import constructor
 from everflow.ops import array, math
@@ -237,13 +235,8 @@ class BinaryCrossentropy(LossFunctionWrapper):
     """The cross entropy of labels 0 and 1; smoothing moves labels towards a half."""
 
     def __init__(self, from_logits=False, label_smoothing=0, reduction=Reduction.AUTO, name="binary_crossentropy"):
-        super().__init__(
-            binary_crossentropy,
-            name=name,
-            reduction=reduction,
-            from_logits=from_logits,
-            label_smoothing=label_smoothing,
-        )
+        own = {"from_logits": from_logits, "label_smoothing": label_smoothing}
+        super().__init__(binary_crossentropy, name=name, reduction=reduction, **own)
         self.from_logits = from_logits
 
 
@@ -280,16 +273,7 @@ def is_categorical_crossentropy(loss):
     return loss == "categorical_crossentropy"
 
 
-def serialize(loss):
-    """A loss function's name, or a loss object as a dict."""
-    return serialize_keras_object(loss)
-
-
-def deserialize(name, custom_objects=None):
-    """The loss of this name, or from what `serialize` gave."""
-    return deserialize_keras_object(
-        name, module_objects=globals(), custom_objects=custom_objects, printable_module_name="loss function"
-    )
+serialize, deserialize = reading_and_writing("loss", globals(), "loss function", "name")
 
 
 def get(identifier):

@@ -58,11 +58,8 @@ def _clone_functional(model, input_tensors, clone):
     else:
         given = []
         for tensor, layer in zip(nest.flatten(input_tensors), model._input_layers):
-            given.append(
-                tensor
-                if hasattr(tensor, "_keras_history")
-                else Input(tensor=tensor, name="input_wrapper_for_" + layer.name)
-            )
+            of_keras = hasattr(tensor, "_keras_history")
+            given.append(tensor if of_keras else Input(tensor=tensor, name="input_wrapper_for_" + layer.name))
     made = {id(x): y for x, y in zip(model.inputs, given)}
     for node in model._topology.in_order():
         if not nest.flatten(node.inbound_layers):

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from everflow.framework import nest
 from everflow.keras import activations, layers, optimizers
+from everflow.keras.engine.compiling import COMPILE_PARAMETERS
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.engine.training import Model
+from everflow.keras.generic import named_config
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.optimizers.optimizer import Optimizer
+from everflow.keras.signatures import REQUIRED, parameters, takes
 from everflow.ops import math
 from everflow.ops.nn import activations as nn_ops
 
@@ -19,47 +22,27 @@ class LinearModel(Model):
     >>> model.compile("sgd", "mse")
     """
 
-    _arguments = (
-        "units activation use_bias kernel_initializer bias_initializer kernel_regularizer bias_regularizer".split()
+    _arguments = parameters(
+        """units=1, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+        kernel_regularizer=None, bias_regularizer=None"""
     )
 
-    def __init__(
-        self,
-        units=1,
-        activation=None,
-        use_bias=True,
-        kernel_initializer="glorot_uniform",
-        bias_initializer="zeros",
-        kernel_regularizer=None,
-        bias_regularizer=None,
-        **kwargs,
-    ):
-        given = locals()
+    @takes({**_arguments, "**kwargs": REQUIRED}, "self")
+    def __init__(self, **given):
         for name in self._arguments:
-            setattr(self, name, looked_up(name, given[name]))
-        super().__init__(**kwargs)
+            setattr(self, name, looked_up(name, given.pop(name)))
+        super().__init__(**given)
 
     def build(self, input_shape):
         self.dense_layers = []
         for shape in input_shape if isinstance(input_shape, list) else [input_shape]:
-            layer = layers.Dense(
-                units=self.units,
-                use_bias=False,
-                kernel_initializer=self.kernel_initializer,
-                kernel_regularizer=self.kernel_regularizer,
-                input_shape=shape,
-            )
+            kernel = {name: getattr(self, name) for name in ("kernel_initializer", "kernel_regularizer")}
+            layer = layers.Dense(units=self.units, use_bias=False, input_shape=shape, **kernel)
             self.dense_layers.append(layer)
         self.bias = None
         if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                shape=self.units,
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                dtype=self.dtype,
-                trainable=True,
-            )
+            made = {"initializer": self.bias_initializer, "regularizer": self.bias_regularizer}
+            self.bias = self.add_weight("bias", shape=self.units, dtype=self.dtype, trainable=True, **made)
 
     def call(self, inputs):
         inputs = inputs if isinstance(inputs, (tuple, list)) else [inputs]
@@ -95,9 +78,7 @@ class _PartedOptimizer(Optimizer):
         updates = first.get_updates(loss, [p for p in params if id(p) in ours])
         return updates + second.get_updates(loss, [p for p in params if id(p) not in ours])
 
-    @property
-    def weights(self):
-        return [weight for part in self._parts for weight in part.weights]
+    weights = property(lambda self: [weight for part in self._parts for weight in part.weights])
 
     def get_config(self):
         raise NotImplementedError("A model with two optimizers is saved without them")
@@ -112,22 +93,12 @@ class WideDeepModel(Model):
         self.dnn_model = dnn_model
         self.activation = activations.get(activation)
 
-    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
-                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
+    @takes(COMPILE_PARAMETERS, "self")
+    def compile(self, optimizer, **options):
         """As for other models; `optimizer` may be a pair, the first for the linear model."""
         if isinstance(optimizer, (list, tuple)):
             optimizer = _PartedOptimizer(*map(optimizers.get, optimizer), self.linear_model)
-        super().compile(
-            optimizer,
-            loss,
-            metrics,
-            loss_weights,
-            sample_weight_mode,
-            weighted_metrics,
-            target_tensors,
-            distribute,
-            **kwargs,
-        )
+        super().compile(optimizer, **options)
 
     def call(self, inputs):
         if not isinstance(inputs, (tuple, list)) or len(inputs) != 2:
@@ -138,12 +109,8 @@ class WideDeepModel(Model):
         return nest.map_structure(self.activation, output) if self.activation else output
 
     def get_config(self):
-        return {
-            "linear_model": {"class_name": type(self.linear_model).__name__, "config": self.linear_model.get_config()},
-            "dnn_model": {"class_name": type(self.dnn_model).__name__, "config": self.dnn_model.get_config()},
-            "activation": activations.serialize(self.activation),
-            "name": self.name,
-        }
+        models = {name: named_config(getattr(self, name)) for name in ("linear_model", "dnn_model")}
+        return {**models, "activation": activations.serialize(self.activation), "name": self.name}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.keras import backend as K
-from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
+from everflow.keras.generic import from_identifier, reading_and_writing
 from everflow.ops import math
 
 
@@ -50,16 +50,7 @@ def l1_l2(l1=0.01, l2=0.01):
     return L1L2(l1=l1, l2=l2)
 
 
-def serialize(regularizer):
-    """A regularizer as a dict."""
-    return serialize_keras_object(regularizer)
-
-
-def deserialize(config, custom_objects=None):
-    """A regularizer from what `serialize` gave."""
-    return deserialize_keras_object(
-        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="regularizer"
-    )
+serialize, deserialize = reading_and_writing("regularizer", globals())
 
 
 def get(identifier):

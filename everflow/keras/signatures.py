@@ -1,11 +1,10 @@
-"""Parameters as data: methods and functions that take what a table says, or what others take but for some defaults."""
+"""Parameters of other functions as data: methods that take what others take but for some defaults, or with some more."""
 
 from __future__ import annotations
 
 import inspect
 
-# The default of a parameter that has none.
-REQUIRED = inspect.Parameter.empty
+from everflow.train.signatures import REQUIRED, parameters, takes, taking  # noqa: F401  for what is built on Keras
 
 
 def parameters_of(function, without=(), **defaults):
@@ -18,36 +17,16 @@ def parameters_of(function, without=(), **defaults):
     return found
 
 
-def taking(parameters, body, *first):
-    """A function that takes these parameters, {name: default}, by position or name, and calls `body` with them by name.
-
-    What is named in `first` comes before the others and is handed on by position: "self", for a method.
-    """
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    signature = inspect.Signature(
-        [inspect.Parameter(name, kind) for name in first]
-        + [
-            inspect.Parameter(name[2:], inspect.Parameter.VAR_KEYWORD)
-            if name.startswith("**")
-            else inspect.Parameter(name, kind, default=default)
-            for name, default in parameters.items()
-        ]
-    )
-
-    def function(*args, **kwargs):
-        given = signature.bind(*args, **kwargs)
-        given.apply_defaults()
-        named = dict(given.arguments)
-        more = named.pop("kwargs", {}) if "**kwargs" in parameters else {}
-        before = [named.pop(name) for name in first]
-        return body(*before, **named, **more)
-
-    function.__signature__ = signature
-    return function
+def inserted(listed, after, **more):
+    """These parameters with others after one of them."""
+    made = {}
+    for name, default in listed.items():
+        made |= {name: default, **more} if name == after else {name: default}
+    return made
 
 
-def constructor(parameters, body):
+def constructor(listed, body):
     """An `__init__` that takes these parameters and calls `body(self, …)` with all of them by name."""
-    made = taking(parameters, body, "self")
+    made = taking(listed, body, "self")
     made.__name__ = made.__qualname__ = "__init__"
     return made

@@ -28,6 +28,7 @@ from everflow.ops.variables.variable import (
     global_variables,
     trainable_variables,
 )
+from everflow.train.signatures import takes
 
 
 class Layer(base_layer.Layer):
@@ -78,10 +79,7 @@ class Layer(base_layer.Layer):
             self._base_name = base_layer.snake_case(type(self).__name__)
         self._name = unique_object_name(base_layer.snake_case(type(self).__name__), zero_based=False)
 
-    @property
-    def graph(self):
-        """The graph its variables are in."""
-        return self._graph
+    graph = property(lambda self: self._graph, doc="The graph its variables are in.")
 
     @property
     def scope_name(self):
@@ -136,59 +134,47 @@ class Layer(base_layer.Layer):
     def _name_scope(self):
         return super()._name_scope() if self._keras_style else self._current_scope.original_name_scope
 
-    def add_weight(self, name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None, use_resource=None,
-                   synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, partitioner=None, **kwargs):  # fmt: skip
+    @takes(
+        """name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
+        use_resource=None, synchronization=AUTO, aggregation=NONE, partitioner=None, **kwargs""",
+        "self",
+        AUTO=VariableSynchronization.AUTO,
+        NONE=VariableAggregation.NONE,
+    )
+    def add_weight(self, name, shape, dtype, initializer, regularizer, trainable, use_resource, **more):
         """Make, or with reuse find, a variable of the layer."""
-        for keyword in kwargs:
+        settings = {key: more.pop(key) for key in ("constraint", "synchronization", "aggregation", "partitioner")}
+        for keyword in more:
             if keyword != "experimental_autocast":
                 raise TypeError("Unknown keyword argument:", keyword)
         if self._keras_style:
-            return super().add_weight(
-                name,
-                shape,
-                dtype,
-                initializer,
-                regularizer,
-                trainable,
-                constraint,
-                partitioner,
-                use_resource,
-                synchronization,
-                aggregation,
-            )
-        trainable = base_layer.resolve_trainable(trainable, synchronization)
+            of_keras = {"trainable": trainable, "use_resource": use_resource, **settings}
+            return super().add_weight(name, shape, dtype, initializer, regularizer, **of_keras)
+        trainable = base_layer.resolve_trainable(trainable, settings["synchronization"])
         dtype = dtypes.as_dtype(dtype or self._dtype or dtypes.float32)
         if self._dtype is None:
             self._dtype = dtype.base_dtype.name
         self._set_scope(None)
         before = set(map(id, global_variables()))
         with self._within_scope() as scope, name_scope(self._name_scope()):
-            variable = scopes.get_variable(
-                name,
-                shape=shape,
-                dtype=dtype,
-                initializer=initializer or scope.initializer,
-                trainable=trainable and self.trainable,
-                constraint=constraint,
-                partitioner=partitioner,
-                use_resource=use_resource or self._use_resource_variables or scope.use_resource,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+            made = {"trainable": trainable and self.trainable, "initializer": initializer or scope.initializer}
+            made["use_resource"] = use_resource or self._use_resource_variables or scope.use_resource
+            variable = scopes.get_variable(name, shape, dtype, **made, **settings)
             if regularizer is not None and _is_new(variable, before):
                 for part in _parts(variable):
                     self._regularize_weight(name, part, regularizer)
+        self._hold(name, variable, trainable)
+        return variable
+
+    def _hold(self, name, variable, trainable):
+        """Count a variable among the layer's weights."""
         self.__dict__["_graph"] = get_default_graph()
         self._track(name, variable)
         for part in _parts(variable):
             track_variable(part)
-        trained = (
-            trainable
-            and self.trainable
-            and (executing_eagerly() or any(variable is other for other in trainable_variables()))
-        )
+        is_collected = executing_eagerly() or any(variable is other for other in trainable_variables())
+        trained = trainable and self.trainable and is_collected
         (self._trainable_weights if trained else self._non_trainable_weights).append(variable)
-        return variable
 
     def __call__(self, inputs, *args, **kwargs):
         """Build the layer at the first call, and compute its outputs."""

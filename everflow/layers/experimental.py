@@ -1,6 +1,4 @@
-"""tf.layers.experimental: layers that make variables as Keras layers do, of their own and not by name in a variable
-scope.
-"""
+"""tf.layers.experimental: layers that own their variables, as Keras layers do, rather than finding them by name."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from everflow.keras.layers import normalization as keras_normalization
 from everflow.keras.signatures import constructor, parameters_of
 from everflow.layers.base import Layer
 from everflow.ops.variables import initializers
+from everflow.train.signatures import takes
 
 _ZEROS, _ONES = initializers.zeros_initializer(), initializers.ones_initializer()
 
@@ -45,18 +46,23 @@ class BatchNormalization(keras_normalization.BatchNormalization, Layer):
         return super().call(inputs, training=training)
 
 
-def batch_normalization(inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer=_ZEROS,
-                        gamma_initializer=_ONES, moving_mean_initializer=_ZEROS, moving_variance_initializer=_ONES, beta_regularizer=None,
-                        gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None,
-                        reuse=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
-                        adjustment=None):  # fmt: skip
+@takes(
+    """inputs, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer=ZEROS,
+    gamma_initializer=ONES, moving_mean_initializer=ZEROS, moving_variance_initializer=ONES, beta_regularizer=None,
+    gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, training=False, trainable=True, name=None,
+    reuse=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None, virtual_batch_size=None,
+    adjustment=None""",
+    ZEROS=_ZEROS,
+    ONES=_ONES,
+)
+def batch_normalization(inputs, training, reuse, name, **given):
     """Inputs scaled to zero mean and unit variance: of the batch while `training`, moving averages else.
 
     >>> y = tf.layers.batch_normalization(x, training=is_training)
     >>> updates = tf.get_collection(tf.GraphKeys.UPDATE_OPS)   # to be run with the training step
     """
-    arguments = {key: value for key, value in locals().items() if key not in ("inputs", "training", "reuse")}
-    layer = BatchNormalization(**arguments, dtype=convert_to_tensor(inputs).dtype.base_dtype, _reuse=reuse, _scope=name)
+    scoped = {"name": name, "_reuse": reuse, "_scope": name}
+    layer = BatchNormalization(**given, dtype=convert_to_tensor(inputs).dtype.base_dtype, **scoped)
     return layer.apply(inputs, training=training)
 
 

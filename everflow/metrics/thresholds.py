@@ -91,8 +91,18 @@ def spread_thresholds(number):
     return [0.0 - TINY, *inner, 1.0 + TINY]
 
 
-def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collections=None, updates_collections=None, curve="ROC", name=None,
-        summation_method="trapezoidal", thresholds=None):  # fmt: skip
+def auc(
+    labels,
+    predictions,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    curve="ROC",
+    name=None,
+    summation_method="trapezoidal",
+    thresholds=None,
+):
     """The area under the ROC or precision-recall curve, approximated at many thresholds."""
     with variable_scope(name, "auc", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
@@ -111,7 +121,8 @@ def auc(labels, predictions, weights=None, num_thresholds=200, metrics_collectio
                     return _interpolated_area(tp, fp, fn, last)
                 if summation_method == "trapezoidal":
                     logging.warning(
-                        "The area below a PR curve is wrong by the trapezoidal rule: use summation_method='careful_interpolation'."
+                        "The area below a PR curve is wrong by the trapezoidal rule: "
+                        "use summation_method='careful_interpolation'."
                     )
             rec = math.div(tp + epsilon, tp + fn + epsilon)
             if curve == "ROC":
@@ -162,8 +173,16 @@ def _of_both(compute, counts, metrics_collections, updates_collections, name="")
     return collected(value, update_op, metrics_collections, updates_collections)
 
 
-def sensitivity_at_specificity(labels, predictions, specificity, weights=None, num_thresholds=200, metrics_collections=None,
-                               updates_collections=None, name=None):  # fmt: skip
+def sensitivity_at_specificity(
+    labels,
+    predictions,
+    specificity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
     """The share of positives found at the threshold whose specificity is nearest to the one given."""
     if specificity < 0 or specificity > 1:
         raise ValueError("`specificity` must be in the range [0, 1].")
@@ -178,8 +197,16 @@ def sensitivity_at_specificity(labels, predictions, specificity, weights=None, n
         return _of_both(compute, counts, metrics_collections, updates_collections)
 
 
-def specificity_at_sensitivity(labels, predictions, sensitivity, weights=None, num_thresholds=200, metrics_collections=None,
-                               updates_collections=None, name=None):  # fmt: skip
+def specificity_at_sensitivity(
+    labels,
+    predictions,
+    sensitivity,
+    weights=None,
+    num_thresholds=200,
+    metrics_collections=None,
+    updates_collections=None,
+    name=None,
+):
     """The share of negatives told at the last threshold whose sensitivity is nearest to the one given."""
     if sensitivity < 0 or sensitivity > 1:
         raise ValueError("`sensitivity` must be in the range [0, 1].")

@@ -15,13 +15,8 @@ def accelerator_utilization(model):
     """How long accelerators wait for the host."""
     reports = []
     for device in sorted({node.device for node in _on_accelerator(model)}):
-        spans = [
-            span
-            for node in _on_accelerator(model)
-            if node.device == device
-            for times in node.times.values()
-            for span in times
-        ]
+        nodes = [node for node in _on_accelerator(model) if node.device == device]
+        spans = [span for node in nodes for times in node.times.values() for span in times]
         busy = sum(micros for _, micros in spans)
         whole = max(start + micros for start, micros in spans) - min(start for start, _ in spans)
         if whole and busy / whole < 0.5:
@@ -39,11 +34,8 @@ def operations(model):
 
 def expensive_operations(model):
     """The op types, and the lines of code, that took longest."""
-    options = (
-        ProfileOptionBuilder(ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0))
-        .with_accounted_types([".*"])
-        .build()
-    )
+    least = ProfileOptionBuilder.time_and_memory(min_micros=0, min_bytes=0)
+    options = ProfileOptionBuilder(least).with_accounted_types([".*"]).build()
     if not model.steps:
         return []
     by_type = OpView(model, options)

@@ -1,6 +1,4 @@
-"""What a profile knows of a graph: its nodes with their sizes and float operations, and what they took in each step
-that was traced.
-"""
+"""What a profile knows of a graph: nodes with their sizes and float operations, and what they took in each step."""
 
 from __future__ import annotations
 
@@ -60,9 +58,7 @@ class Node:
     steps: dict = dataclasses.field(default_factory=dict)  # step → Stats
     times: dict = dataclasses.field(default_factory=dict)  # step → [(start, micros)]
 
-    @property
-    def parameters(self):
-        return math.prod(self.shape) if self.shape and min(self.shape) >= 0 else 0
+    parameters = property(lambda self: math.prod(self.shape) if self.shape and min(self.shape) >= 0 else 0)
 
     def stats(self, step):
         """The numbers of one step, or their average over all (-1)."""
@@ -134,16 +130,9 @@ class Model:
         stats = node.steps.setdefault(step, Stats())
         on_host = "gpu" not in device
         micros = taken.all_end_rel_micros
-        stats += Stats(
-            run_count=1,
-            exec_micros=micros,
-            cpu_exec_micros=micros if on_host else 0,
-            accelerator_exec_micros=0 if on_host else micros,
-            requested_bytes=size,
-            peak_bytes=size,
-            residual_bytes=size,
-            output_bytes=size,
-        )
+        sizes = dict.fromkeys(("requested_bytes", "peak_bytes", "residual_bytes", "output_bytes"), size)
+        where = "cpu_exec_micros" if on_host else "accelerator_exec_micros"
+        stats += Stats(run_count=1, exec_micros=micros, **{where: micros}, **sizes)
         node.times.setdefault(step, []).append((taken.all_start_micros, micros))
 
     def as_proto(self):
@@ -208,9 +197,7 @@ def fill_missing_shapes(graph, run_meta):
 
 
 def default_op_log(graph, op_log=None, run_meta=None, add_trace=True):
-    """An op log of what Everflow knows itself (float operations, trainable variables, code), with the entries of
-    another on top.
-    """
+    """An op log of float operations, trainable variables and code, with the entries of another on top."""
     if run_meta is not None:
         fill_missing_shapes(graph, run_meta)
     log = tfprof_log_pb2.OpLogProto()

@@ -130,18 +130,8 @@ def _write_timeline(model, step, path):
         for at in sorted(node.times) if step < 0 else [step]:
             for start, micros in node.times.get(at, ()):
                 pid = devices.setdefault(node.device, len(devices))
-                events.append(
-                    {
-                        "args": {"name": node.name},
-                        "cat": "Op",
-                        "dur": micros,
-                        "name": node.name,
-                        "ph": "X",
-                        "pid": pid,
-                        "tid": 0,
-                        "ts": start,
-                    }
-                )
+                place = {"pid": pid, "tid": 0, "ts": start, "dur": micros}
+                events.append({"args": {"name": node.name}, "cat": "Op", "name": node.name, "ph": "X", **place})
     names = [
         {"args": {"name": f"Op scheduling threads: {device}"}, "name": "process_name", "ph": "M", "pid": pid}
         for device, pid in devices.items()

@@ -33,9 +33,7 @@ _functions: dict[tuple[str, str], callable] = {}
 
 
 class RegisterStatistics:
-    """A decorator that registers `function(graph, node_def)`, which returns an OpStats, for an op type and a kind of
-    statistic.
-    """
+    """A decorator that registers `function(graph, node_def)` for an op type and a kind of statistic."""
 
     def __init__(self, op_type, statistic_type):
         for name, value in (("op_type", op_type), ("statistic_type", statistic_type)):

@@ -62,7 +62,8 @@ class Entry:
 class View:
     """What the views have in common: counting, choosing what is shown, ordering, and the result as a message."""
 
-    minima_of_totals = ()  # options that look at the total of an entry rather than at its own number, beside those of time and memory
+    # Options that look at the total of an entry rather than at its own number, besides those of time and memory.
+    minima_of_totals = ()
 
     def __init__(self, model: Model, options: dict):
         self.model = model

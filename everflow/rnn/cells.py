@@ -24,6 +24,7 @@ from everflow.ops.variables.partitioned import fixed_size_partitioner
 from everflow.ops.variables.variable import trainable_variables
 from everflow.platform import logging
 from everflow.rnn.shapes import zero_state
+from everflow.train.signatures import takes
 
 _KERNEL, _BIAS = "kernel", "bias"
 
@@ -124,11 +125,9 @@ class LayerRNNCell(RNNCell):
         return int(getattr(inputs_shape[-1], "value", inputs_shape[-1]))
 
     def _zeros_initializer(self):
-        return (
-            initializers.zeros_initializer
-            if self.dtype is None
-            else initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
-        )
+        if self.dtype is None:
+            return initializers.zeros_initializer
+        return initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype))
 
 
 def _given_a_shape(build):
@@ -201,18 +200,13 @@ class GRUCell(_UnitsCell):
 
     _initializers = ("kernel_initializer", "bias_initializer")
 
-    def __init__(
-        self,
-        num_units,
-        activation=None,
-        reuse=None,
-        kernel_initializer=None,
-        bias_initializer=None,
-        name=None,
-        dtype=None,
-        **kwargs,
-    ):
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+    @takes(
+        """num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None,
+        dtype=None, **kwargs""",
+        "self",
+    )
+    def __init__(self, kernel_initializer, bias_initializer, **given):
+        super().__init__(**given)
         self._kernel_initializer = kernel_initializer
         self._bias_initializer = bias_initializer
 
@@ -267,18 +261,13 @@ class BasicLSTMCell(_UnitsCell):
 
     _settings = ("num_units", "forget_bias", "state_is_tuple", "reuse")
 
-    def __init__(
-        self,
-        num_units,
-        forget_bias=1.0,
-        state_is_tuple=True,
-        activation=None,
-        reuse=None,
-        name=None,
-        dtype=None,
-        **kwargs,
-    ):
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
+    @takes(
+        """num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None,
+        **kwargs""",
+        "self",
+    )
+    def __init__(self, forget_bias, state_is_tuple, **given):
+        super().__init__(**given)
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
 
@@ -308,7 +297,11 @@ class BasicLSTMCell(_UnitsCell):
         return new_h, LSTMStateTuple(new_c, new_h) if self._state_is_tuple else array.concat([new_c, new_h], 1)
 
 
-_LSTM_SETTINGS = "num_units use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple reuse".split()
+# What makes an LSTM cell besides its initializer, and what all cells of so many units have.
+_OF_LSTM = (
+    "use_peepholes cell_clip num_proj proj_clip num_unit_shards num_proj_shards forget_bias state_is_tuple".split()
+)
+_LSTM_SETTINGS = ["num_units", *_OF_LSTM, "reuse"]
 
 
 def lstm_settings(cell) -> dict:
@@ -326,18 +319,16 @@ class LSTMCell(_UnitsCell):
     >>> cell = tf.nn.rnn_cell.LSTMCell(256, use_peepholes=True, num_proj=128)
     """
 
-    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
-                 num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None, **kwargs):  # fmt: skip
-        super().__init__(num_units, activation, reuse, name, dtype, **kwargs)
-        self._use_peepholes = use_peepholes
-        self._cell_clip = cell_clip
-        self._initializer = initializer
-        self._num_proj = num_proj
-        self._proj_clip = proj_clip
-        self._num_unit_shards = num_unit_shards
-        self._num_proj_shards = num_proj_shards
-        self._forget_bias = forget_bias
-        self._state_is_tuple = state_is_tuple
+    @takes(
+        """num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
+        num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None,
+        name=None, dtype=None, **kwargs""",
+        "self",
+    )
+    def __init__(self, initializer, **given):
+        settings = {f"_{setting}": given.pop(setting) for setting in _OF_LSTM}
+        super().__init__(**given)
+        self.__dict__.update(settings, _initializer=initializer)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
@@ -356,17 +347,12 @@ class LSTMCell(_UnitsCell):
         )
         self._bias = self.add_variable(_BIAS, shape=[4 * units], initializer=self._zeros_initializer())
         if self._use_peepholes:
-            self._w_f_diag = self.add_variable("w_f_diag", shape=[units], initializer=self._initializer)
-            self._w_i_diag = self.add_variable("w_i_diag", shape=[units], initializer=self._initializer)
-            self._w_o_diag = self.add_variable("w_o_diag", shape=[units], initializer=self._initializer)
+            for name in ("w_f_diag", "w_i_diag", "w_o_diag"):
+                setattr(self, f"_{name}", self.add_variable(name, shape=[units], initializer=self._initializer))
         if self._num_proj is not None:
             shards = fixed_size_partitioner(self._num_proj_shards) if self._num_proj_shards is not None else None
-            self._proj_kernel = self.add_variable(
-                "projection/" + _KERNEL,
-                shape=[units, self._num_proj],
-                initializer=self._initializer,
-                partitioner=shards,
-            )
+            made = {"initializer": self._initializer, "partitioner": shards}
+            self._proj_kernel = self.add_variable("projection/" + _KERNEL, shape=[units, self._num_proj], **made)
         self.built = True
 
     def call(self, inputs, state):
@@ -443,20 +429,15 @@ class MultiRNNCell(RNNCell):
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
-    @property
-    def trainable_weights(self):
-        return (
-            [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights]
-            if self.trainable
-            else []
-        )
+    trainable_weights = property(lambda self: self._weights_of("trainable_weights") if self.trainable else [])
 
     @property
     def non_trainable_weights(self):
-        weights = [w for cell in self._cells if isinstance(cell, Layer) for w in cell.non_trainable_weights]
-        if not self.trainable:
-            weights = [w for cell in self._cells if isinstance(cell, Layer) for w in cell.trainable_weights] + weights
-        return weights
+        fixed = self._weights_of("non_trainable_weights")
+        return fixed if self.trainable else self._weights_of("trainable_weights") + fixed
+
+    def _weights_of(self, kind):
+        return [w for cell in self._cells if isinstance(cell, Layer) for w in getattr(cell, kind)]
 
     def call(self, inputs, state):
         """One step of all cells."""

@@ -20,6 +20,9 @@ from everflow.ops.variables import scope as scopes
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
+from everflow.train.signatures import takes
+
+_OF_LOOPS = "parallel_iterations=None, swap_memory=False, time_major=False, scope=None"
 
 
 def should_cache():
@@ -163,8 +166,10 @@ def step_of(cell):
     return step
 
 
-def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=None, parallel_iterations=None, swap_memory=False,
-                time_major=False, scope=None):  # fmt: skip
+@takes(f"cell, inputs, sequence_length=None, initial_state=None, dtype=None, {_OF_LOOPS}")
+def dynamic_rnn(
+    cell, inputs, sequence_length, initial_state, dtype, parallel_iterations, swap_memory, time_major, scope
+):
     """(outputs, final state) of a cell run over `inputs` [batch, time, …]; past its length a sequence gives zeros.
 
     >>> outputs, state = tf.nn.dynamic_rnn(cell, inputs, sequence_length=lengths, dtype=tf.float32)
@@ -175,7 +180,6 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
         if not time_major:
             flat_input = [convert_to_tensor(x) for x in flat_input]
             flat_input = [transpose_batch_time(x) for x in flat_input]
-        parallel_iterations = parallel_iterations or 32
         if sequence_length is not None:
             sequence_length = math.cast(sequence_length, dtypes.int32)
             check_lengths(sequence_length)
@@ -186,7 +190,8 @@ def dynamic_rnn(cell, inputs, sequence_length=None, initial_state=None, dtype=No
             with control_dependencies([_assert_has_shape(sequence_length, [batch_size])]):
                 sequence_length = array.identity(sequence_length, name="CheckSeqLen")
         inputs = nest.pack_sequence_as(inputs, flat_input)
-        outputs, final_state = _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype)
+        options = {"parallel_iterations": parallel_iterations or 32, "swap_memory": swap_memory}
+        outputs, final_state = _loop(cell, inputs, state, sequence_length, dtype, **options)
         if not time_major:
             outputs = nest.map_structure(transpose_batch_time, outputs)
         return outputs, final_state
@@ -216,7 +221,11 @@ def _input_shapes(flat_input):
     return shapes
 
 
-def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length, dtype):
+def _new_array(base, size, name, element_shape, dtype):
+    return TensorArray(dtype, size=size, element_shape=element_shape, tensor_array_name=base + name)
+
+
+def _loop(cell, inputs, state, sequence_length, dtype, **options):
     call = step_of(cell)
     flat_input = nest.flatten(inputs)
     flat_sizes = nest.flatten(cell.output_size)
@@ -225,23 +234,17 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
     shapes = _input_shapes(flat_input)
     static_steps, static_batch = shapes[0].as_list()[:2]
     out_dtype = state_dtype(dtype, state)
-    zero_output = nest.pack_sequence_as(
-        cell.output_size, [array.zeros(concat(batch_size, s), out_dtype) for s in flat_sizes]
-    )
+    zeros = [array.zeros(concat(batch_size, size), out_dtype) for size in flat_sizes]
+    zero_output = nest.pack_sequence_as(cell.output_size, zeros)
     longest = time_steps
     if sequence_length is not None:
         shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
     time = constant(0, dtype=dtypes.int32, name="time")
     with name_scope("dynamic_rnn") as base:
-        pass
+        new_array = functools.partial(_new_array, base, time_steps)
 
-    def new_array(name, element_shape, dtype):
-        return TensorArray(dtype, size=time_steps, element_shape=element_shape, tensor_array_name=base + name)
-
-    output_arrays = tuple(
-        new_array(f"output_{i}", TensorShape([static_batch]).concatenate(_as_shape(size)), out_dtype)
-        for i, size in enumerate(flat_sizes)
-    )
+    element_shapes = [TensorShape([static_batch]).concatenate(_as_shape(size)) for size in flat_sizes]
+    output_arrays = tuple(new_array(f"output_{i}", shape, out_dtype) for i, shape in enumerate(element_shapes))
     input_arrays = tuple(new_array(f"input_{i}", x.shape[1:], x.dtype) for i, x in enumerate(flat_input))
     input_arrays = tuple(a.unstack(x) for a, x in zip(input_arrays, flat_input))
 
@@ -253,9 +256,8 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
         if sequence_length is not None:
             lengths = (sequence_length, shortest, longest)
             computed = functools.partial(call, values, state)
-            output, new_state = rnn_step(
-                time, *lengths, zero_output, state, computed, cell.state_size, skip_conditionals=True
-            )
+            before = zero_output, state, computed, cell.state_size
+            output, new_state = rnn_step(time, *lengths, *before, skip_conditionals=True)
         else:
             output, new_state = call(values, state)
         arrays = tuple(a.write(time, o) for a, o in zip(arrays, nest.flatten(output)))
@@ -263,13 +265,9 @@ def _loop(cell, inputs, state, parallel_iterations, swap_memory, sequence_length
 
     # At least one step, so that the arrays learn their shapes.
     bound = math.minimum(time_steps, math.maximum(1, longest))
+    start = (time, output_arrays, state)
     _, final_arrays, final_state = while_loop(
-        lambda time, *_: time < bound,
-        step,
-        (time, output_arrays, state),
-        parallel_iterations=parallel_iterations,
-        maximum_iterations=time_steps,
-        swap_memory=swap_memory,
+        lambda time, *_: time < bound, step, start, maximum_iterations=time_steps, **options
     )
     outputs = [a.stack() for a in final_arrays]
     for output, size in zip(outputs, flat_sizes):
@@ -285,28 +283,23 @@ def _as_shape(size):
     return TensorShape(size)
 
 
-def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
-                              parallel_iterations=None, swap_memory=False, time_major=False, scope=None):  # fmt: skip
+@takes(
+    f"""cell_fw, cell_bw, inputs, sequence_length=None, initial_state_fw=None, initial_state_bw=None, dtype=None,
+    {_OF_LOOPS}"""
+)
+def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, initial_state_fw, initial_state_bw, scope, **shared):
     """((outputs forwards, outputs backwards), (final states)) of two cells, one run from the end of each sequence."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     with scopes.variable_scope(scope or "bidirectional_rnn"):
-        shared = {
-            "sequence_length": sequence_length,
-            "dtype": dtype,
-            "parallel_iterations": parallel_iterations,
-            "swap_memory": swap_memory,
-            "time_major": time_major,
-        }
         with scopes.variable_scope("fw") as fw_scope:
             output_fw, state_fw = dynamic_rnn(cell_fw, inputs, initial_state=initial_state_fw, scope=fw_scope, **shared)
-        time_axis, batch_axis = (0, 1) if time_major else (1, 0)
+        time_axis, batch_axis = (0, 1) if shared["time_major"] else (1, 0)
+        lengths = shared["sequence_length"]
 
         def reversed_(x):
-            if sequence_length is not None:
-                return array.reverse_sequence(
-                    input=x, seq_lengths=sequence_length, seq_axis=time_axis, batch_axis=batch_axis
-                )
+            if lengths is not None:
+                return array.reverse_sequence(input=x, seq_lengths=lengths, seq_axis=time_axis, batch_axis=batch_axis)
             return array.reverse(x, axis=[time_axis])
 
         with scopes.variable_scope("bw") as bw_scope:
@@ -319,9 +312,7 @@ def bidirectional_dynamic_rnn(cell_fw, cell_bw, inputs, sequence_length=None, in
 
 
 def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=None):
-    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn(time, output, state,
-    loop_state)` decides.
-    """
+    """(TensorArray of outputs, final state, loop state) of a cell whose inputs and end `loop_fn` decides."""
     assert_like_rnncell("cell", cell)
     if not callable(loop_fn):
         raise TypeError("loop_fn must be a callable")
@@ -358,35 +349,26 @@ def raw_rnn(cell, loop_fn, parallel_iterations=None, swap_memory=False, scope=No
             arrays = nest.map_structure(lambda a, e: a.write(time, e), arrays, emit)
             return next_time, math.logical_or(finished, next_finished), next_input, arrays, next_state, next_loop_state
 
+        begin = [time, finished, next_input, emit_arrays, state, loop_state]
+        options = {"parallel_iterations": parallel_iterations, "swap_memory": swap_memory}
         result = while_loop(
-            lambda time, finished, *_: math.logical_not(math.reduce_all(finished)),
-            body,
-            [time, finished, next_input, emit_arrays, state, loop_state],
-            parallel_iterations=parallel_iterations,
-            swap_memory=swap_memory,
+            lambda _, finished, *__: math.logical_not(math.reduce_all(finished)), body, begin, **options
         )
         arrays, final_state, final_loop_state = result[-3:]
         return arrays, final_state, None if initial_loop_state is None else final_loop_state
 
 
 def _emitted(cell, emitted, state_dtype, static_batch, batch_size):
-    """(TensorArrays for what `raw_rnn` gives at each step, zeros like it): as in `loop_fn`'s first answer, or the
-    cell's output.
-    """
+    """(TensorArrays for what `raw_rnn` gives, zeros like it): as `loop_fn` first answers, or the cell's output."""
     if emitted is None:
         emitted = cell.output_size
         kinds = [(size, state_dtype) for size in nest.flatten(emitted)]
     else:
         kinds = [(e.shape if e.shape.is_fully_defined() else array.shape(e), e.dtype) for e in nest.flatten(emitted)]
+    shapes = [TensorShape([static_batch]).concatenate(_as_shape(size)) for size, _ in kinds]
     arrays = [
-        TensorArray(
-            t,
-            dynamic_size=True,
-            element_shape=TensorShape([static_batch]).concatenate(_as_shape(size)),
-            size=0,
-            name=f"rnn_output_{i}",
-        )
-        for i, (size, t) in enumerate(kinds)
+        TensorArray(t, dynamic_size=True, element_shape=shape, size=0, name=f"rnn_output_{i}")
+        for i, (shape, (_, t)) in enumerate(zip(shapes, kinds))
     ]
     zeros = [array.zeros(concat(batch_size, size), t) for size, t in kinds]
     return nest.pack_sequence_as(emitted, arrays), nest.pack_sequence_as(emitted, zeros)

@@ -1,17 +1,6 @@
 """tf.nn.rnn_cell: the cells and their wrappers in one place."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell, LSTMStateTuple, MultiRNNCell, RNNCell
 from everflow.rnn.wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
-
-__all__ = [
-    "BasicLSTMCell",
-    "BasicRNNCell",
-    "DeviceWrapper",
-    "DropoutWrapper",
-    "GRUCell",
-    "LSTMCell",
-    "LSTMStateTuple",
-    "MultiRNNCell",
-    "RNNCell",
-    "ResidualWrapper",
-]

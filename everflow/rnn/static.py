@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
@@ -46,16 +48,9 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
                 varscope.reuse_variables()
             current = state
             if sequence_length is not None:
-                output, state = rnn_step(
-                    time,
-                    sequence_length,
-                    shortest,
-                    longest,
-                    zero_output,
-                    state,
-                    lambda v=value, s=current: call(v, s),
-                    cell.state_size,
-                )
+                lengths, before = (sequence_length, shortest, longest), (zero_output, state)
+                computed = functools.partial(call, value, current)
+                output, state = rnn_step(time, *lengths, *before, computed, cell.state_size)
             else:
                 output, state = call(value, state)
             outputs.append(output)
@@ -104,9 +99,7 @@ def static_state_saving_rnn(cell, inputs, state_saver, state_name, sequence_leng
 def static_bidirectional_rnn(
     cell_fw, cell_bw, inputs, initial_state_fw=None, initial_state_bw=None, dtype=None, sequence_length=None, scope=None
 ):
-    """(list of outputs, final state forwards, final state backwards) of two unrolled cells; outputs are joined along
-    the last dimension.
-    """
+    """(outputs, final state forwards, final state backwards) of two unrolled cells, outputs joined in the last axis."""
     assert_like_rnncell("cell_fw", cell_fw)
     assert_like_rnncell("cell_bw", cell_bw)
     _check_steps(inputs)

@@ -14,6 +14,7 @@ from everflow.ops.nn.dropout import dropout
 from everflow.ops.random import distributions as random
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
+from everflow.train.signatures import takes
 
 
 def assert_like_rnncell(cell_name, cell):
@@ -69,9 +70,7 @@ class RNNCellWrapper(RNNCell):
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
-        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it is only the description of
-        one.
-        """
+        """A wrapper made from a configuration whose `cell` is a cell; ValueError where it only describes one."""
         if isinstance(config["cell"], dict):
             raise ValueError(
                 "RNNCellWrapper cannot reconstruct the wrapped cell from its configuration: put the cell itself into config['cell']"
@@ -103,16 +102,20 @@ class DropoutWrapper(RNNCellWrapper):
     >>> cell = tf.nn.rnn_cell.DropoutWrapper(cell, output_keep_prob=0.5)
     """
 
-    def __init__(self, cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False, input_size=None,
-                 dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs):  # fmt: skip
+    @takes(
+        """cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False,
+        input_size=None, dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs""",
+        "self",
+    )
+    def __init__(self, cell, variational_recurrent, input_size, dtype, seed, dropout_state_filter_visitor, **kwargs):
+        kept = {f"{part}_keep_prob": kwargs.pop(f"{part}_keep_prob") for part in ("input", "state", "output")}
         super().__init__(cell, dtype=dtype, **kwargs)
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise TypeError("dropout_state_filter_visitor must be callable")
         self._state_filter = dropout_state_filter_visitor or _keeps_all
         with name_scope("DropoutWrapperInit"):
-            self._input_keep_prob = _tensor_or_number("input_keep_prob", input_keep_prob)
-            self._state_keep_prob = _tensor_or_number("state_keep_prob", state_keep_prob)
-            self._output_keep_prob = _tensor_or_number("output_keep_prob", output_keep_prob)
+            for name, probability in kept.items():
+                setattr(self, f"_{name}", _tensor_or_number(name, probability))
         self._variational_recurrent = variational_recurrent
         self._input_size = input_size
         self._seed = seed
@@ -179,14 +182,7 @@ class DropoutWrapper(RNNCellWrapper):
         return output, new_state
 
     def get_config(self):
-        facts = (
-            "input_keep_prob",
-            "output_keep_prob",
-            "state_keep_prob",
-            "variational_recurrent",
-            "input_size",
-            "seed",
-        )
+        facts = "input_keep_prob output_keep_prob state_keep_prob variational_recurrent input_size seed".split()
         config = {**super().get_config(), **{fact: getattr(self, "_" + fact) for fact in facts}}
         if self._state_filter is not _keeps_all:
             config["dropout_state_filter_visitor"] = self._state_filter
@@ -195,11 +191,9 @@ class DropoutWrapper(RNNCellWrapper):
 
 def _enumerated_map(function, structure):
     flat = nest.flatten(structure)
-    return (
-        nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
-        if nest.is_sequence(structure)
-        else function(0, structure)
-    )
+    if not nest.is_sequence(structure):
+        return function(0, structure)
+    return nest.pack_sequence_as(structure, [function(i, item) for i, item in enumerate(flat)])
 
 
 class ResidualWrapper(RNNCellWrapper):

@@ -19,6 +19,10 @@ from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
+
+_OF_GRAPHS = """signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
+    strip_default_attrs=False, saver=None"""
 
 
 class SavedModelBuilder:
@@ -41,31 +45,28 @@ class SavedModelBuilder:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
 
-    def add_meta_graph_and_variables(self, sess, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None,
-                                     clear_devices=False, main_op=None, strip_default_attrs=False, saver=None):  # fmt: skip
+    @takes(f"sess, tags, {_OF_GRAPHS}", "self")
+    def add_meta_graph_and_variables(self, sess, tags, **given):
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
             raise AssertionError(
                 "Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`"
             )
-        init = main_op if main_op is not None else legacy_init_op
-        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
-        self._add(tags, signature_def_map, assets_collection, init, saver, options, sess)
+        self._add(tags, **given, sess=sess)
         self._has_saved_variables = True
 
-    def add_meta_graph(self, tags, signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
-                       strip_default_attrs=False, saver=None):  # fmt: skip
+    @takes(f"tags, {_OF_GRAPHS}", "self")
+    def add_meta_graph(self, tags, **given):
         """Add the default graph as a further meta graph over the variables that are written already."""
         if not self._has_saved_variables:
             raise AssertionError(
                 "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
-        init = main_op if main_op is not None else legacy_init_op
-        options = {"clear_devices": clear_devices, "strip_default_attrs": strip_default_attrs}
-        self._add(tags, signature_def_map, assets_collection, init, saver, options)
+        self._add(tags, **given)
 
-    def _add(self, tags, signature_def_map, assets_collection, main_op, saver, options, sess=None):
+    def _add(self, tags, signature_def_map, assets_collection, main_op, legacy_init_op, saver, sess=None, **options):
         """Add the default graph; with a session, its variables are written, too."""
+        main_op = main_op if main_op is not None else legacy_init_op
         _check_signatures(signature_def_map)
         self._save_assets(assets_collection)
         if main_op is not None:
@@ -119,11 +120,8 @@ class SavedModelBuilder:
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
         name = constants.SAVED_MODEL_FILENAME_PBTXT if as_text else constants.SAVED_MODEL_FILENAME_PB
         path = os.path.join(self._export_dir, name)
-        content = (
-            text_format.MessageToString(self._saved_model)
-            if as_text
-            else self._saved_model.SerializeToString(deterministic=True)
-        )
+        model = self._saved_model
+        content = text_format.MessageToString(model) if as_text else model.SerializeToString(deterministic=True)
         file_io.atomic_write_string_to_file(path, content)
         logging.info("SavedModel written to: %s", path)
         return path.encode()
@@ -160,12 +158,7 @@ def simple_save(session, export_dir, inputs, outputs, legacy_init_op=None):
     """
     signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: signature_def_utils.predict_signature_def(inputs, outputs)}
     builder = SavedModelBuilder(export_dir)
-    builder.add_meta_graph_and_variables(
-        session,
-        tags=[tag_constants.SERVING],
-        signature_def_map=signatures,
-        assets_collection=get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS),
-        main_op=legacy_init_op,
-        clear_devices=True,
-    )
+    assets = get_default_graph().get_collection(GraphKeys.ASSET_FILEPATHS)
+    options = {"assets_collection": assets, "main_op": legacy_init_op, "clear_devices": True}
+    builder.add_meta_graph_and_variables(session, [tag_constants.SERVING], signature_def_map=signatures, **options)
     builder.save()

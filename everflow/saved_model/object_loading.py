@@ -140,15 +140,10 @@ class ObjectLoader:
             found.set_shape(TensorShape(saved.shape))
             return found
 
-        return Variable(
-            value,
-            trainable=saved.trainable,
-            name=saved.name or None,
-            dtype=dtype,
-            use_resource=True,
-            synchronization=VariableSynchronization(saved.synchronization),
-            aggregation=VariableAggregation(saved.aggregation),
-        )
+        kind = {"trainable": saved.trainable, "name": saved.name or None, "dtype": dtype, "use_resource": True}
+        synchronization = VariableSynchronization(saved.synchronization)
+        aggregation = VariableAggregation(saved.aggregation)
+        return Variable(value, **kind, synchronization=synchronization, aggregation=aggregation)
 
     def _constant(self, number, node):
         (found,) = [n for n in self.meta.graph_def.node if n.name == node.constant.operation]
@@ -176,13 +171,8 @@ class ObjectLoader:
         """One traced function of the file."""
         saved = self.meta.object_graph_def.concrete_functions[name]
         captured = [self.object(i) for i in saved.bound_inputs]
-        return LoadedConcreteFunction(
-            self._library()[name],
-            captured,
-            decode(saved.canonicalized_input_signature),
-            decode(saved.output_signature),
-            argument_names,
-        )
+        signature = decode(saved.canonicalized_input_signature), decode(saved.output_signature)
+        return LoadedConcreteFunction(self._library()[name], captured, *signature, argument_names)
 
     def _library(self):
         """{name in the file: function}, under names that no other function of this process has."""
@@ -253,10 +243,7 @@ class LoadedConcreteFunction(ConcreteFunction):
     inputs = property(lambda self: self._body.inputs)
     outputs = property(lambda self: self._body.outputs)
     variables = property(lambda self: [v for v in self._holders if isinstance(v, Variable)])
-
-    @property
-    def structured_input_signature(self):
-        return self._arguments[0]
+    structured_input_signature = property(lambda self: self._arguments[0])
 
     def __call__(self, *args, **kwargs):
         values = [*nest.flatten(args, expand_composites=True)]
@@ -327,13 +314,9 @@ def _python_signature(argspec, is_method):
     Parameter = inspect.Parameter
     names = argspec.args[1:] if is_method else argspec.args
     defaults = list(argspec.defaults or ())
-    without = len(names) - len(defaults)
-    parameters = [
-        Parameter(
-            name, Parameter.POSITIONAL_OR_KEYWORD, default=Parameter.empty if i < without else defaults[i - without]
-        )
-        for i, name in enumerate(names)
-    ]
+    defaults = [Parameter.empty] * (len(names) - len(defaults)) + defaults
+    kind = Parameter.POSITIONAL_OR_KEYWORD
+    parameters = [Parameter(name, kind, default=default) for name, default in zip(names, defaults)]
     if argspec.varargs:
         parameters.append(Parameter(argspec.varargs, Parameter.VAR_POSITIONAL))
     keyword_defaults = collections.defaultdict(lambda: Parameter.empty, argspec.kwonlydefaults or {})

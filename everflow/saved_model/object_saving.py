@@ -46,8 +46,7 @@ class SignatureMap(dict):
 
 
 def save(obj, export_dir, signatures=None):
-    """Write an object: its variables, what hangs on it, and its traced functions. `signatures` are what servers may
-    call.
+    """Write an object: its variables, what hangs on it, its traced functions, and `signatures` for servers.
 
     >>> class Adder(tf.Module):
     ...     @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
@@ -71,9 +70,7 @@ def save(obj, export_dir, signatures=None):
 
 
 class SavedObjects:
-    """All that is saved, with a number for each: objects breadth first and slots, as in a checkpoint, then functions
-    and captured constants.
-    """
+    """All that is saved, numbered: objects breadth first and slots, then functions and captured constants."""
 
     def __init__(self, root, signatures):
         self._branches = {}  # object's id → [(name, object)], asked for once
@@ -156,9 +153,7 @@ class SavedObjects:
 
 
 def _branches(thing):
-    """What hangs on an object in a file: what checkpoints follow, what its class adds (`_saved_branches`), and its
-    traced functions.
-    """
+    """What hangs on an object in a file: what checkpoints follow, `_saved_branches`, and its traced functions."""
     functions = (Function, ConcreteFunction)
     if isinstance(thing, (*functions, Variable)):
         return []
@@ -281,9 +276,8 @@ def _chosen_signatures(signatures, functions):
     if not isinstance(signatures, dict):
         signatures = {signature_constants.DEFAULT_SERVING_SIGNATURE_DEF_KEY: signatures}
     for name, function in signatures.items():
-        if not isinstance(function, ConcreteFunction) and not (
-            isinstance(function, Function) and function.input_signature is not None
-        ):
+        is_typed = isinstance(function, Function) and function.input_signature is not None
+        if not isinstance(function, ConcreteFunction) and not is_typed:
             raise ValueError(
                 f"A signature needs its arguments' types: give a tf.function with an input signature or a concrete function, not {function}"
             )
@@ -307,11 +301,8 @@ def _concrete(function):
 
 def _outputs_by_name(outputs, signature):
     """A function's results as {name: tensor}: a dict as it is, others numbered."""
-    named = (
-        outputs
-        if isinstance(outputs, dict)
-        else {f"output_{i}": x for i, x in enumerate(outputs if isinstance(outputs, (list, tuple)) else [outputs])}
-    )
+    listed = outputs if isinstance(outputs, (list, tuple)) else [outputs]
+    named = outputs if isinstance(outputs, dict) else {f"output_{i}": x for i, x in enumerate(listed)}
     for name, tensor in named.items():
         if not isinstance(tensor, (Tensor, TensorSpec)) or not isinstance(name, str):
             raise ValueError(
@@ -341,9 +332,7 @@ def _tensor_specs(concrete):
 
 
 def _meta_graph(objects) -> MetaGraphDef:
-    """The graph that loaders without objects use: variables, constants, signatures, saving and restoring, and the
-    library.
-    """
+    """The graph for loaders without objects: variables, constants, signatures, saving, restoring, the library."""
     graph = Graph()
     concretes = {c.name: c for thing in objects.objects for c in concrete_functions(thing)}
     with graph.as_default():

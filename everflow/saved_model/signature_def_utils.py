@@ -26,11 +26,8 @@ def predict_signature_def(inputs, outputs):
         raise ValueError("Prediction inputs cannot be None or empty.")
     if not outputs:
         raise ValueError("Prediction outputs cannot be None or empty.")
-    return build_signature_def(
-        {key: build_tensor_info(tensor) for key, tensor in inputs.items()},
-        {key: build_tensor_info(tensor) for key, tensor in outputs.items()},
-        names.PREDICT_METHOD_NAME,
-    )
+    described = ({key: build_tensor_info(t) for key, t in tensors.items()} for tensors in (inputs, outputs))
+    return build_signature_def(*described, names.PREDICT_METHOD_NAME)
 
 
 def _string_input(examples, what):
@@ -92,11 +89,6 @@ def _is_regression(signature):
 
 
 def _is_classification(signature):
-    return (
-        _has_string_input(signature, names.CLASSIFY_INPUTS)
-        and bool(signature.outputs)
-        and all(
-            key in _CLASSIFY_TYPES and info.dtype == _CLASSIFY_TYPES[key].as_datatype_enum
-            for key, info in signature.outputs.items()
-        )
-    )
+    outputs = signature.outputs
+    fit = [k in _CLASSIFY_TYPES and i.dtype == _CLASSIFY_TYPES[k].as_datatype_enum for k, i in outputs.items()]
+    return _has_string_input(signature, names.CLASSIFY_INPUTS) and bool(outputs) and all(fit)

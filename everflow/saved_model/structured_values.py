@@ -1,6 +1,4 @@
-"""Signatures and argument lists as files hold them: nested Python values, with TensorSpecs for tensors, as
-StructuredValue messages.
-"""
+"""Signatures and argument lists as files hold them: nested values with TensorSpecs, as StructuredValue messages."""
 
 from __future__ import annotations
 

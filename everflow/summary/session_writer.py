@@ -1,5 +1,4 @@
-"""The writer behind `FileWriter(logdir, session=sess)`: events go through ops, so that several writers of a folder
-share one file.
+"""The writer behind `FileWriter(logdir, session=sess)`: events go through ops; writers of a folder share a file.
 
 The ops of tf.contrib.summary write to that file, too.
 """

@@ -4,6 +4,8 @@ Unlike tf.contrib.summary's they are recorded unless told otherwise, and need a 
 with `set_step`.
 """
 
+# ruff: noqa: F401  Writers and flush are public here.
+
 from __future__ import annotations
 
 import contextlib
@@ -33,7 +35,7 @@ from everflow.ops.image.color import convert_image_dtype
 from everflow.ops.strings.text import as_string
 from everflow.protos.summary_pb2 import SummaryMetadata
 from everflow.summary import writing_ops
-from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush  # noqa: F401  two of them are public here
+from everflow.summary.writing_ops import NoopSummaryWriter, ResourceSummaryWriter, SummaryWriter, flush
 
 _uid = itertools.count()
 _BUCKETS = 30
@@ -102,9 +104,7 @@ def create_noop_writer():
 
 
 def record_if(condition):
-    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function that gives
-    one.
-    """
+    """A context in which summaries are recorded where a condition holds: a bool, a tensor, or a function."""
     return writing_ops.recording(condition)
 
 
@@ -157,18 +157,11 @@ def _written(name, default_name, step, make):
 
 
 def write(tag, tensor, step=None, metadata=None, name=None):
-    """Write a tensor under a tag; `metadata` is a SummaryMetadata, for the plug-in that shows it. Returns whether it
-    was written.
-    """
+    """Write a tensor under a tag, with a SummaryMetadata for the plug-in that shows it. Gives whether it was."""
 
     def make(writer, step, scope):
-        text = (
-            b""
-            if metadata is None
-            else metadata.SerializeToString()
-            if hasattr(metadata, "SerializeToString")
-            else metadata
-        )
+        text = b"" if metadata is None else metadata
+        text = text.SerializeToString() if hasattr(text, "SerializeToString") else text
         return raw.WriteSummary(
             writer=writer, step=step, tensor=array.identity(tensor), tag=tag, summary_metadata=text, name=scope
         )

@@ -49,9 +49,7 @@ _DB_NAMES = {
 
 
 class _Current(threading.local):
-    """The writer of a thread, and whether summaries are recorded: a bool, a tensor, a function that gives one, or None
-    for no.
-    """
+    """The writer of a thread, and whether summaries are recorded: a bool, a tensor, a function, or None for no."""
 
     def __init__(self):
         self.writer: SummaryWriter | None = None
@@ -162,13 +160,9 @@ def create_file_writer(logdir, max_queue=None, flush_millis=None, filename_suffi
         filename_suffix = constant(_SUFFIX) if filename_suffix is None else filename_suffix
 
         def begin(resource):
-            return raw.CreateSummaryFileWriter(
-                writer=resource,
-                logdir=logdir,
-                max_queue=max_queue,
-                flush_millis=flush_millis,
-                filename_suffix=filename_suffix,
-            )
+            limits = {"max_queue": max_queue, "flush_millis": flush_millis}
+            file = {"logdir": logdir, "filename_suffix": filename_suffix}
+            return raw.CreateSummaryFileWriter(writer=resource, **limits, **file)
 
         return ResourceSummaryWriter("logdir:" + logdir if name is None else name, begin)
 
@@ -226,9 +220,7 @@ def summary_writer_initializer_op():
 
 
 def initialize(graph=None, session=None):
-    """Begin the files of all writers in a session, and write a graph to the current one. Nothing to do when executing
-    eagerly.
-    """
+    """Begin the files of all writers in a session, and write a graph to the current one; not needed eagerly."""
     if executing_eagerly():
         return
     if current.writer is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.operation import Tensor
+from everflow.train.signatures import takes
 
 _SHOWN = 10  # so many elements out of range are listed
 
@@ -61,30 +62,17 @@ class ArrayAssertions:
         np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg="\n".join(lines), equal_nan=True)
         self.fail("\n".join(lines))
 
-    def assertAllCloseAccordingToType(
-        self,
-        a,
-        b,
-        rtol=1e-6,
-        atol=1e-6,
-        float_rtol=1e-6,
-        float_atol=1e-6,
-        half_rtol=1e-3,
-        half_atol=1e-3,
-        bfloat16_rtol=1e-2,
-        bfloat16_atol=1e-2,
-        msg=None,
-    ):
+    @takes(
+        """a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3, half_atol=1e-3,
+        bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None""",
+        "self",
+    )
+    def assertAllCloseAccordingToType(self, a, b, rtol, atol, msg, **by_type):
         """As assertAllClose, with a tolerance for each precision."""
         a, b = self._array(a), self._array(b)
-        by_type = [
-            (("float32", "complex64"), float_rtol, float_atol),
-            (("float16",), half_rtol, half_atol),
-            (("bfloat16",), bfloat16_rtol, bfloat16_atol),
-        ]
-        for names, type_rtol, type_atol in by_type:
-            if {a.dtype.name, b.dtype.name} & set(names):
-                rtol, atol = max(rtol, type_rtol), max(atol, type_atol)
+        for kind, names in (("float", {"float32", "complex64"}), ("half", {"float16"}), ("bfloat16", {"bfloat16"})):
+            if {a.dtype.name, b.dtype.name} & names:
+                rtol, atol = max(rtol, by_type[f"{kind}_rtol"]), max(atol, by_type[f"{kind}_atol"])
         self.assertAllClose(a, b, rtol, atol, msg)
 
     def assertNotAllClose(self, a, b, **kwargs):

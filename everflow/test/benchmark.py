@@ -55,13 +55,8 @@ class Benchmark:
         """Log what was measured, and print it as an entry of a BenchmarkEntries message."""
         name = self._name(name)
         shown = [-1 if value is None else value for value in (iters, wall_time, cpu_time, throughput)]
-        logging.info(
-            "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s",
-            name,
-            *shown,
-            extras,
-            metrics,
-        )
+        words = "Benchmark [%s]: %d iterations, %g s (cpu %g s), throughput %g, extras %s, metrics %s"
+        logging.info(words, name, *shown, extras, metrics)
         numbers = {"iters": iters, "cpu_time": cpu_time, "wall_time": wall_time, "throughput": throughput}
         sys.stdout.write("\n".join(_entry(name, numbers, extras or {}, metrics or [])) + "\n\n")
 
@@ -89,12 +84,8 @@ class Benchmark:
         extras = dict(extras or {})
         if store_trace or store_memory_usage:
             metadata = config_pb2.RunMetadata()
-            sess.run(
-                op_or_tensor,
-                feed_dict,
-                options=config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE),
-                run_metadata=metadata,
-            )
+            options = config_pb2.RunOptions(trace_level=config_pb2.RunOptions.FULL_TRACE)
+            sess.run(op_or_tensor, feed_dict, options=options, run_metadata=metadata)
             timeline = Timeline(metadata.step_stats)
             if store_trace:
                 extras["full_trace_chrome_format"] = timeline.generate_chrome_trace_format()
@@ -104,13 +95,8 @@ class Benchmark:
         median = float(np.median(times))
         throughput = mbs / median if mbs else None
         self.report_benchmark(iters=min_iters, wall_time=median, extras=extras, name=name, throughput=throughput)
-        return {
-            "iters": min_iters,
-            "extras": extras,
-            "name": self._name(name),
-            "throughput": throughput or 0.0,
-            "wall_time": median,
-        }
+        measured = {"iters": min_iters, "throughput": throughput or 0.0, "wall_time": median}
+        return {**measured, "extras": extras, "name": self._name(name)}
 
 
 def _entry(name, numbers, extras, metrics):
@@ -121,11 +107,8 @@ def _entry(name, numbers, extras, metrics):
         *(f"  {key}: {value}" for key, value in numbers.items() if value is not None),
     ]
     for key, value in sorted(extras.items()):
-        held = (
-            f"double_value: {float(value)}"
-            if isinstance(value, int | float | np.number)
-            else f"string_value: {json.dumps(str(value))}"
-        )
+        is_number = isinstance(value, int | float | np.number)
+        held = f"double_value: {float(value)}" if is_number else f"string_value: {json.dumps(str(value))}"
         yield from ["  extras {", f'    key: "{key}"', "    value {", f"      {held}", "    }", "  }"]
     for metric in metrics:
         yield from ["  metrics {", *(f"    {key}: {json.dumps(value)}" for key, value in metric.items()), "  }"]

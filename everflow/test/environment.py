@@ -16,9 +16,7 @@ from everflow.test.benchmark import run_benchmarks
 
 
 def main(argv=None):
-    """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` the benchmarks that match, or
-    all.
-    """
+    """Run the tests of the program that calls this, and exit; with `--benchmarks=PATTERN` those benchmarks."""
     from absl.testing import absltest
 
     argv = sys.argv if argv is None else argv

@@ -74,8 +74,7 @@ def _both(x, x_value, y, y_shape, delta, session, feed):
 
 
 def compute_gradient(x, x_shape, y, y_shape, x_init_value=None, delta=1e-3, init_targets=None, extra_feed_dict=None):
-    """(Jacobian from tf.gradients, Jacobian from differences) of y with respect to x; a list of pairs where x is a
-    list.
+    """(Jacobian from tf.gradients, Jacobian from differences) of y with respect to x; a list of pairs for a list.
 
     Entry [i, j] tells how number j of y moves with number i of x; a complex number counts as two. Needs a default
     session.

@@ -34,16 +34,12 @@ assert_equal_graph_def_v1 = assert_equal_graph_def
 
 
 def assert_equal_graph_def_v2(expected, actual):
-    """Raise AssertionError unless two GraphDefs have equal nodes, whatever temporary files and shared tables are
-    called.
-    """
+    """Raise AssertionError unless GraphDefs have equal nodes, whatever temporary files and tables are called."""
     assert_equal_graph_def(actual, expected, checkpoint_v2=True, hash_table_shared_name=True)
 
 
 def assert_ops_in_graph(expected_ops, graph):
-    """The nodes of a graph that have the names in a dict {name: op type}; ValueError where one is missing or of another
-    type.
-    """
+    """The nodes of a graph with the names in {name: op type}; ValueError where one is missing or of another type."""
     found = {node.name: node for node in graph.as_graph_def().node if node.name in expected_ops}
     for name, node in found.items():
         if node.op != expected_ops[name]:

@@ -1,6 +1,4 @@
-"""What tests of kernels ask for: a device to draw on, the layout that a GPU wants, switches for compilers and
-libraries.
-"""
+"""What tests of kernels ask for: a device to draw on, the layout that a GPU wants, switches for compilers."""
 
 from __future__ import annotations
 

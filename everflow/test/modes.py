@@ -1,6 +1,4 @@
-"""Decorators that say in which mode a test runs: drawing graphs, executing eagerly, both, or in traced functions as
-well.
-"""
+"""Decorators that say in which mode a test runs: drawing graphs, executing eagerly, both, or in traced functions."""
 
 from __future__ import annotations
 

@@ -51,11 +51,8 @@ class _CheckedThread:
     def check_termination(self):
         """Fail the test where nobody joined the thread."""
         if not self._joined:
-            self._testcase.fail(
-                "A checked thread was not joined."
-                if self._thread.is_alive()
-                else "A checked thread was not joined, though it ended."
-            )
+            ended = "" if self._thread.is_alive() else ", though it ended"
+            self._testcase.fail(f"A checked thread was not joined{ended}.")
 
     def join(self):
         self._joined = True
@@ -103,9 +100,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
 
     @contextlib.contextmanager
     def session(self, graph=None, config=None, use_gpu=False, force_gpu=False):
-        """A new session on `graph` or the default one, closed at the end. Without `use_gpu`, what is drawn in it is put
-        on the CPU.
-        """
+        """A new session on `graph` or the default one, closed at the end; without `use_gpu` its ops are on the CPU."""
         if executing_eagerly():
             yield None
             return

@@ -201,22 +201,10 @@ def lite_model(path):
         rows = []
         for tensor in (part.tensors[i] for i in (() if indices is None else indices)):
             q = tensor.quantization
-            scaled = (
-                q is not None
-                and q.scale is not None
-                and len(q.scale)
-                and q.zero_point is not None
-                and len(q.zero_point)
-            )
+            scaled = q is not None and all(held is not None and len(held) for held in (q.scale, q.zero_point))
             real = f"({q.scale[0]:g}, {q.zero_point[0]})" if scaled else ""
-            rows.append(
-                (
-                    tensor.name,
-                    tflite.TYPE_NAMES[tensor.type].lower(),
-                    _shape([] if tensor.shape is None else tensor.shape),
-                    real,
-                )
-            )
+            shape = _shape([] if tensor.shape is None else tensor.shape)
+            rows.append((tensor.name, tflite.TYPE_NAMES[tensor.type].lower(), shape, real))
         parts.append(table(rows, (name, "type", "shape", "scale and zero")))
     ops = (tflite.op_name(model.operator_codes[o.opcode_index]) for o in part.operators)
     return [*parts, _counted(ops, ("op", "operators"))]
@@ -240,16 +228,8 @@ def _meta_graph_parts(message):
     for key, signature in sorted(message.signature_def.items()):
         for kind, tensors in (("input", signature.inputs), ("output", signature.outputs)):
             for name, t in sorted(tensors.items()):
-                rows.append(
-                    (
-                        key,
-                        kind,
-                        name,
-                        dtypes.as_dtype(t.dtype).name if t.dtype else "?",
-                        _proto_shape(t.tensor_shape),
-                        t.name,
-                    )
-                )
+                dtype = dtypes.as_dtype(t.dtype).name if t.dtype else "?"
+                rows.append((key, kind, name, dtype, _proto_shape(t.tensor_shape), t.name))
     if rows:
         parts.append(table(rows, ("signature", "", "key", "type", "shape", "tensor")))
     if message.collection_def:

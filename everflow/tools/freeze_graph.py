@@ -19,19 +19,27 @@ from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
-from everflow.tools.graph_files import comma_separated, copy_graph, read_message, truth, write_message
+from everflow.tools.graph_files import add_flags, comma_separated, copy_graph, read_message, write_message
 from everflow.tools.saved_model_utils import get_meta_graph_def
 from everflow.train.checkpoint_reader import NewCheckpointReader
 from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.importing import import_meta_graph
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
+
+_VARIABLE_LISTS = ("variable_names_whitelist", "variable_names_blacklist")
+# What both functions below take, from the checkpoint to the flags of freezing, and after the meta graph.
+_COMMON = """input_checkpoint, output_node_names, restore_op_name, filename_tensor_name, output_graph, clear_devices,
+    initializer_nodes, variable_names_whitelist="", variable_names_blacklist="" """
 
 
-def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name,
-                                 output_graph, clear_devices, initializer_nodes, variable_names_whitelist="", variable_names_blacklist="",
-                                 input_meta_graph_def=None, input_saved_model_dir=None, saved_model_tags=None, checkpoint_version=2):  # fmt: skip
+@takes(
+    f"""input_graph_def, input_saver_def, {_COMMON}, input_meta_graph_def=None, input_saved_model_dir=None,
+    saved_model_tags=None, checkpoint_version=2"""
+)
+def freeze_graph_with_def_protos(input_graph_def, input_meta_graph_def, input_checkpoint, output_node_names, **options):
     """As `freeze_graph`, from messages in memory. `restore_op_name` and `filename_tensor_name` have no use any more."""
-    del restore_op_name, filename_tensor_name
+    input_saved_model_dir, clear_devices = options["input_saved_model_dir"], options["clear_devices"]
     if not input_saved_model_dir and not checkpoint_exists(input_checkpoint or ""):
         raise ValueError(f"Input checkpoint '{input_checkpoint}' doesn't exist!")
     if not output_node_names:
@@ -48,26 +56,22 @@ def freeze_graph_with_def_protos(input_graph_def, input_saver_def, input_checkpo
             import_meta_graph(input_meta_graph_def, clear_devices=clear_devices).restore(sess, input_checkpoint)
             source = input_meta_graph_def.graph_def
         elif input_saved_model_dir:
-            load(sess, comma_separated(saved_model_tags), input_saved_model_dir)
+            load(sess, comma_separated(options["saved_model_tags"]), input_saved_model_dir)
             source = input_graph_def
         else:
             import_graph_def(input_graph_def, name="")
-            if input_saver_def is not None:
-                Saver(saver_def=input_saver_def, write_version=checkpoint_version).restore(sess, input_checkpoint)
+            saver_def, version = options["input_saver_def"], options["checkpoint_version"]
+            if saver_def is not None:
+                Saver(saver_def=saver_def, write_version=version).restore(sess, input_checkpoint)
             else:
-                _restore_by_name(sess, input_checkpoint, checkpoint_version)
-            if initializer_nodes:
-                sess.run(comma_separated(initializer_nodes))
+                _restore_by_name(sess, input_checkpoint, version)
+            if options["initializer_nodes"]:
+                sess.run(comma_separated(options["initializer_nodes"]))
             source = input_graph_def
-        frozen = convert_variables_to_constants(
-            sess,
-            source,
-            comma_separated(output_node_names),
-            variable_names_whitelist=comma_separated(variable_names_whitelist) or None,
-            variable_names_blacklist=comma_separated(variable_names_blacklist) or None,
-        )
-    if output_graph:
-        write_message(output_graph, frozen)
+        lists = {name: comma_separated(options[name]) or None for name in _VARIABLE_LISTS}
+        frozen = convert_variables_to_constants(sess, source, comma_separated(output_node_names), **lists)
+    if options["output_graph"]:
+        write_message(options["output_graph"], frozen)
         logging.info("%d ops in the final graph.", len(frozen.node))
     return frozen
 
@@ -101,55 +105,51 @@ def _restore_by_name(sess, checkpoint, version):
         Saver(var_list=refs, write_version=version).restore(sess, checkpoint)
 
 
-def freeze_graph(input_graph, input_saver, input_binary, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name,
-                 output_graph, clear_devices, initializer_nodes, variable_names_whitelist="", variable_names_blacklist="",
-                 input_meta_graph=None, input_saved_model_dir=None, saved_model_tags="serve", checkpoint_version=2):  # fmt: skip
+@takes(
+    f"""input_graph, input_saver, input_binary, {_COMMON}, input_meta_graph=None, input_saved_model_dir=None,
+    saved_model_tags="serve", checkpoint_version=2"""
+)
+def freeze_graph(input_graph, input_saver, input_binary, input_meta_graph, **options):
     """The frozen GraphDef of a graph file, a meta graph or a SavedModel, written to `output_graph` where that is given.
 
     >>> freeze_graph("g.pb", "", True, "model-100", "y", "", "", "frozen.pb", True, "")
     """
     graph_def = meta_graph_def = saver_def = None
-    if input_saved_model_dir:
-        graph_def = get_meta_graph_def(input_saved_model_dir, saved_model_tags).graph_def
+    if options["input_saved_model_dir"]:
+        graph_def = get_meta_graph_def(options["input_saved_model_dir"], options["saved_model_tags"]).graph_def
     elif input_graph:
         graph_def = read_message(input_graph, GraphDef, input_binary)
     if input_meta_graph:
         meta_graph_def = read_message(input_meta_graph, MetaGraphDef, input_binary, "meta graph")
     if input_saver:
         saver_def = read_message(input_saver, SaverDef, input_binary, "saver")
-    return freeze_graph_with_def_protos(
-        graph_def, saver_def, input_checkpoint, output_node_names, restore_op_name, filename_tensor_name, output_graph, clear_devices,
-        initializer_nodes, variable_names_whitelist, variable_names_blacklist, meta_graph_def, input_saved_model_dir,
-        saved_model_tags, checkpoint_version,
-    )  # fmt: skip
+    messages = {"input_saver_def": saver_def, "input_meta_graph_def": meta_graph_def}
+    return freeze_graph_with_def_protos(input_graph_def=graph_def, **messages, **options)
 
 
 def add_arguments(parser):
     """The flags of the command line."""
-    for name, text in [
-        ("input_graph", "a GraphDef file"),
-        ("input_saver", "a SaverDef file"),
-        ("input_checkpoint", "a checkpoint"),
-        ("output_graph", "where to write the frozen graph"),
-        ("output_node_names", "the outputs, separated by commas"),
-        ("initializer_nodes", "nodes to run before freezing, separated by commas"),
-        ("variable_names_whitelist", "freeze these variables only"),
-        ("variable_names_blacklist", "leave these variables as they are"),
-        ("input_meta_graph", "a MetaGraphDef file, in place of --input_graph"),
-        ("input_saved_model_dir", "a SavedModel, in place of --input_graph and --input_checkpoint"),
-    ]:
-        parser.add_argument(f"--{name}", default="", help=text)
-    parser.add_argument("--restore_op_name", default="save/restore_all", help="no use any more")
-    parser.add_argument("--filename_tensor_name", default="save/Const:0", help="no use any more")
-    parser.add_argument(
-        "--saved_model_tags", default="serve", help="the tags of the SavedModel's graph, separated by commas"
-    )
-    parser.add_argument("--checkpoint_version", type=int, default=2, help="1 or 2")
-    parser.add_argument(
-        "--input_binary", nargs="?", const=True, default=False, type=truth, help="whether the inputs are binary"
-    )
-    parser.add_argument(
-        "--clear_devices", nargs="?", const=True, default=True, type=truth, help="whether to drop devices from nodes"
+    add_flags(
+        parser,
+        """
+        --input_graph              | text    | a GraphDef file
+        --input_saver              | text    | a SaverDef file
+        --input_checkpoint         | text    | a checkpoint
+        --output_graph             | text    | where to write the frozen graph
+        --output_node_names        | text    | the outputs, separated by commas
+        --initializer_nodes        | text    | nodes to run before freezing, separated by commas
+        --variable_names_whitelist | text    | freeze these variables only
+        --variable_names_blacklist | text    | leave these variables as they are
+        --input_meta_graph         | text    | a MetaGraphDef file, in place of --input_graph
+        --input_saved_model_dir    | text    | a SavedModel, in place of --input_graph and --input_checkpoint
+        --restore_op_name          | default="save/restore_all" | no use any more
+        --filename_tensor_name     | default="save/Const:0"     | no use any more
+        --saved_model_tags         | default="serve"            | the tags of the SavedModel's graph, separated by commas
+        --checkpoint_version       | number  | 1 or 2
+        --input_binary             | false   | whether the inputs are binary
+        --clear_devices            | true    | whether to drop devices from nodes
+        """,
+        number={"type": int, "default": 2},
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import collections
 
 import numpy as np
@@ -95,3 +96,26 @@ def comma_separated(text):
 def truth(text):
     """A flag's value as a truth value."""
     return text.lower() in ("true", "t", "1", "yes")
+
+
+# Kinds of flags, by what a table calls them.
+_FLAGS = {
+    "text": {"default": ""},
+    "needed": {"required": True},
+    "switch": {"action": "store_true"},
+    "true": {"nargs": "?", "const": True, "default": True, "type": truth},
+    "false": {"nargs": "?", "const": True, "default": False, "type": truth},
+}
+
+
+def add_flags(parser, table, **kinds):
+    """Add a flag for each line of a table: `--name | kinds | help`. A kind is one of the above or of `kinds`, a dict of
+    options, or a single option such as `metavar="FILE"`.
+    """
+    for line in table.strip().splitlines():
+        name, words, text = (cell.strip() for cell in line.split("|", 2))
+        options = {}
+        for word in words.split():
+            key, equals, value = word.partition("=")
+            options |= {key: ast.literal_eval(value)} if equals else {**_FLAGS, **kinds}[key]
+        parser.add_argument(name, help=text, **options)

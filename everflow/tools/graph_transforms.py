@@ -170,12 +170,8 @@ def remove_nodes(graph, inputs, outputs, parameters):
     instead = {}
     for node in graph.node:
         plain = [edge for edge in node.input if not edge.startswith("^")]
-        if (
-            node.op in wanted
-            and node.name not in keep | controls
-            and 1 <= len(plain) <= limit
-            and len(plain) == len(node.input)
-        ):
+        replaceable = node.op in wanted and node.name not in keep | controls
+        if replaceable and 1 <= len(plain) <= limit and len(plain) == len(node.input):
             instead[node.name] = plain[0]
     return _redirected(with_nodes(graph, [copy_node(n) for n in graph.node if n.name not in instead]), instead)
 
@@ -237,11 +233,8 @@ def _with_constants(graph, values, inputs, outputs, clear_shapes):
         for tensor, value in mine.items():
             name = node.name if tensor.endswith(":0") else tensor.replace(":", "__cf__")
             instead[tensor] = name
-            made.append(
-                constant_node(
-                    name, value, int(dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string)
-                )
-            )
+            dtype = dtypes.as_dtype(value.dtype) if value.dtype != object else dtypes.string
+            made.append(constant_node(name, value, int(dtype)))
     for node in made:
         for i, text in enumerate(node.input):
             if text in instead:
@@ -295,8 +288,8 @@ def fold_scaled_convolutions(graph, inputs, outputs, parameters):
         if scale.size != channels or scale.ndim != 1:
             continue
         scale = scale.reshape(kernel.shape[2:]) if product.op == "DepthwiseConv2dNative" else scale
-        scaled = constant_node(f"{weights.name}_{node.name}_scaled" if uses[weights.name] > 1 else weights.name,
-                               (kernel * scale).astype(kernel.dtype), weights.attr["dtype"].type)  # fmt: skip
+        scaled_name = f"{weights.name}_{node.name}_scaled" if uses[weights.name] > 1 else weights.name
+        scaled = constant_node(scaled_name, (kernel * scale).astype(kernel.dtype), weights.attr["dtype"].type)
         made = copy_node(product)
         made.name = node.name
         made.input[1] = scaled.name
@@ -481,17 +474,12 @@ def remove_control_dependencies(graph, inputs, outputs, parameters):
 
 @transform("round_weights")
 def round_weights(graph, inputs, outputs, parameters):
-    """Round large constants to a number of steps between their least and greatest value: such a graph compresses
-    better.
-    """
+    """Round large constants to some steps between their least and greatest value: the graph compresses better."""
     steps = int(_one(parameters, "num_steps", 256))
     nodes = []
     for node in graph.node:
-        value = (
-            constant_value(node)
-            if node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32)
-            else None
-        )
+        is_float = node.op == "Const" and attribute(node, "dtype").type == int(dtypes.float32)
+        value = constant_value(node) if is_float else None
         if value is None or value.size < 16:
             nodes.append(copy_node(node))
             continue
@@ -504,9 +492,7 @@ def round_weights(graph, inputs, outputs, parameters):
 
 @transform("flatten_atrous_conv")
 def flatten_atrous_conv(graph, inputs, outputs, parameters):
-    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with the zeros between its weights spelled
-    out.
-    """
+    """Turn SpaceToBatchND, convolution, BatchToSpaceND into one convolution with zeros between its weights."""
     by_name = {node.name: node for node in graph.node}
     uses = uses_of_nodes(graph)
     replaced, dropped = {}, set()

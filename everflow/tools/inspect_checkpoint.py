@@ -88,13 +88,8 @@ def main(argv=None):
     if not args.file_name:
         parser.print_usage()
         sys.exit(1)
-    print_tensors_in_checkpoint_file(
-        args.file_name,
-        args.tensor_name,
-        args.all_tensors,
-        args.all_tensor_names,
-        count_exclude_pattern=args.count_exclude_pattern,
-    )
+    shown = args.tensor_name, args.all_tensors, args.all_tensor_names
+    print_tensors_in_checkpoint_file(args.file_name, *shown, count_exclude_pattern=args.count_exclude_pattern)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,4 @@
-"""Make a frozen graph smaller and faster: what training needs is cut away, batch normalization goes into the weights
-before it.
+"""Make a frozen graph smaller and faster: training parts are cut away, batch normalization goes into weights.
 
 python -m everflow.tools.optimize_for_inference --input=G.pb --output=O.pb --input_names=x --output_names=y
 """
@@ -16,6 +15,7 @@ from everflow.platform import logging
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
 from everflow.tools.graph_files import (
+    add_flags,
     attribute,
     comma_separated,
     constant_node,
@@ -23,7 +23,6 @@ from everflow.tools.graph_files import (
     copy_node,
     node_name_from_input,
     read_message,
-    truth,
     uses_of_nodes,
     with_nodes,
     write_message,
@@ -72,9 +71,7 @@ def scale_after_normalization(node):
 def optimize_for_inference(
     input_graph_def, input_node_names, output_node_names, placeholder_type_enum, toco_compatible=False
 ):
-    """A graph for use without training: stripped, with batch normalization folded and, unless for TensorFlow Lite,
-    resizing fused.
-    """
+    """A graph for use without training: stripped, folded and, unless for TensorFlow Lite, with resizing fused."""
     ensure_graph_is_valid(input_graph_def)
     made = strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum)
     made = remove_training_nodes(made, output_node_names)
@@ -86,9 +83,7 @@ def optimize_for_inference(
 
 
 def fold_batch_norms(input_graph_def):
-    """Replace a convolution with constant weights and a normalization with constant moments by a convolution and a
-    bias.
-    """
+    """Replace a convolution and a normalization, all of constants, by a convolution and a bias."""
     by_name = _by_name(input_graph_def)
     dropped, added = set(), []
     for node in input_graph_def.node:
@@ -96,23 +91,16 @@ def fold_batch_norms(input_graph_def):
             continue
         convolution = node_from_map(by_name, node.input[0])
         if convolution.op not in _CONVOLUTIONS:
-            logging.warning(
-                "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only.",
-                node.name,
-                convolution.op,
-            )
+            words = "%s stays as it is: its input is a %s, and a normalization is folded into a convolution only."
+            logging.warning(words, node.name, convolution.op)
             continue
         weights = node_from_map(by_name, convolution.input[1])
         positions, epsilon = _NORMALIZATIONS[node.op]
         moments = [node_from_map(by_name, node.input[i]) for i in positions]
         wrong = next((n for n in [weights, *moments] if n.op != "Const"), None)
         if wrong is not None:
-            logging.warning(
-                "'%s' (%s), an input of '%s', is not constant; batch normalization stays",
-                wrong.name,
-                wrong.op,
-                node.name,
-            )
+            words = "'%s' (%s), an input of '%s', is not constant; batch normalization stays"
+            logging.warning(words, wrong.name, wrong.op, node.name)
             continue
         dropped.update(n.name for n in [node, weights, convolution, *moments])
         added += _folded(node, convolution, weights, moments, node.attr[epsilon].f)
@@ -146,12 +134,8 @@ def _folded(node, convolution, weights, moments, epsilon):
     bias = NodeDef(op="BiasAdd", name=node.name, input=[convolution.name, offset.name])
     bias.attr["T"].CopyFrom(convolution.attr["T"])
     bias.attr["data_format"].s = attribute(convolution, "data_format").s or b"NHWC"
-    return (
-        constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype),
-        copy_node(convolution),
-        offset,
-        bias,
-    )
+    folded = constant_node(weights.name, (kernel * factors).astype(kernel.dtype), dtype)
+    return folded, copy_node(convolution), offset, bias
 
 
 def fuse_resize_and_conv(input_graph_def, output_node_names):
@@ -203,33 +187,23 @@ def _fused(convolution, pad, resize):
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input", required=True, help="a GraphDef file")
-    parser.add_argument("--output", required=True, help="where to write")
-    parser.add_argument("--input_names", default="", help="inputs, separated by commas")
-    parser.add_argument("--output_names", default="", help="outputs, separated by commas")
-    parser.add_argument(
-        "--frozen_graph",
-        nargs="?",
-        const=True,
-        default=True,
-        type=truth,
-        help="whether the files are binary rather than text",
-    )
-    parser.add_argument(
-        "--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each"
-    )
-    parser.add_argument(
-        "--toco_compatible", nargs="?", const=True, default=False, type=truth, help="only what TensorFlow Lite knows"
+    add_flags(
+        parser,
+        f"""
+        --input                 | needed  | a GraphDef file
+        --output                | needed  | where to write
+        --input_names           | text    | inputs, separated by commas
+        --output_names          | text    | outputs, separated by commas
+        --frozen_graph          | true    | whether the files are binary rather than text
+        --placeholder_type_enum | default="{int(float32)}" | data type of the inputs, or one for each
+        --toco_compatible       | false   | only what TensorFlow Lite knows
+        """,
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
-    made = optimize_for_inference(
-        read_message(args.input, GraphDef, args.frozen_graph),
-        comma_separated(args.input_names),
-        comma_separated(args.output_names),
-        kinds[0] if len(kinds) == 1 else kinds,
-        args.toco_compatible,
-    )
+    graph = read_message(args.input, GraphDef, args.frozen_graph)
+    names = comma_separated(args.input_names), comma_separated(args.output_names)
+    made = optimize_for_inference(graph, *names, kinds[0] if len(kinds) == 1 else kinds, args.toco_compatible)
     write_message(args.output, made, args.frozen_graph)
 
 

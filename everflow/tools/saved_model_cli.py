@@ -22,8 +22,9 @@ from everflow.protos.example_pb2 import Example
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
-from everflow.tools.graph_files import comma_separated
+from everflow.tools.graph_files import add_flags, comma_separated
 from everflow.tools.saved_model_utils import get_meta_graph_def
+from everflow.train.signatures import takes
 from everflow.version import VERSION
 
 # Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.
@@ -187,10 +188,15 @@ def _load(path, name):
     return data[data.files[0]]
 
 
-def run_saved_model_with_feed_dict(saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag,
-                                   worker=None, init_tpu=False, tf_debug=False):  # fmt: skip
+@takes(
+    """saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag, worker=None,
+    init_tpu=False, tf_debug=False"""
+)
+def run_saved_model_with_feed_dict(
+    saved_model_dir, tag_set, signature_def_key, input_tensor_key_feed_dict, outdir, overwrite_flag, worker, **asked
+):
     """Run one signature and print what comes out; with `outdir` each output is written to a .npy file as well."""
-    if init_tpu or tf_debug:
+    if any(asked.values()):
         raise NotImplementedError("saved_model_cli runs without TPUs and without the debugger")
     signature = get_meta_graph_def(saved_model_dir, tag_set).signature_def[signature_def_key]
     for key in input_tensor_key_feed_dict:
@@ -225,17 +231,8 @@ def run(args):
     if not args.inputs and not args.input_exprs and not args.input_examples:
         raise AttributeError("Nothing to feed: give --inputs, --input_exprs or --input_examples.")
     feeds = load_inputs_from_input_arg_string(args.inputs, args.input_exprs, args.input_examples)
-    run_saved_model_with_feed_dict(
-        args.dir,
-        args.tag_set,
-        args.signature_def,
-        feeds,
-        args.outdir,
-        args.overwrite,
-        args.worker,
-        args.init_tpu,
-        args.tf_debug,
-    )
+    model, saved = (args.dir, args.tag_set, args.signature_def), (args.outdir, args.overwrite)
+    run_saved_model_with_feed_dict(*model, feeds, *saved, args.worker, args.init_tpu, args.tf_debug)
 
 
 # --- scan ----------------------------------------------------------------------------------------
@@ -267,30 +264,34 @@ def create_parser():
     commands = parser.add_subparsers(title="commands", description="valid commands", help="additional help")
 
     shown = commands.add_parser("show", description="Show tag sets, signatures, or one signature's inputs and outputs.")
-    shown.add_argument("--dir", required=True, help="the SavedModel")
-    shown.add_argument("--all", action="store_true", help="show all there is")
-    shown.add_argument("--tag_set", help="the tags of a graph, separated by commas")
-    shown.add_argument("--signature_def", metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
+    add_flags(
+        shown,
+        """
+        --dir           | needed                      | the SavedModel
+        --all           | switch                      | show all there is
+        --tag_set       |                             | the tags of a graph, separated by commas
+        --signature_def | metavar="SIGNATURE_DEF_KEY" | the key of a signature
+        """,
+    )
     shown.set_defaults(func=show)
 
     ran = commands.add_parser("run", description="Run a signature on values from files or from the command line.")
-    ran.add_argument("--dir", required=True, help="the SavedModel")
-    ran.add_argument("--tag_set", required=True, help="the tags of a graph, separated by commas")
-    ran.add_argument("--signature_def", required=True, metavar="SIGNATURE_DEF_KEY", help="the key of a signature")
-    ran.add_argument(
-        "--inputs", default="", help="<input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;"
+    add_flags(
+        ran,
+        """
+        --dir            | needed | the SavedModel
+        --tag_set        | needed | the tags of a graph, separated by commas
+        --signature_def  | needed metavar="SIGNATURE_DEF_KEY" | the key of a signature
+        --inputs         | text   | <input_key>=<file.npy> or <input_key>=<file.npz>[<name>], separated by ;
+        --input_exprs    | text   | <input_key>=<Python expression>, with numpy as np, separated by ;
+        --input_examples | text   | <input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;
+        --outdir         |        | where to write outputs to
+        --overwrite      | switch | whether to replace files that are there
+        --tf_debug       | switch | not supported
+        --worker         |        | the target of a session elsewhere
+        --init_tpu       | switch | not supported
+        """,
     )
-    ran.add_argument(
-        "--input_exprs", default="", help="<input_key>=<Python expression>, with numpy as np, separated by ;"
-    )
-    ran.add_argument(
-        "--input_examples", default="", help="<input_key>=[{feature: values}, ...] as tf.train.Examples, separated by ;"
-    )
-    ran.add_argument("--outdir", help="where to write outputs to")
-    ran.add_argument("--overwrite", action="store_true", help="whether to replace files that are there")
-    ran.add_argument("--tf_debug", action="store_true", help="not supported")
-    ran.add_argument("--worker", help="the target of a session elsewhere")
-    ran.add_argument("--init_tpu", action="store_true", help="not supported")
     ran.set_defaults(func=run)
 
     scanned = commands.add_parser("scan", description="Look for ops that reach outside of the model.")

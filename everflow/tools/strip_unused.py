@@ -12,7 +12,7 @@ from everflow.framework.dtypes import float32
 from everflow.framework.graph_surgery import extract_sub_graph
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.node_def_pb2 import NodeDef
-from everflow.tools.graph_files import comma_separated, read_message, truth, write_message
+from everflow.tools.graph_files import add_flags, comma_separated, read_message, write_message
 
 
 def strip_unused(input_graph_def, input_node_names, output_node_names, placeholder_type_enum):
@@ -61,23 +61,23 @@ def strip_unused_from_files(
 
 def main(argv=None):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--input_graph", required=True, help="a GraphDef file")
-    parser.add_argument("--input_binary", nargs="?", const=True, default=False, type=truth, help="whether it is binary")
-    parser.add_argument("--output_graph", required=True, help="where to write")
-    parser.add_argument(
-        "--output_binary", nargs="?", const=True, default=True, type=truth, help="whether to write it binary"
-    )
-    parser.add_argument("--input_node_names", default="", help="inputs, separated by commas")
-    parser.add_argument("--output_node_names", default="", help="outputs, separated by commas")
-    parser.add_argument(
-        "--placeholder_type_enum", default=str(int(float32)), help="data type of the inputs, or one for each"
+    add_flags(
+        parser,
+        f"""
+        --input_graph           | needed | a GraphDef file
+        --input_binary          | false  | whether it is binary
+        --output_graph          | needed | where to write
+        --output_binary         | true   | whether to write it binary
+        --input_node_names      | text   | inputs, separated by commas
+        --output_node_names     | text   | outputs, separated by commas
+        --placeholder_type_enum | default="{int(float32)}" | data type of the inputs, or one for each
+        """,
     )
     args = parser.parse_args(argv)
     kinds = [int(k) for k in comma_separated(args.placeholder_type_enum)]
-    strip_unused_from_files(
-        args.input_graph, args.input_binary, args.output_graph, args.output_binary, args.input_node_names, args.output_node_names,
-        kinds[0] if len(kinds) == 1 else kinds,
-    )  # fmt: skip
+    files = args.input_graph, args.input_binary, args.output_graph, args.output_binary
+    names = args.input_node_names, args.output_node_names
+    strip_unused_from_files(*files, *names, kinds[0] if len(kinds) == 1 else kinds)
 
 
 if __name__ == "__main__":

@@ -11,62 +11,49 @@ import argparse
 import sys
 
 from everflow.framework.dtypes import float16, float32, uint8
-from everflow.tools.graph_files import comma_separated
+from everflow.tools.graph_files import add_flags, comma_separated
 
 _TYPES = {"FLOAT": float32, "QUANTIZED_UINT8": uint8}
+
+
+_SOURCES = """
+    --graph_def_file   | metavar="FILE"   | a frozen GraphDef, .pb or .pbtxt
+    --saved_model_dir  | metavar="FOLDER" | a SavedModel
+    --keras_model_file | metavar="FILE"   | a Keras model in an HDF5 file
+"""
+_SETTINGS = """
+    --output_file                | needed metavar="FILE" | where to write the model
+    --output_format              | formats               | a model, or a drawing of one
+    --inference_type             | type default="FLOAT"  | floats, or bytes for a model trained with fake quantization
+    --inference_input_type       | type                  | the type of the inputs where it is another one
+    --input_arrays               |                       | names of inputs, separated by commas
+    --input_shapes               |        | their shapes, numbers separated by commas, shapes by colons: 1,60,60,1:1,60
+    --output_arrays              |                       | names of outputs, separated by commas
+    --saved_model_tag_set        |                       | tags of the SavedModel's graph, separated by commas
+    --saved_model_signature_key  |                       | the signature of the SavedModel
+    --std_dev_values             |        | standard deviations of inputs that are bytes, separated by commas
+    --mean_values                |                       | their means, separated by commas
+    --default_ranges_min         | float                 | the least real of arrays without a range
+    --default_ranges_max         | float                 | and the largest
+    --post_training_quantize     | switch                | make the weights 8-bit integers
+    --quantize_to_float16        | switch                | with --post_training_quantize: make them float16
+    --drop_control_dependency    | switch                | as ever: control dependencies are not converted
+    --reorder_across_fake_quant  | switch                | taken for compatibility; nothing is reordered
+    --change_concat_input_ranges | truths                | let the parts of a concatenation share their range
+    --allow_custom_ops           | switch                | let ops that have no built-in one be custom ops
+    --target_ops                 |                       | sets of ops the model may use, separated by commas
+    --dump_graphviz_dir          | metavar="FOLDER"      | where to write drawings of the conversion's stages
+    --dump_graphviz_video        | switch                | taken for compatibility
+"""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """The tool's flags."""
     source = parser.add_mutually_exclusive_group(required=True)
-    source.add_argument("--graph_def_file", metavar="FILE", help="a frozen GraphDef, .pb or .pbtxt")
-    source.add_argument("--saved_model_dir", metavar="FOLDER", help="a SavedModel")
-    source.add_argument("--keras_model_file", metavar="FILE", help="a Keras model in an HDF5 file")
-    parser.add_argument("--output_file", required=True, metavar="FILE", help="where to write the model")
-    parser.add_argument(
-        "--output_format", choices=["TFLITE", "GRAPHVIZ_DOT"], default="TFLITE", help="a model, or a drawing of one"
-    )
-    parser.add_argument(
-        "--inference_type",
-        choices=_TYPES,
-        default="FLOAT",
-        help="floats, or bytes for a model trained with fake quantization",
-    )
-    parser.add_argument("--inference_input_type", choices=_TYPES, help="the type of the inputs where it is another one")
-    parser.add_argument("--input_arrays", help="names of inputs, separated by commas")
-    parser.add_argument(
-        "--input_shapes", help="their shapes, numbers separated by commas, shapes by colons: 1,60,60,1:1,60"
-    )
-    parser.add_argument("--output_arrays", help="names of outputs, separated by commas")
-    parser.add_argument("--saved_model_tag_set", help="tags of the SavedModel's graph, separated by commas")
-    parser.add_argument("--saved_model_signature_key", help="the signature of the SavedModel")
-    parser.add_argument("--std_dev_values", help="standard deviations of inputs that are bytes, separated by commas")
-    parser.add_argument("--mean_values", help="their means, separated by commas")
-    parser.add_argument("--default_ranges_min", type=float, help="the least real of arrays without a range")
-    parser.add_argument("--default_ranges_max", type=float, help="and the largest")
-    parser.add_argument("--post_training_quantize", action="store_true", help="make the weights 8-bit integers")
-    parser.add_argument(
-        "--quantize_to_float16", action="store_true", help="with --post_training_quantize: make them float16"
-    )
-    parser.add_argument(
-        "--drop_control_dependency", action="store_true", help="as ever: control dependencies are not converted"
-    )
-    parser.add_argument(
-        "--reorder_across_fake_quant", action="store_true", help="taken for compatibility; nothing is reordered"
-    )
-    parser.add_argument(
-        "--change_concat_input_ranges",
-        choices=["TRUE", "FALSE"],
-        help="let the parts of a concatenation share their range",
-    )
-    parser.add_argument(
-        "--allow_custom_ops", action="store_true", help="let ops that have no built-in one be custom ops"
-    )
-    parser.add_argument("--target_ops", help="sets of ops the model may use, separated by commas")
-    parser.add_argument(
-        "--dump_graphviz_dir", metavar="FOLDER", help="where to write drawings of the conversion's stages"
-    )
-    parser.add_argument("--dump_graphviz_video", action="store_true", help="taken for compatibility")
+    add_flags(source, _SOURCES)
+    formats = {"choices": ["TFLITE", "GRAPHVIZ_DOT"], "default": "TFLITE"}
+    truths = {"choices": ["TRUE", "FALSE"]}
+    add_flags(parser, _SETTINGS, formats=formats, type={"choices": _TYPES}, float={"type": float}, truths=truths)
 
 
 def _names(text):

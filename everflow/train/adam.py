@@ -18,9 +18,7 @@ class AdamOptimizer(KernelOptimizer):
 
     _rule = "Adam"
     _rule_slots = {"m": "m", "v": "v"}
-    _rule_tensors = {"lr": "_lr_t", "beta1": "_beta1_t", "beta2": "_beta2_t", "epsilon": "_epsilon_t"}
-
-    _hyperparameters = ("learning_rate", "beta1", "beta2", "epsilon")
+    _scalars = {"lr": "learning_rate", "beta1": "beta1", "beta2": "beta2", "epsilon": "epsilon"}
     _attributes = {"learning_rate": "_lr"}
     _tensor_suffix = "_t"
     _zero_slots = ("m", "v")
@@ -31,9 +29,7 @@ class AdamOptimizer(KernelOptimizer):
 
     def _get_beta_accumulators(self):
         graph = get_default_graph()
-        return self._get_non_slot_variable("beta1_power", graph=graph), self._get_non_slot_variable(
-            "beta2_power", graph=graph
-        )
+        return [self._get_non_slot_variable(name, graph=graph) for name in ("beta1_power", "beta2_power")]
 
     def _create_slots(self, var_list):
         first = min(var_list, key=lambda v: v.name)

@@ -8,6 +8,7 @@ from everflow.ops.array.constants import constant
 from everflow.ops.math import cast
 from everflow.ops.variables import initializers
 from everflow.train.optimizer import KernelOptimizer
+from everflow.train.signatures import takes
 
 
 def _check_positive(**values):
@@ -34,8 +35,7 @@ class AdagradOptimizer(KernelOptimizer):
 
     _rule = "Adagrad"
     _rule_slots = {"accum": "accumulator"}
-    _rule_tensors = {"lr": "_learning_rate_tensor"}
-    _hyperparameters = ("learning_rate",)
+    _scalars = {"lr": "learning_rate"}
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="Adagrad"):
         _check_positive(initial_accumulator_value=initial_accumulator_value)
@@ -62,29 +62,17 @@ class ProximalAdagradOptimizer(_FilledSlots):
 
     _rule = "ProximalAdagrad"
     _rule_slots = {"accum": "accumulator"}
-    _rule_tensors = {
-        "lr": "_learning_rate_tensor",
-        "l1": "_l1_regularization_strength_tensor",
-        "l2": "_l2_regularization_strength_tensor",
-    }
-    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
+    _scalars = {"lr": "learning_rate", "l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
 
-    def __init__(
-        self,
-        learning_rate,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="ProximalAdagrad",
-    ):
+    @takes(
+        """learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad" """,
+        "self",
+    )
+    def __init__(self, initial_accumulator_value, use_locking, name, **hyperparameters):
         _check_positive(initial_accumulator_value=initial_accumulator_value)
         super().__init__(use_locking, name)
-        self._set(
-            learning_rate=learning_rate,
-            l1_regularization_strength=l1_regularization_strength,
-            l2_regularization_strength=l2_regularization_strength,
-        )
+        self._set(**hyperparameters)
         self._initial_accumulator_value = initial_accumulator_value
 
     def _create_slots(self, var_list):
@@ -107,26 +95,18 @@ class AdagradDAOptimizer(_FilledSlots):
     }
     _hyperparameters = ("learning_rate",)
 
-    def __init__(
-        self,
-        learning_rate,
-        global_step,
-        initial_gradient_squared_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="AdagradDA",
-    ):
+    @takes(
+        """learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1, l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0, use_locking=False, name="AdagradDA" """,
+        "self",
+    )
+    def __init__(self, learning_rate, initial_gradient_squared_accumulator_value, use_locking, name, **given):
         _check_positive(initial_gradient_squared_accumulator_value=initial_gradient_squared_accumulator_value)
         super().__init__(use_locking, name)
         self._set(learning_rate=learning_rate)
-        # The op takes these two as they are, not as tensors of the graph.
-        self._l1_regularization_strength, self._l2_regularization_strength = (
-            l1_regularization_strength,
-            l2_regularization_strength,
-        )
+        # The step, and two strengths that the op takes as they are, not as tensors of the graph.
+        self.__dict__.update({f"_{attribute}": value for attribute, value in given.items()})
         self._first_squares = initial_gradient_squared_accumulator_value
-        self._global_step = global_step
 
     def _create_slots(self, var_list):
         for v in var_list:
@@ -149,9 +129,7 @@ class AdadeltaOptimizer(KernelOptimizer):
 
     _rule = "Adadelta"
     _rule_slots = {"accum": "accum", "accum_update": "accum_update"}
-    _rule_tensors = {"lr": "_lr_t", "rho": "_rho_t", "epsilon": "_epsilon_t"}
-
-    _hyperparameters = ("lr", "rho", "epsilon")
+    _scalars = {"lr": "lr", "rho": "rho", "epsilon": "epsilon"}
     _tensor_suffix = "_t"
     _zero_slots = ("accum", "accum_update")
 
@@ -163,14 +141,7 @@ class AdadeltaOptimizer(KernelOptimizer):
 class RMSPropOptimizer(KernelOptimizer):
     """Divides by the root of a running mean of squared gradients; `centered` subtracts the mean's own square."""
 
-    _rule_tensors = {
-        "lr": "_learning_rate_tensor",
-        "rho": "_decay_tensor",
-        "momentum": "_momentum_tensor",
-        "epsilon": "_epsilon_tensor",
-    }
-
-    _hyperparameters = ("learning_rate", "decay", "momentum", "epsilon")
+    _scalars = {"lr": "learning_rate", "rho": "decay", "momentum": "momentum", "epsilon": "epsilon"}
 
     def __init__(
         self, learning_rate, decay=0.9, momentum=0.0, epsilon=1e-10, use_locking=False, centered=False, name="RMSProp"
@@ -197,47 +168,29 @@ class FtrlOptimizer(KernelOptimizer):
     """Follow the regularized leader, with L1, L2 and (online) shrinkage-type L2."""
 
     _rule_slots = {"accum": "accum", "linear": "linear"}
-    _rule_tensors = {
-        "lr": "_learning_rate_tensor",
-        "l1": "_l1_regularization_strength_tensor",
-        "l2": "_l2_regularization_strength_tensor",
-        "l2_shrinkage": "_l2_shrinkage_regularization_strength_tensor",
-        "lr_power": "_learning_rate_power_tensor",
+    _scalars = {
+        "lr": "learning_rate",
+        "l1": "l1_regularization_strength",
+        "l2": "l2_regularization_strength",
+        "l2_shrinkage": "l2_shrinkage_regularization_strength",
+        "lr_power": "learning_rate_power",
     }
 
-    _hyperparameters = (
-        "learning_rate",
-        "l1_regularization_strength",
-        "l2_regularization_strength",
-        "l2_shrinkage_regularization_strength",
-        "learning_rate_power",
+    @takes(
+        """learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
+        l2_regularization_strength=0.0, use_locking=False, name="Ftrl", accum_name=None, linear_name=None,
+        l2_shrinkage_regularization_strength=0.0""",
+        "self",
     )
-
-    def __init__(
-        self,
-        learning_rate,
-        learning_rate_power=-0.5,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="Ftrl",
-        accum_name=None,
-        linear_name=None,
-        l2_shrinkage_regularization_strength=0.0,
-    ):
+    def __init__(self, initial_accumulator_value, use_locking, name, accum_name, linear_name, **given):
         super().__init__(use_locking, name)
-        strengths = {
-            "l1_regularization_strength": l1_regularization_strength,
-            "l2_regularization_strength": l2_regularization_strength,
-            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
-        }
+        strengths = {what: value for what, value in given.items() if what.endswith("_strength")}
         for what, value in {"initial_accumulator_value": initial_accumulator_value, **strengths}.items():
             if value < 0.0:
                 raise ValueError(f"{what} must be positive or zero, not {value}")
-        if learning_rate_power > 0.0:
-            raise ValueError(f"learning_rate_power must be negative or zero, not {learning_rate_power}")
-        self._set(learning_rate=learning_rate, learning_rate_power=learning_rate_power, **strengths)
+        if given["learning_rate_power"] > 0.0:
+            raise ValueError(f"learning_rate_power must be negative or zero, not {given['learning_rate_power']}")
+        self._set(**given)
         self._initial_accumulator_value = initial_accumulator_value
         self._accum_name = accum_name
         self._linear_name = linear_name

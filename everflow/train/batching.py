@@ -1,6 +1,4 @@
-"""What batching is made of: a queue, what fills it, sparse tensors that wait outside it, and batches taken from its
-end.
-"""
+"""What batching is made of: a queue, what fills it, sparse tensors that wait outside, and batches from its end."""
 
 from __future__ import annotations
 
@@ -209,14 +207,8 @@ def plain_queue(types, shapes, capacity, dynamic_pad, shared_name):
 
 def shuffled_queue(types, shapes, capacity, min_after_dequeue, seed, shared_name):
     """A queue that mixes what is in it, and what summarizes how full it is above the least it keeps."""
-    queue = RandomShuffleQueue(
-        capacity=capacity,
-        min_after_dequeue=min_after_dequeue,
-        seed=seed,
-        dtypes=types,
-        shapes=shapes,
-        shared_name=shared_name,
-    )
+    held = {"dtypes": types, "shapes": shapes, "shared_name": shared_name}
+    queue = RandomShuffleQueue(capacity=capacity, min_after_dequeue=min_after_dequeue, seed=seed, **held)
 
     def summarize():
         over = math.cast(math.maximum(0, queue.size() - min_after_dequeue), dtypes.float32)

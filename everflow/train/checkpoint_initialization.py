@@ -95,8 +95,7 @@ def _start_from(variable, path, tensor_name):
 
 
 def _set_initializer(variable, path, tensor_name, slice_spec):
-    # Beside the variable, but on a CPU: reading a file is no work for an accelerator, and colocating would bind the
-    # variable.
+    # Beside the variable, but on a CPU: an accelerator reads no files, and colocating would bind the variable.
     with device(variable.device), device("/cpu:0"):
         (value,) = raw.RestoreV2(
             path, [tensor_name], [slice_spec], dtypes=[variable.dtype.base_dtype], name="checkpoint_initializer"

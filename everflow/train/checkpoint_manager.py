@@ -52,15 +52,8 @@ class CheckpointManager:
             times = [now] * len(state.all_model_checkpoint_paths)
         self._held.update(zip(state.all_model_checkpoint_paths, times))
 
-    @property
-    def latest_checkpoint(self):
-        """The path of the newest checkpoint, or None."""
-        return self._latest
-
-    @property
-    def checkpoints(self):
-        """The paths of the checkpoints kept, oldest first."""
-        return list(self._held)
+    latest_checkpoint = property(lambda self: self._latest, doc="The path of the newest checkpoint, or None.")
+    checkpoints = property(lambda self: list(self._held), doc="The paths of the checkpoints kept, oldest first.")
 
     def save(self, checkpoint_number=None):
         """Write the next checkpoint, delete what is too old, and return the new one's path."""
@@ -104,14 +97,9 @@ class CheckpointManager:
         return expired
 
     def _write_state(self):
-        write_state(
-            self._directory,
-            self._latest,
-            list(self._held),
-            save_relative_paths=True,
-            all_model_checkpoint_timestamps=list(self._held.values()),
-            last_preserved_timestamp=self._last_preserved,
-        )
+        times = {"all_model_checkpoint_timestamps": list(self._held.values())}
+        times["last_preserved_timestamp"] = self._last_preserved
+        write_state(self._directory, self._latest, list(self._held), save_relative_paths=True, **times)
 
 
 def checkpoints_iterator(checkpoint_dir, min_interval_secs=0, timeout=None, timeout_fn=None):

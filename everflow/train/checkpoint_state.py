@@ -11,66 +11,66 @@ from everflow.formats.bundle import index_name
 from everflow.platform import file_io, logging
 from everflow.protos.checkpoint_state_pb2 import CheckpointState
 from everflow.protos.saver_pb2 import SaverDef
+from everflow.train.signatures import takes
+
+_TIMES = "all_model_checkpoint_timestamps=None, last_preserved_timestamp=None"
 
 
 def _state_path(folder, latest_filename=None):
     return os.path.join(folder, "checkpoint" if latest_filename is None else latest_filename)
 
 
-def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None,
-                                    all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+@takes(f"save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, {_TIMES}")
+def generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths, **times):
     """A CheckpointState; where `save_dir` is relative, its paths are made relative to it."""
     paths = [] if all_model_checkpoint_paths is None else list(all_model_checkpoint_paths)
     if not paths or paths[-1] != model_checkpoint_path:
         logging.info("%s is added to all_model_checkpoint_paths, which did not name it last.", model_checkpoint_path)
         paths.append(model_checkpoint_path)
-    if all_model_checkpoint_timestamps and len(all_model_checkpoint_timestamps) != len(paths):
+    timestamps = times["all_model_checkpoint_timestamps"]
+    if timestamps and len(timestamps) != len(paths):
         raise ValueError(
-            f"{len(paths)} checkpoints need as many timestamps, not {len(all_model_checkpoint_timestamps)}: paths {paths}, "
-            f"timestamps {all_model_checkpoint_timestamps}"
+            f"{len(paths)} checkpoints need as many timestamps, not {len(timestamps)}: paths {paths}, timestamps {timestamps}"
         )
     if not os.path.isabs(save_dir):
         # The folder can be moved as a whole.
         paths = [p if os.path.isabs(p) else os.path.relpath(p, save_dir) for p in paths]
         if not os.path.isabs(model_checkpoint_path):
             model_checkpoint_path = os.path.relpath(model_checkpoint_path, save_dir)
+    return _state(model_checkpoint_path, paths, **times)
+
+
+def _state(path, paths, all_model_checkpoint_timestamps, last_preserved_timestamp):
     return CheckpointState(
-        model_checkpoint_path=model_checkpoint_path,
+        model_checkpoint_path=path,
         all_model_checkpoint_paths=paths,
         all_model_checkpoint_timestamps=all_model_checkpoint_timestamps or [],
         last_preserved_timestamp=last_preserved_timestamp,
     )
 
 
-def update_checkpoint_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
-                            all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+@takes(f"save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None, {_TIMES}")
+def update_checkpoint_state(**given):
     """Write the state file of a folder, aside and renamed, so that it is always whole."""
-    write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths, latest_filename, False, all_model_checkpoint_timestamps,
-                last_preserved_timestamp)  # fmt: skip
+    write_state(**given)
 
 
-def write_state(save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None, save_relative_paths=False,
-                all_model_checkpoint_timestamps=None, last_preserved_timestamp=None):  # fmt: skip
+@takes(
+    f"""save_dir, model_checkpoint_path, all_model_checkpoint_paths=None, latest_filename=None,
+    save_relative_paths=False, {_TIMES}"""
+)
+def write_state(
+    save_dir, model_checkpoint_path, all_model_checkpoint_paths, latest_filename, save_relative_paths, **times
+):
     """As `update_checkpoint_state`; with `save_relative_paths` also where the folder's name is absolute."""
     path = _state_path(save_dir, latest_filename)
     if save_relative_paths:
         if os.path.isabs(model_checkpoint_path):
             model_checkpoint_path = os.path.relpath(model_checkpoint_path, save_dir)
         paths = [os.path.relpath(p, save_dir) if os.path.isabs(p) else p for p in all_model_checkpoint_paths or []]
-        state = CheckpointState(
-            model_checkpoint_path=_inside(model_checkpoint_path, save_dir),
-            all_model_checkpoint_paths=[_inside(p, save_dir) for p in paths],
-            all_model_checkpoint_timestamps=all_model_checkpoint_timestamps or [],
-            last_preserved_timestamp=last_preserved_timestamp,
-        )
+        state = _state(_inside(model_checkpoint_path, save_dir), [_inside(p, save_dir) for p in paths], **times)
     else:
-        state = generate_checkpoint_state_proto(
-            save_dir,
-            model_checkpoint_path,
-            all_model_checkpoint_paths,
-            all_model_checkpoint_timestamps,
-            last_preserved_timestamp,
-        )
+        state = generate_checkpoint_state_proto(save_dir, model_checkpoint_path, all_model_checkpoint_paths, **times)
     if path == state.model_checkpoint_path:
         raise RuntimeError(
             f"Save path {model_checkpoint_path!r} conflicts with the file that notes the newest checkpoint: take another name"
@@ -137,9 +137,7 @@ def meta_graph_filename(checkpoint_filename, meta_graph_suffix="meta"):
 
 
 def remove_checkpoint(checkpoint_prefix, checkpoint_format_version=SaverDef.V2, meta_graph_suffix="meta"):
-    """Delete the files of a checkpoint and its meta graph. In the old format its name is that of a file, or a pattern
-    of several.
-    """
+    """Delete the files of a checkpoint and its meta graph; an old one is a file, or a pattern of several."""
     if checkpoint_format_version == SaverDef.V2:
         data = [index_name(checkpoint_prefix), checkpoint_prefix + ".data-?????-of-?????"]
     else:

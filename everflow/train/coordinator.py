@@ -115,10 +115,7 @@ class Coordinator:
                     raise RuntimeError(f"Coordinator stopped with threads still running: {' '.join(stragglers)}")
                 logging.info("Coordinator stopped with threads still running: %s", " ".join(stragglers))
 
-    @property
-    def joined(self):
-        """Whether `join` has come to its end."""
-        return self._joined
+    joined = property(lambda self: self._joined, doc="Whether `join` has come to its end.")
 
     def raise_requested_exception(self):
         """Raise the error that was reported, if there is one."""
@@ -136,9 +133,7 @@ class Coordinator:
 
 
 class LooperThread(threading.Thread):
-    """A daemon thread that calls a function over and over, every `timer_interval_secs`, until its coordinator is asked
-    to stop.
-    """
+    """A daemon thread that calls a function every `timer_interval_secs` until its coordinator is asked to stop."""
 
     def __init__(self, coord, timer_interval_secs, target=None, args=None, kwargs=None):
         if not isinstance(coord, Coordinator):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.devices import DeviceSpec, canonical_name, merged_name
 from everflow.platform import logging
+from everflow.train.signatures import takes
 
 # What parameter servers hold, unless `ps_ops` says otherwise.
 _PS_OPS = (
@@ -45,10 +46,12 @@ class _ReplicaDeviceChooser:
         return merged_name(self._worker_device, asked)
 
 
-def replica_device_setter(ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
-                          ps_strategy=None):  # fmt: skip
-    """A device function for `tf.device`: variables go to the tasks of `ps_device` in turn, other ops to
-    `worker_device`.
+@takes(
+    """ps_tasks=0, ps_device="/job:ps", worker_device="/job:worker", merge_devices=True, cluster=None, ps_ops=None,
+    ps_strategy=None"""
+)
+def replica_device_setter(ps_tasks, ps_device, worker_device, merge_devices, cluster, ps_ops, ps_strategy):
+    """A device function for `tf.device`: variables go to tasks of `ps_device` in turn, other ops to `worker_device`.
 
     >>> cluster = tf.train.ClusterSpec({"ps": ["ps0:2222", "ps1:2222"], "worker": ["worker0:2222"]})
     >>> with tf.device(tf.train.replica_device_setter(cluster=cluster)):

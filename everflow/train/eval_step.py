@@ -24,14 +24,9 @@ def get_or_create_eval_step():
         return found[0]
     if len(found) > 1:
         raise ValueError("Multiple eval_step tensors.")
-    return get_variable(
-        _EVAL_STEP,
-        shape=[],
-        dtype=dtypes.int64,
-        initializer=initializers.zeros_initializer(),
-        trainable=False,
-        collections=[GraphKeys.LOCAL_VARIABLES, GraphKeys.EVAL_STEP],
-    )
+    collections = [GraphKeys.LOCAL_VARIABLES, GraphKeys.EVAL_STEP]
+    zero = initializers.zeros_initializer()
+    return get_variable(_EVAL_STEP, [], dtypes.int64, zero, trainable=False, collections=collections)
 
 
 def wait_for_new_checkpoint(checkpoint_dir, last_checkpoint=None, seconds_to_sleep=1, timeout=None):

@@ -19,6 +19,7 @@ from everflow.train import (
     get_or_create_global_step,
 )
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
+from everflow.train.signatures import takes
 
 
 class StopAfterNEvalsHook(SessionRunHook):
@@ -77,8 +78,12 @@ def _counted(eval_ops, eval_step):
     return [*(eval_ops if isinstance(eval_ops, (list, tuple)) else [eval_ops]), update], update
 
 
-def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
-                  hooks=None, config=None):  # fmt: skip
+_PARAMETERS = """master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
+    %s hooks=None, config=None"""
+
+
+@takes("checkpoint_path, " + _PARAMETERS % "")
+def evaluate_once(checkpoint_path, eval_ops, final_ops, final_ops_feed_dict, hooks, **session):
     """Run `eval_ops` on a checkpoint until a hook stops it; returns the values of `final_ops`.
 
     >>> values = evaluate_once(path, eval_ops=list(updates), final_ops=metrics, hooks=[StopAfterNEvalsHook(100)])
@@ -86,7 +91,7 @@ def evaluate_once(checkpoint_path, master="", scaffold=None, eval_ops=None, feed
     eval_ops, hooks = _prepared(eval_ops, hooks, count_after_all=True)
     final = FinalOpsHook(final_ops, final_ops_feed_dict)
     logging.info("Starting evaluation at %s", time.strftime("%Y-%m-%dT%H:%M:%SZ", time.localtime()))
-    _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])
+    _run(checkpoint_path, eval_ops, [*hooks, final], **session)
     logging.info("Finished evaluation at %s", time.strftime("%Y-%m-%d-%H:%M:%S", time.localtime()))
     return final.final_ops_values
 
@@ -106,7 +111,7 @@ def _prepared(eval_ops, hooks, count_after_all):
     return eval_ops, hooks
 
 
-def _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, hooks):
+def _run(checkpoint_path, eval_ops, hooks, master, scaffold, config, feed_dict):
     creator = ChiefSessionCreator(
         scaffold=scaffold or Scaffold(), checkpoint_filename_with_path=checkpoint_path, master=master, config=config
     )
@@ -116,14 +121,17 @@ def _run(checkpoint_path, master, scaffold, config, eval_ops, feed_dict, hooks):
                 session.run(eval_ops, feed_dict)
 
 
-def evaluate_repeatedly(checkpoint_dir, master="", scaffold=None, eval_ops=None, feed_dict=None, final_ops=None, final_ops_feed_dict=None,
-                        eval_interval_secs=60, hooks=None, config=None, max_number_of_evaluations=None, timeout=None,
-                        timeout_fn=None):  # fmt: skip
+@takes(
+    f"""checkpoint_dir, {_PARAMETERS % "eval_interval_secs=60,"}, max_number_of_evaluations=None, timeout=None,
+    timeout_fn=None"""
+)
+def evaluate_repeatedly(checkpoint_dir, eval_ops, hooks, max_number_of_evaluations, **given):
     """As `evaluate_once`, for each new checkpoint of a folder; returns the last values."""
     eval_ops, hooks = _prepared(eval_ops, hooks, count_after_all=False)
-    final = FinalOpsHook(final_ops, final_ops_feed_dict)
-    for count, path in enumerate(checkpoints_iterator(checkpoint_dir, eval_interval_secs, timeout, timeout_fn), 1):
-        _run(path, master, scaffold, config, eval_ops, feed_dict, [*hooks, final])
+    final = FinalOpsHook(given.pop("final_ops"), given.pop("final_ops_feed_dict"))
+    waiting = [given.pop(name) for name in ("eval_interval_secs", "timeout", "timeout_fn")]
+    for count, path in enumerate(checkpoints_iterator(checkpoint_dir, *waiting), 1):
+        _run(path, eval_ops, [*hooks, final], **given)
         if max_number_of_evaluations is not None and count >= max_number_of_evaluations:
             break
     return final.final_ops_values

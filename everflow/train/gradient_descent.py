@@ -6,14 +6,14 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.ops.math import cast
 from everflow.train.optimizer import KernelOptimizer
+from everflow.train.signatures import takes
 
 
 class GradientDescentOptimizer(KernelOptimizer):
     """Subtracts the gradient times the learning rate."""
 
     _rule = "GradientDescent"
-    _rule_tensors = {"alpha": "_learning_rate_tensor"}
-    _hyperparameters = ("learning_rate",)
+    _scalars = {"alpha": "learning_rate"}
 
     def __init__(self, learning_rate, use_locking=False, name="GradientDescent"):
         super().__init__(use_locking, name)
@@ -35,28 +35,16 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
     """Gradient descent with L1 and L2 regularization that sets small weights to zero."""
 
     _rule = "ProximalGradientDescent"
-    _rule_tensors = {
-        "alpha": "_learning_rate_tensor",
-        "l1": "_l1_regularization_strength_tensor",
-        "l2": "_l2_regularization_strength_tensor",
-    }
+    _scalars = {"alpha": "learning_rate", "l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
 
-    _hyperparameters = ("learning_rate", "l1_regularization_strength", "l2_regularization_strength")
-
-    def __init__(
-        self,
-        learning_rate,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        use_locking=False,
-        name="ProximalGradientDescent",
-    ):
+    @takes(
+        """learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False,
+        name="ProximalGradientDescent" """,
+        "self",
+    )
+    def __init__(self, use_locking, name, **hyperparameters):
         super().__init__(use_locking, name)
-        self._set(
-            learning_rate=learning_rate,
-            l1_regularization_strength=l1_regularization_strength,
-            l2_regularization_strength=l2_regularization_strength,
-        )
+        self._set(**hyperparameters)
 
 
 class MomentumOptimizer(KernelOptimizer):
@@ -64,9 +52,7 @@ class MomentumOptimizer(KernelOptimizer):
 
     _rule = "Momentum"
     _rule_slots = {"accum": "momentum"}
-    _rule_tensors = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}
-
-    _hyperparameters = ("learning_rate", "momentum")
+    _scalars = {"lr": "learning_rate", "momentum": "momentum"}
     _zero_slots = ("momentum",)
 
     def __init__(self, learning_rate, momentum, use_locking=False, name="Momentum", use_nesterov=False):

@@ -1,6 +1,6 @@
-"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding. Those that write files
-are in `saving_hooks`.
-"""
+"""The hooks that come with TensorFlow: logging, counting, stopping, watching for NaN, feeding, and saving."""
+
+# ruff: noqa: F401  All hooks are here, those that write files as well.
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from everflow.ops.variables.global_step import get_global_step
 from everflow.platform import logging
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.hook_timers import NeverTriggerTimer, PeriodicHook, SecondOrStepTimer, StepHook, check_one_given
-from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook  # noqa: F401  all hooks are here
+from everflow.train.saving_hooks import CheckpointSaverHook, CheckpointSaverListener, ProfilerHook, SummarySaverHook
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 # --- logging and counting ---------------------------------------------------------------------
@@ -197,10 +197,7 @@ class FinalOpsHook(SessionRunHook):
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values = None
 
-    @property
-    def final_ops_values(self):
-        """The values of the ops, None before the end."""
-        return self._final_ops_values
+    final_ops_values = property(lambda self: self._final_ops_values, doc="The values of the ops, None before the end.")
 
     def end(self, session):
         if self._final_ops is None:

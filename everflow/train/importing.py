@@ -11,8 +11,7 @@ from everflow.train.saver import Saver
 
 
 def import_meta_graph(meta_graph_or_file, clear_devices=False, import_scope=None, **kwargs):
-    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables, or None where
-    it has none.
+    """Add a MetaGraphDef's nodes and collections to the default graph; returns a Saver for its variables or None.
 
     >>> saver = tf.train.import_meta_graph("model-1000.meta")
     >>> saver.restore(sess, "model-1000")

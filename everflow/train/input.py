@@ -1,10 +1,6 @@
-"""Input by queues: producers that go through lists epoch by epoch, and batching, plain or shuffled, from one source or
-several.
-"""
+"""Input by queues: producers that go through lists epoch by epoch, and batching from one source or several."""
 
 from __future__ import annotations
-
-import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor, convert_to_tensor_or_indexed_slices
@@ -20,14 +16,13 @@ from everflow.ops.random.distributions import random_shuffle
 from everflow.ops.variables.variable import VariableV1
 from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
+from everflow.train.signatures import parameters, takes, taking
 
 # --- producers --------------------------------------------------------------------------------
 
 
 def limit_epochs(tensor, num_epochs=None, name=None):
-    """The tensor, `num_epochs` times; then OutOfRangeError. A local variable counts: run
-    `tf.local_variables_initializer()`.
-    """
+    """The tensor `num_epochs` times, then OutOfRangeError. Its counter needs `tf.local_variables_initializer()`."""
     if num_epochs is None:
         return tensor
     if num_epochs <= 0:
@@ -65,13 +60,8 @@ def input_producer(
         if shuffle:
             input_tensor = random_shuffle(input_tensor, seed=seed)
         input_tensor = limit_epochs(input_tensor, num_epochs)
-        q = FIFOQueue(
-            capacity=capacity,
-            dtypes=[input_tensor.dtype.base_dtype],
-            shapes=[element_shape],
-            shared_name=shared_name,
-            name=name,
-        )
+        held = {"dtypes": [input_tensor.dtype.base_dtype], "shapes": [element_shape]}
+        q = FIFOQueue(capacity=capacity, **held, shared_name=shared_name, name=name)
         enq = q.enqueue_many([input_tensor])
         add_queue_runner(QueueRunner(q, [enq], cancel_op=cancel_op))
         if summary_name is not None:
@@ -79,9 +69,11 @@ def input_producer(
         return q
 
 
-def string_input_producer(
-    string_tensor, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None, cancel_op=None
-):
+_OF_PRODUCERS = "num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None"
+
+
+@takes(f"string_tensor, {_OF_PRODUCERS}, cancel_op=None")
+def string_input_producer(string_tensor, capacity, name, **options):
     """A queue of strings, most often of file names.
 
     >>> files = tf.train.string_input_producer(["a.csv", "b.csv"], num_epochs=2)
@@ -94,99 +86,60 @@ def string_input_producer(
         string_tensor = convert_to_tensor(string_tensor, dtype=dtypes.string)
         with control_dependencies([Assert(math.greater(array.size(string_tensor), 0), [message])]):
             string_tensor = array.identity(string_tensor)
-        return input_producer(
-            input_tensor=string_tensor,
-            element_shape=[],
-            num_epochs=num_epochs,
-            shuffle=shuffle,
-            seed=seed,
-            capacity=capacity,
-            shared_name=shared_name,
-            name=name,
-            summary_name=f"fraction_of_{capacity}_full",
-            cancel_op=cancel_op,
-        )
+        full = f"fraction_of_{capacity}_full"
+        return input_producer(string_tensor, [], capacity=capacity, summary_name=full, name=name, **options)
 
 
-def range_input_producer(limit, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None):
+@takes(f"limit, {_OF_PRODUCERS}")
+def range_input_producer(limit, capacity, name, **options):
     """A queue of the numbers from 0 to `limit` - 1."""
     with name_scope(name, "input_producer", [limit]) as name:
         numbers = math.range(limit)
-        return input_producer(
-            numbers, [], num_epochs, shuffle, seed, capacity, shared_name, f"fraction_of_{capacity}_full", name
-        )
+        full = f"fraction_of_{capacity}_full"
+        return input_producer(numbers, [], capacity=capacity, summary_name=full, name=name, **options)
 
 
-def slice_input_producer(
-    tensor_list, num_epochs=None, shuffle=True, seed=None, capacity=32, shared_name=None, name=None
-):
+@takes(f"tensor_list, {_OF_PRODUCERS}")
+def slice_input_producer(tensor_list, name, **options):
     """One row of each tensor in a list, the next ones at each run."""
     with name_scope(name, "input_producer", tensor_list):
         tensor_list = [convert_to_tensor_or_indexed_slices(t) for t in tensor_list]
         if not tensor_list:
             raise ValueError("slice_input_producer needs at least one tensor, and `tensor_list` is empty")
         range_size = array.shape(tensor_list[0])[0]
-        queue = range_input_producer(
-            range_size, num_epochs=num_epochs, shuffle=shuffle, seed=seed, capacity=capacity, shared_name=shared_name
-        )
-        index = queue.dequeue()
+        index = range_input_producer(range_size, **options).dequeue()
         return [array.gather(t, index) for t in tensor_list]
 
 
 # --- batching ---------------------------------------------------------------------------------
 
 
-def _signature(required, optional):
-    """The signature of a function with these arguments, and defaults for the latter."""
-    defaults = {**dict.fromkeys(required, inspect.Parameter.empty), **optional}
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    return inspect.Signature([inspect.Parameter(name, kind, default=default) for name, default in defaults.items()])
-
-
 def _batching(name, make_queue, required, optional, doc):
     """(X, maybe_X): batches of all examples, and of those for which an argument more, `keep_input`, is true."""
 
-    def made(called, arguments, doc, **more):
-        signature = _signature(arguments, optional)
+    def made(called, listed, doc, **more):
+        function = taking(
+            parameters(f"{listed}, {optional}"), lambda **given: batched(name, make_queue, **given, **more)
+        )
+        function.__name__ = function.__qualname__ = called
+        function.__doc__, function.__module__ = doc, __name__
+        return function
 
-        def batching(*args, **kwargs):
-            given = signature.bind(*args, **kwargs)
-            given.apply_defaults()
-            return batched(name, make_queue, **given.arguments, **more)
-
-        batching.__name__ = batching.__qualname__ = called
-        batching.__signature__ = signature
-        batching.__doc__ = doc
-        return batching
-
-    of_all = [argument for argument in required if argument != "keep_input"]
     of_some = f"`{name}` of those examples for which `keep_input` is true."
+    of_all = required.replace(", keep_input", "")
     return made(name, of_all, doc, keep_input=True), made(f"maybe_{name}", required, of_some)
 
 
-_SHUFFLED = {
-    "seed": None,
-    "enqueue_many": False,
-    "shapes": None,
-    "allow_smaller_final_batch": False,
-    "shared_name": None,
-    "name": None,
-}
-_PLAIN = {
-    "capacity": 32,
-    "enqueue_many": False,
-    "shapes": None,
-    "dynamic_pad": False,
-    "allow_smaller_final_batch": False,
-    "shared_name": None,
-    "name": None,
-}
+_SHUFFLED = """seed=None, enqueue_many=False, shapes=None, allow_smaller_final_batch=False, shared_name=None,
+    name=None"""
+_PLAIN = """capacity=32, enqueue_many=False, shapes=None, dynamic_pad=False, allow_smaller_final_batch=False,
+    shared_name=None, name=None"""
 
 batch, maybe_batch = _batching(
     "batch",
     plain_queue,
-    ["tensors", "keep_input", "batch_size"],
-    {"num_threads": 1, **_PLAIN},
+    "tensors, keep_input, batch_size",
+    f"num_threads=1, {_PLAIN}",
     """Tensors of one example (a list or a dictionary) as batches, by way of a queue.
 
     >>> images, labels = tf.train.batch([image, label], batch_size=32)
@@ -195,21 +148,21 @@ batch, maybe_batch = _batching(
 batch_join, maybe_batch_join = _batching(
     "batch_join",
     plain_queue,
-    ["tensors_list", "keep_input", "batch_size"],
+    "tensors_list, keep_input, batch_size",
     _PLAIN,
     "Batches from several sources, one thread each.",
 )
 shuffle_batch, maybe_shuffle_batch = _batching(
     "shuffle_batch",
     roomy_shuffled_queue,
-    ["tensors", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
-    {"num_threads": 1, **_SHUFFLED},
+    "tensors, batch_size, capacity, min_after_dequeue, keep_input",
+    f"num_threads=1, {_SHUFFLED}",
     "Like `batch`, with examples in random order.",
 )
 shuffle_batch_join, maybe_shuffle_batch_join = _batching(
     "shuffle_batch_join",
     shuffled_queue,
-    ["tensors_list", "batch_size", "capacity", "min_after_dequeue", "keep_input"],
+    "tensors_list, batch_size, capacity, min_after_dequeue, keep_input",
     _SHUFFLED,
     "Like `batch_join`, with examples in random order.",
 )

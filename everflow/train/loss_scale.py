@@ -1,6 +1,4 @@
-"""Loss scaling for half precision: the loss is multiplied so that small gradients don't vanish, and gradients divided
-again.
-"""
+"""Loss scaling for half precision: a larger loss, so that small gradients don't vanish, and gradients divided again."""
 
 from __future__ import annotations
 
@@ -12,7 +10,8 @@ from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond, grouping
 from everflow.ops.variables.variable import Variable
-from everflow.train.optimizer import Optimizer
+from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
+from everflow.train.signatures import takes
 
 
 class LossScale:
@@ -141,24 +140,9 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         if self._loss_scale is None:
             raise ValueError("loss_scale cannot be None")
 
-    def compute_gradients(
-        self,
-        loss,
-        var_list=None,
-        gate_gradients=Optimizer.GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        grad_loss=None,
-    ):
-        loss = self._scaled(loss)
-        found = self._optimizer.compute_gradients(
-            loss,
-            var_list=var_list,
-            gate_gradients=gate_gradients,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-            grad_loss=grad_loss,
-        )
+    @takes(_GRADIENT_PARAMETERS, "self")
+    def compute_gradients(self, loss, **options):
+        found = self._optimizer.compute_gradients(self._scaled(loss), **options)
         inverse = 1 / self._loss_scale()
         return [(None if g is None else self._unscaled(g, inverse), v) for g, v in found]
 
@@ -197,9 +181,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
 
 
 def enable_mixed_precision_graph_rewrite(opt, loss_scale="dynamic"):
-    """The optimizer with loss scaling. Kernels here choose their precision by the graph's own types: nothing is
-    rewritten.
-    """
+    """The optimizer with loss scaling. Kernels choose their precision by the graph's types: nothing is rewritten."""
     if isinstance(opt, MixedPrecisionLossScaleOptimizer):
         raise ValueError(f'"opt" has loss scaling already: it is a {type(opt).__name__}')
     return MixedPrecisionLossScaleOptimizer(opt, loss_scale)

@@ -1,6 +1,4 @@
-"""`MonitoredSession` and its kin: sessions that initialize, restore, call hooks around each run, and start anew when
-workers are lost.
-"""
+"""`MonitoredSession` and its kin: sessions that restore, call hooks around runs, and start anew for lost workers."""
 
 from __future__ import annotations
 
@@ -21,6 +19,7 @@ from everflow.train.saving_hooks import CheckpointSaverHook, SummarySaverHook
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_manager import SessionManager
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
+from everflow.train.signatures import takes
 
 # A lost or restarted worker: the session is made anew and the run tried again.
 _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
@@ -104,13 +103,8 @@ class _WrappedSession:
     def __init__(self, sess):
         self._sess = sess
 
-    @property
-    def graph(self):
-        return self._sess.graph
-
-    @property
-    def sess_str(self):
-        return self._sess.sess_str
+    graph = property(lambda self: self._sess.graph)
+    sess_str = property(lambda self: self._sess.sess_str)
 
     def close(self):
         sess, self._sess = self._sess, None
@@ -205,17 +199,14 @@ def _raise_if_feeds_intersect(a, b, message):
 
 def _merge_options(options, more):
     """The stronger of both: the higher trace level, the longer timeout, graphs and watches where one wants them."""
-    options.trace_level = max(options.trace_level, more.trace_level)
-    options.timeout_in_ms = max(options.timeout_in_ms, more.timeout_in_ms)
-    options.inter_op_thread_pool = max(options.inter_op_thread_pool, more.inter_op_thread_pool)
-    options.output_partition_graphs = options.output_partition_graphs or more.output_partition_graphs
-    options.debug_options.debug_tensor_watch_opts.extend(more.debug_options.debug_tensor_watch_opts)
-    options.debug_options.reset_disk_byte_usage = (
-        options.debug_options.reset_disk_byte_usage or more.debug_options.reset_disk_byte_usage
+    stronger = (
+        "trace_level timeout_in_ms inter_op_thread_pool output_partition_graphs report_tensor_allocations_upon_oom"
     )
-    options.report_tensor_allocations_upon_oom = (
-        options.report_tensor_allocations_upon_oom or more.report_tensor_allocations_upon_oom
-    )
+    for field in stronger.split():
+        setattr(options, field, max(getattr(options, field), getattr(more, field)))
+    debug, more_debug = options.debug_options, more.debug_options
+    debug.debug_tensor_watch_opts.extend(more_debug.debug_tensor_watch_opts)
+    debug.reset_disk_byte_usage = debug.reset_disk_byte_usage or more_debug.reset_disk_byte_usage
 
 
 class _CoordinatedSession(_WrappedSession):
@@ -306,10 +297,7 @@ class _MonitoredSession:
             self._session = session
             self._run_with_hooks_fn = run_with_hooks_fn
 
-        @property
-        def session(self):
-            """The session without hooks."""
-            return self._session
+        session = property(lambda self: self._session, doc="The session without hooks.")
 
         def run_with_hooks(self, *args, **kwargs):
             """A run as `MonitoredSession.run` does it."""
@@ -430,23 +418,13 @@ class MonitoredSession(_MonitoredSession):
 class SingularMonitoredSession(_MonitoredSession):
     """A monitored session that does not recover by itself, and that can be given to a Saver."""
 
-    def __init__(
-        self,
-        hooks=None,
-        scaffold=None,
-        master="",
-        config=None,
-        checkpoint_dir=None,
-        stop_grace_period_secs=120,
-        checkpoint_filename_with_path=None,
-    ):
-        creator = ChiefSessionCreator(
-            scaffold=scaffold,
-            master=master,
-            config=config,
-            checkpoint_dir=checkpoint_dir,
-            checkpoint_filename_with_path=checkpoint_filename_with_path,
-        )
+    @takes(
+        """hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
+        checkpoint_filename_with_path=None""",
+        "self",
+    )
+    def __init__(self, hooks, stop_grace_period_secs, **given):
+        creator = ChiefSessionCreator(**given)
         super().__init__(creator, hooks, should_recover=False, stop_grace_period_secs=stop_grace_period_secs)
 
     def raw_session(self):
@@ -471,8 +449,7 @@ def MonitoredTrainingSession(
     save_checkpoint_steps=USE_DEFAULT,
     summary_dir=None,
 ):
-    """A `MonitoredSession` for training: the chief saves checkpoints and summaries and counts steps, workers wait for
-    it.
+    """A `MonitoredSession` for training: the chief saves checkpoints and summaries, workers wait for it.
 
     >>> with tf.train.MonitoredTrainingSession(checkpoint_dir="model") as sess:
     ...     while not sess.should_stop():

@@ -33,20 +33,10 @@ def _debiased(variable, value, rate):
     """The corrected average, after updating the biased one and counting the updates."""
     with variable_scope(variable.name[: -len(":0")], values=[variable, value, rate]):
         with colocate_with(variable.op), init_scope():
-            biased = get_variable(
-                _unused_name("biased"),
-                initializer=initializers.zeros_initializer(),
-                shape=variable.get_shape(),
-                dtype=variable.dtype.base_dtype,
-                trainable=False,
-            )
-            count = get_variable(
-                _unused_name("local_step"),
-                shape=[],
-                dtype=variable.dtype.base_dtype,
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-            )
+            fixed = {"dtype": variable.dtype.base_dtype, "trainable": False}
+            zeros = initializers.zeros_initializer()
+            biased = get_variable(_unused_name("biased"), variable.get_shape(), initializer=zeros, **fixed)
+            count = get_variable(_unused_name("local_step"), [], initializer=zeros, **fixed)
     new_biased = state.assign_sub(biased, (biased - value) * rate)
     new_count = state.assign_add(count, 1)
     return new_biased / (1 - math.pow(1.0 - rate, new_count))
@@ -68,14 +58,8 @@ def _unused_name(name):
 
 
 def _average_like(name, value, collections):
-    return get_variable(
-        name,
-        shape=value.get_shape(),
-        dtype=value.dtype,
-        initializer=initializers.zeros_initializer(),
-        trainable=False,
-        collections=collections,
-    )
+    zeros, shape = initializers.zeros_initializer(), value.get_shape()
+    return get_variable(name, shape, value.dtype, zeros, trainable=False, collections=collections)
 
 
 def weighted_moving_average(value, decay, weight, truediv=True, collections=None, name=None):
@@ -107,10 +91,7 @@ class ExponentialMovingAverage:
         self._zero_debias = zero_debias
         self._averages: dict = {}
 
-    @property
-    def name(self):
-        """The name given to the constructor."""
-        return self._name
+    name = property(lambda self: self._name, doc="The name given to the constructor.")
 
     def apply(self, var_list=None):
         """An operation that updates the averages of these variables and tensors (all trainable variables by default)."""

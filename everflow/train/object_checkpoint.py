@@ -1,6 +1,4 @@
-"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names in the
-graph.
-"""
+"""`tf.train.Checkpoint`: variables saved and restored by the objects that hold them, rather than by their names."""
 
 from __future__ import annotations
 
@@ -94,18 +92,12 @@ class RestoreOps:
         return [self._made[key, id(thing)] for _, key, thing, _ in wanted]
 
     def _restore(self, entries):
-        specs = [
-            (spec, key if len(saveable.specs) == 1 else spec.name)
-            for _, key, _, saveable in entries
-            for spec in saveable.specs
-        ]
+        pairs = [(key, saveable, spec) for _, key, _, saveable in entries for spec in saveable.specs]
+        specs = [(spec, key if len(saveable.specs) == 1 else spec.name) for key, saveable, spec in pairs]
         with device("/cpu:0"):
-            tensors = raw.RestoreV2(
-                self.prefix,
-                [name for _, name in specs],
-                [s.slice_spec for s, _ in specs],
-                dtypes=[s.dtype.base_dtype for s, _ in specs],
-            )
+            names, slices = [name for _, name in specs], [s.slice_spec for s, _ in specs]
+            types = [s.dtype.base_dtype for s, _ in specs]
+            tensors = raw.RestoreV2(self.prefix, names, slices, dtypes=types)
         position = 0
         for _, key, thing, saveable in entries:
             mine = tensors[position : position + len(saveable.specs)]
@@ -136,9 +128,7 @@ class ObjectSaver:
             return self.nodes.save_ops(tree).run(session, file_prefix)
 
     def read(self, save_path):
-        """Prepare restoring from a path: the status returned runs it. When executing eagerly restore, now and whenever
-        an object comes.
-        """
+        """Prepare restoring from a path; the status runs it. Eagerly: restore now, and whenever an object comes."""
         reader = open_checkpoint(save_path)
         if not reader.has(OBJECT_GRAPH_KEY):
             status = NameBasedSaverStatus(self._root, save_path)

@@ -30,6 +30,7 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables import variable as variables
 from everflow.ops.variables.resource import is_resource_variable
 from everflow.train import slot_creator
+from everflow.train.signatures import parameters, takes
 
 
 class _Target:
@@ -92,6 +93,13 @@ def _as_train_op(op):
     return op
 
 
+# The parameters of `compute_gradients`; 1 is GATE_OP.
+_GRADIENT_PARAMETERS = parameters(
+    """loss, var_list=None, gate_gradients=1, aggregation_method=None, colocate_gradients_with_ops=False,
+    grad_loss=None"""
+)
+
+
 class Optimizer:
     """Base class of optimizers.
 
@@ -120,26 +128,15 @@ class Optimizer:
 
     # --- what programs call ------------------------------------------------------------------
 
-    def minimize(
-        self,
-        loss,
-        global_step=None,
-        var_list=None,
-        gate_gradients=GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        name=None,
-        grad_loss=None,
-    ):
+    @takes(
+        """loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
+        colocate_gradients_with_ops=False, name=None, grad_loss=None""",
+        "self",
+        GATE_OP=GATE_OP,
+    )
+    def minimize(self, loss, global_step, name, **options):
         """An operation that changes variables so that `loss` gets smaller, and counts `global_step` up."""
-        grads_and_vars = self.compute_gradients(
-            loss,
-            var_list=var_list,
-            gate_gradients=gate_gradients,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-            grad_loss=grad_loss,
-        )
+        grads_and_vars = self.compute_gradients(loss, **options)
         if all(g is None for g, _ in grads_and_vars):
             raise ValueError(
                 f"No gradients provided for any variable: {loss} depends on none of {[str(v) for _, v in grads_and_vars]}, or only "
@@ -147,19 +144,10 @@ class Optimizer:
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
-    def compute_gradients(
-        self,
-        loss,
-        var_list=None,
-        gate_gradients=GATE_OP,
-        aggregation_method=None,
-        colocate_gradients_with_ops=False,
-        grad_loss=None,
-    ):
+    @takes(_GRADIENT_PARAMETERS, "self")
+    def compute_gradients(self, loss, **options):
         """A list of (gradient, variable); a gradient may be None."""
-        return self._found_gradients(
-            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
-        )
+        return self._found_gradients(loss, **options)
 
     def _found_gradients(
         self,
@@ -190,26 +178,17 @@ class Optimizer:
         else:
             var_list = nest.flatten(var_list)
         var_list = var_list + get_collection(GraphKeys._STREAMING_MODEL_PORTS)
-        if (
-            distribution.has_strategy()
-            and distribution.in_cross_replica_context()
-            and any(hasattr(v, "primary") for v in var_list)
-        ):
+        across_replicas = distribution.has_strategy() and distribution.in_cross_replica_context()
+        if across_replicas and any(hasattr(v, "primary") for v in var_list):
             raise ValueError(
                 "Gradients of a strategy's variables are computed in a replica function: see `experimental_run_v2`."
             )
         targets = [_Target(v) for v in var_list]
         if not var_list:
             raise ValueError("No variables to optimize.")
-        grads = gradients.gradients(
-            loss,
-            [t.differentiated for t in targets],
-            grad_ys=grad_loss,
-            gate_gradients=gate_gradients == Optimizer.GATE_OP,
-            aggregation_method=aggregation_method,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-            stop_gradients=stop_gradients,
-        )
+        how = {"aggregation_method": aggregation_method, "colocate_gradients_with_ops": colocate_gradients_with_ops}
+        how |= {"gate_gradients": gate_gradients == Optimizer.GATE_OP, "stop_gradients": stop_gradients}
+        grads = gradients.gradients(loss, [t.differentiated for t in targets], grad_ys=grad_loss, **how)
         if gate_gradients == Optimizer.GATE_GRAPH:
             grads = grouping.tuple(grads)
         found = list(zip(grads, var_list, strict=True))
@@ -287,11 +266,8 @@ class Optimizer:
                 with name_scope("update_" + variable.op.name), colocate_with(variable.op):
                     return _Target(variable).update(self, self._converted(grad))
 
-            updates = [
-                op
-                for g, v in zip(grads, var_list, strict=True)
-                for op in extended.update(v, update, args=(g,), group=False)
-            ]
+            pairs = zip(grads, var_list, strict=True)
+            updates = [op for g, v in pairs for op in extended.update(v, update, args=(g,), group=False)]
 
             def finish():
                 return self._finish(updates, "update")
@@ -364,9 +340,7 @@ class Optimizer:
         return self._slot(var, slot_name, lambda: slot_creator.create_zeros_slot(var, op_name))
 
     def _create_non_slot_variable(self, initial_value, name, colocate_with):
-        """A variable of the optimizer as a whole, beside a given one; the one there is in this graph where there is
-        one.
-        """
+        """A variable of the optimizer as a whole, beside a given one; that of this graph where there is one."""
         key = (name, colocate_with.op.graph)
         if key not in self._non_slot_dict:
             with get_default_graph().colocate_with(colocate_with.op):
@@ -436,10 +410,9 @@ class Optimizer:
 class KernelOptimizer(Optimizer):
     """An optimizer whose update is one op: `ApplyX`, or its resource and sparse forms.
 
-    `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_rule_tensors` its scalar inputs to
-    attributes that `_prepare` sets. `_hyperparameters` are the names they have in the graph; values are in attributes
-    called so (`_attributes` has exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start
-    at zero.
+    `_rule` is the X. `_rule_slots` maps the op's slot inputs to names of slots, `_scalars` its scalar inputs to
+    hyperparameters, by the names they have in the graph; values are in attributes called so (`_attributes` has
+    exceptions), tensors in those with `_tensor_suffix` added. Slots of `_zero_slots` start at zero.
     """
 
     _rule: str
@@ -449,6 +422,12 @@ class KernelOptimizer(Optimizer):
     _attributes: dict[str, str] = {}
     _tensor_suffix = "_tensor"
     _zero_slots: tuple[str, ...] = ()
+
+    def __init_subclass__(cls):
+        if scalars := vars(cls).get("_scalars"):
+            cls._hyperparameters = tuple(scalars.values())
+            attributes = {name: cls._attributes.get(name, f"_{name}") for name in cls._hyperparameters}
+            cls._rule_tensors = {given: attributes[name] + cls._tensor_suffix for given, name in scalars.items()}
 
     def _set(self, **values):
         """Keep the values of hyperparameters, until `_prepare` makes tensors of them."""

@@ -19,29 +19,26 @@ from everflow.framework.scopes import (
 from everflow.platform import logging
 from everflow.protos import queue_runner_pb2
 from everflow.runtime.session import BaseSession
+from everflow.train.signatures import takes
 
 
 class QueueRunner:
     """A queue, the ops that fill it (one thread each) and how to close it when they end."""
 
-    def __init__(
-        self,
-        queue=None,
-        enqueue_ops=None,
-        close_op=None,
-        cancel_op=None,
-        queue_closed_exception_types=None,
-        queue_runner_def=None,
-        import_scope=None,
-    ):
+    @takes(
+        """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
+        queue_runner_def=None, import_scope=None""",
+        "self",
+    )
+    def __init__(self, queue_runner_def, import_scope, **given):
         if executing_eagerly():
             raise RuntimeError("Queue runners are for graphs: with eager execution, use tf.data")
         if queue_runner_def:
-            if queue or enqueue_ops:
+            if given["queue"] or given["enqueue_ops"]:
                 raise ValueError("A `queue_runner_def` says all: `queue` and `enqueue_ops` can't be given beside it")
             self._init_from_proto(queue_runner_def, import_scope=import_scope)
         else:
-            self._init_from_args(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
+            self._init_from_args(**given)
         self._lock = renewed(threading.Lock())
         self._runs_per_session = weakref.WeakKeyDictionary()
         self._exceptions_raised = []
@@ -91,10 +88,7 @@ class QueueRunner:
         lambda self: self._exceptions_raised, doc="Errors in threads that had no coordinator to tell."
     )
 
-    @property
-    def name(self):
-        """The name of the queue's op."""
-        return self._queue.name
+    name = property(lambda self: self._queue.name, doc="The name of the queue's op.")
 
     def _run(self, sess, position, coord=None):
         counted = True

@@ -18,11 +18,8 @@ def session_for(session):
 
 def _initializers(objects):
     found = [v.initializer for v in objects if isinstance(v, Variable)]
-    found += [
-        thing.initializer
-        for thing in objects
-        if not isinstance(thing, Variable) and getattr(thing, "initializer", None) is not None
-    ]
+    others = [thing for thing in objects if not isinstance(thing, Variable)]
+    found += [thing.initializer for thing in others if getattr(thing, "initializer", None) is not None]
     return found
 
 
@@ -130,9 +127,7 @@ class CheckpointLoadStatus:
             session.run(ops, {self._restore_ops.prefix: self._path})
 
     def initialize_or_restore(self, session=None):
-        """Initialize what the checkpoint does not have, and restore the rest; nothing is left to do when executing
-        eagerly.
-        """
+        """Initialize what the checkpoint lacks, and restore the rest; executing eagerly, nothing is left to do."""
         if executing_eagerly():
             return
         session = session_for(session)

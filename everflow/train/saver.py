@@ -25,6 +25,7 @@ from everflow.train.checkpoint_state import (
     write_state,
 )
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
+from everflow.train.signatures import takes
 from everflow.train.tracking import names_in_object_checkpoint
 
 
@@ -38,38 +39,30 @@ def _renamed(saver_def, rename):
 
 
 class Saver:
-    """Saves and restores variables: all of the default graph's, or those in `var_list` (a list, or a dict from names in
-    the file).
+    """Saves and restores variables: the default graph's, or those in `var_list`, a list or a dict by names in the file.
 
     >>> saver = tf.train.Saver()
     >>> path = saver.save(sess, "model", global_step=100)
     >>> saver.restore(sess, path)
     """
 
-    def __init__(self, var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0, name=None,
-                 restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
-                 write_version=SaverDef.V2, pad_step_number=False, save_relative_paths=False, filename=None):  # fmt: skip
-        if defer_build and var_list:
+    @takes(
+        """var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0, name=None,
+        restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
+        write_version=V2, pad_step_number=False, save_relative_paths=False, filename=None""",
+        "self",
+        V2=SaverDef.V2,
+    )
+    def __init__(self, saver_def, defer_build, **settings):
+        if defer_build and settings["var_list"]:
             raise ValueError("defer_build=True is for a Saver of all variables: pass no `var_list` with it")
         if saver_def is not None and not isinstance(saver_def, SaverDef):
             raise ValueError(f"`saver_def` must be a SaverDef, not {saver_def!r}")
-        self._var_list = var_list
-        self._reshape = reshape
-        self._sharded = sharded
-        self._max_to_keep = max_to_keep
-        self._keep_checkpoint_every_n_hours = keep_checkpoint_every_n_hours
-        self._name = name
-        # One op reads all tensors at once, so there is no order to ask for, in TensorFlow 1.15 either.
-        self._restore_sequentially = restore_sequentially
+        # One op reads all tensors at once, so `restore_sequentially` asks for nothing, in TensorFlow 1.15 either.
+        self.__dict__.update({f"_{name}": value for name, value in settings.items()})
         self.saver_def = saver_def
-        self._builder = builder
         self._is_built = False
         self._is_empty = False
-        self._allow_empty = allow_empty
-        self._write_version = write_version
-        self._pad_step_number = pad_step_number
-        self._save_relative_paths = save_relative_paths
-        self._filename = filename
         self._saving = renewed(threading.RLock())
         # Made when a checkpoint turns out to be one by objects.
         self._object_saver = None
@@ -78,12 +71,10 @@ class Saver:
         if self.saver_def is not None:
             self._check_saver_def()
             self._write_version = self.saver_def.version
-        self._history = CheckpointHistory(
-            self.saver_def.max_to_keep if self.saver_def is not None else max_to_keep or 0,
-            self.saver_def.keep_checkpoint_every_n_hours
-            if self.saver_def is not None
-            else keep_checkpoint_every_n_hours,
-        )
+        limits = (self._max_to_keep or 0, self._keep_checkpoint_every_n_hours)
+        if self.saver_def is not None:
+            limits = (self.saver_def.max_to_keep, self.saver_def.keep_checkpoint_every_n_hours)
+        self._history = CheckpointHistory(*limits)
 
     def build(self):
         """Add the nodes that save and restore; only after `defer_build=True`."""
@@ -127,10 +118,8 @@ class Saver:
         """The SaverDef, with names relative to a scope."""
         if export_scope is None:
             return self.saver_def
-        if not (
-            self.saver_def.filename_tensor_name.startswith(export_scope)
-            and self.saver_def.save_tensor_name.startswith(export_scope)
-        ):
+        used = self.saver_def.filename_tensor_name, self.saver_def.save_tensor_name
+        if not all(name.startswith(export_scope) for name in used):
             return None
         cut = len(export_scope.rstrip("/")) + 1
         return _renamed(self.saver_def, lambda name: name[cut:])
@@ -163,25 +152,25 @@ class Saver:
             [(path, when) for path in checkpoint_paths for when in get_checkpoint_mtimes([path])]
         )
 
-    def save(self, sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
-             write_state=True, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
-        """Write a checkpoint `save_path` (with `-global_step` added) and note it in the folder's `checkpoint` file;
-        returns its path.
-        """
+    @takes(
+        """sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
+        write_state=True, strip_default_attrs=False, save_debug_info=False""",
+        "self",
+    )
+    def save(self, sess, save_path, global_step, latest_filename, **options):
+        """Write a checkpoint `save_path` (with `-global_step` added), note it in `checkpoint`, and return its path."""
         if not self._is_built:
             raise RuntimeError("This Saver was made with defer_build=True: call its `build()` before `save()`")
         latest_filename = "checkpoint" if latest_filename is None else latest_filename
         if os.path.split(latest_filename)[0]:
             raise ValueError("'latest_filename' must not contain path components")
-        # A supervisor saves from a thread of its own; the state file must not end up naming the older of two
-        # checkpoints.
+        # A supervisor saves from its own thread; the state file must not end up naming the older of two checkpoints.
         with self._saving:
-            return self._save(sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph, write_state,
-                              strip_default_attrs, save_debug_info)  # fmt: skip
+            path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
+            return self._save(sess, save_path, path, latest_filename, **options)
 
-    def _save(self, sess, save_path, global_step, latest_filename, meta_graph_suffix, write_meta_graph, write_state,
-              strip_default_attrs, save_debug_info):  # fmt: skip
-        path = self._checkpoint_path(sess, save_path, global_step, latest_filename)
+    def _save(self, sess, save_path, path, latest_filename, write_meta_graph, meta_graph_suffix, **options):
+        write_state = options.pop("write_state")
         if self._saves_at_once:
             write_meta_graph = False
         elif not hasattr(sess, "graph") or not hasattr(sess, "run"):
@@ -202,16 +191,10 @@ class Saver:
                 raise
         if write_meta_graph:
             with sess.graph.as_default():
-                self.export_meta_graph(
-                    meta_graph_filename(path, meta_graph_suffix),
-                    strip_default_attrs=strip_default_attrs,
-                    save_debug_info=save_debug_info,
-                )
+                self.export_meta_graph(meta_graph_filename(path, meta_graph_suffix), **options)
         return written
 
-    @property
-    def _saves_at_once(self):
-        return self.saver_def is None and not self._is_empty
+    _saves_at_once = property(lambda self: self.saver_def is None and not self._is_empty)
 
     def _write(self, sess, path):
         if self._saves_at_once:
@@ -240,10 +223,13 @@ class Saver:
         except errors.OpError as e:
             logging.warning("Ignoring: %s", e)
 
-    def export_meta_graph(self, filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
-                          clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False):  # fmt: skip
+    @takes(
+        """filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
+        clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False""",
+        "self",
+    )
+    def export_meta_graph(self, **arguments):
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""
-        arguments = {name: value for name, value in locals().items() if name != "self"}
         graph_def = get_default_graph().as_graph_def(add_shapes=True)
         return meta_graph.export_meta_graph(graph_def=graph_def, saver_def=self.saver_def, **arguments)
 

@@ -63,9 +63,7 @@ class ResourceVariableSaveable(SaveableObject):
 
 
 class ResourceSliceSaveable(ResourceVariableSaveable):
-    """A part of a partitioned resource variable. Each use reads it anew and brings it to the CPU, which gives it a
-    shard apart.
-    """
+    """A part of a partitioned resource variable, read anew for each use, on the CPU: that makes it a shard apart."""
 
     def __init__(self, var, slice_spec, name):
         super().__init__(var, slice_spec, name)
@@ -128,9 +126,7 @@ def _comes_from_variable(tensor):
 
 
 def saveables_of(var_list) -> list[SaveableObject]:
-    """What a list or dict of variables comes to, in the order of names; TypeError or ValueError for what can't be
-    saved.
-    """
+    """What a list or dict of variables comes to, by name; TypeError or ValueError for what can't be saved."""
     found, seen = [], {}
     things = named(var_list)
     for name in sorted(things):
@@ -213,13 +209,9 @@ class SaverGraph:
                     saved = self._save(tensor, saveables)
                 if build_restore:
                     restored = self._restore(tensor, saveables, "restore_all")
-        return SaverDef(
-            filename_tensor_name=tensor.name,
-            save_tensor_name=saved.name if saved is not None else "",
-            restore_op_name=restored.name if restored is not None else "",
-            sharded=sharded,
-            version=self.write_version,
-        )
+        names = {"save_tensor_name": saved, "restore_op_name": restored}
+        names = {field: made.name if made is not None else "" for field, made in names.items()}
+        return SaverDef(filename_tensor_name=tensor.name, **names, sharded=sharded, version=self.write_version)
 
     def _save(self, filename, saveables):
         return with_dependencies([self._save_op(filename, saveables)], filename)
@@ -283,12 +275,8 @@ class SaverGraph:
     def _restore(self, filename, saveables, name):
         specs = [spec for saveable in saveables for spec in saveable.specs]
         with device("cpu:0"):
-            tensors = raw.RestoreV2(
-                prefix=filename,
-                tensor_names=[s.name for s in specs],
-                shape_and_slices=[s.slice_spec for s in specs],
-                dtypes=[s.dtype for s in specs],
-            )
+            names, slices = [s.name for s in specs], [s.slice_spec for s in specs]
+            tensors = raw.RestoreV2(filename, names, slices, dtypes=[s.dtype for s in specs])
         assigns, position = [], 0
         for saveable in saveables:
             shapes = None

@@ -22,12 +22,11 @@ from everflow.ops.variables.variable import (
 )
 from everflow.platform import logging
 from everflow.train.saver import Saver
+from everflow.train.signatures import takes
 
 
 def only_of(collection, argument):
-    """The one thing in a collection of the graph, None where it is empty; where it has more, `argument` can say which
-    one.
-    """
+    """The one thing in a collection of the graph, or None; where there are more, `argument` can say which one."""
     found = get_collection(collection)
     if len(found) > 1:
         raise RuntimeError(f"More than one item in collection {collection!r}: say which one is meant by {argument}")
@@ -73,27 +72,12 @@ class ModelOps:
 class Scaffold(ModelOps):
     """Init ops, ready ops, summaries and the saver of a graph; `finalize` makes what was not given."""
 
-    def __init__(
-        self,
-        init_op=None,
-        init_feed_dict=None,
-        init_fn=None,
-        ready_op=None,
-        ready_for_local_init_op=None,
-        local_init_op=None,
-        summary_op=None,
-        saver=None,
-        copy_from_scaffold=None,
-    ):
-        given = {
-            "init_op": init_op,
-            "init_feed_dict": init_feed_dict,
-            "ready_op": ready_op,
-            "ready_for_local_init_op": ready_for_local_init_op,
-            "local_init_op": local_init_op,
-            "summary_op": summary_op,
-            "saver": saver,
-        }
+    @takes(
+        """init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
+        local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None""",
+        "self",
+    )
+    def __init__(self, init_fn, copy_from_scaffold, **given):
         if copy_from_scaffold is not None:
             if not isinstance(copy_from_scaffold, Scaffold):
                 raise TypeError(f"`copy_from_scaffold` must be a Scaffold, not {copy_from_scaffold!r}")

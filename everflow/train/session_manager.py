@@ -1,6 +1,4 @@
-"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by running init
-ops.
-"""
+"""`SessionManager`: makes a session that is ready to train, from a checkpoint where there is one, else by init ops."""
 
 from __future__ import annotations
 
@@ -13,26 +11,25 @@ from everflow.framework.scopes import get_default_graph
 from everflow.platform import logging
 from everflow.runtime.session import Session
 from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state
+from everflow.train.signatures import takes
+
+_CHECKPOINT = """saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None, wait_for_checkpoint=False,
+    max_wait_secs=7200, config=None"""
 
 
 class SessionManager:
     """Makes sessions that restore or initialize a graph, and waits for those that another process initializes."""
 
-    def __init__(
-        self,
-        local_init_op=None,
-        ready_op=None,
-        ready_for_local_init_op=None,
-        graph=None,
-        recovery_wait_secs=30,
-        local_init_run_options=None,
-    ):
-        self._local_init_op = local_init_op
-        self._ready_op = ready_op
-        self._ready_for_local_init_op = ready_for_local_init_op
+    @takes(
+        """local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
+        local_init_run_options=None""",
+        "self",
+    )
+    def __init__(self, graph, local_init_op, ready_for_local_init_op, **given):
         self._graph = get_default_graph() if graph is None else graph
-        self._recovery_wait_secs = recovery_wait_secs
-        self._local_init_run_options = local_init_run_options
+        self._local_init_op = local_init_op
+        self._ready_for_local_init_op = ready_for_local_init_op
+        self.__dict__.update({f"_{name}": value for name, value in given.items()})
         self._target = None
         if ready_for_local_init_op is not None and local_init_op is None:
             raise ValueError(
@@ -68,23 +65,10 @@ class SessionManager:
         saver.recover_last_checkpoints([p for p in state.all_model_checkpoint_paths if checkpoint_exists(p)])
         return sess, True
 
-    def prepare_session(
-        self,
-        master,
-        init_op=None,
-        saver=None,
-        checkpoint_dir=None,
-        checkpoint_filename_with_path=None,
-        wait_for_checkpoint=False,
-        max_wait_secs=7200,
-        config=None,
-        init_feed_dict=None,
-        init_fn=None,
-    ):
+    @takes(f"master, init_op=None, {_CHECKPOINT}, init_feed_dict=None, init_fn=None", "self")
+    def prepare_session(self, master, init_op, init_feed_dict, init_fn, **checkpoint):
         """A session with a model that is ready: restored from a checkpoint, or initialized by `init_op` and `init_fn`."""
-        sess, restored = self._restore_checkpoint(
-            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
-        )
+        sess, restored = self._restore_checkpoint(master, **checkpoint)
         if not restored:
             if init_op is None and not init_fn and self._local_init_op is None:
                 raise RuntimeError(
@@ -110,20 +94,10 @@ class SessionManager:
         ready, message = self._model_ready(sess)
         return None if ready else f": {message}"
 
-    def recover_session(
-        self,
-        master,
-        saver=None,
-        checkpoint_dir=None,
-        checkpoint_filename_with_path=None,
-        wait_for_checkpoint=False,
-        max_wait_secs=7200,
-        config=None,
-    ):
+    @takes(f"master, {_CHECKPOINT}", "self")
+    def recover_session(self, master, checkpoint_dir, **checkpoint):
         """(a session, whether its model is ready), restored from a checkpoint where there is one."""
-        sess, restored = self._restore_checkpoint(
-            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
-        )
+        sess, restored = self._restore_checkpoint(master, checkpoint_dir=checkpoint_dir, **checkpoint)
         if not restored:
             self._try_run_local_init_op(sess)
             return sess, False

@@ -24,15 +24,8 @@ def _slot_variable(primary, value, validate_shape, shape, dtype):
     scope = get_variable_scope()
     partitioner = scope.partitioner
     scope.set_partitioner(None)
-    slot = get_variable(
-        "",
-        initializer=value,
-        trainable=False,
-        use_resource=is_resource_variable(primary),
-        shape=shape,
-        dtype=dtype,
-        validate_shape=validate_shape,
-    )
+    kind = {"use_resource": is_resource_variable(primary), "validate_shape": validate_shape}
+    slot = get_variable("", shape, dtype, initializer=value, trainable=False, **kind)
     scope.set_partitioner(partitioner)
     info = primary._get_save_slice_info() if isinstance(primary, Variable) else None
     if info is not None:

@@ -29,6 +29,7 @@ from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.saver import Saver
 from everflow.train.scaffold import ModelOps
 from everflow.train.session_manager import SessionManager
+from everflow.train.signatures import takes
 
 
 def _local_init_op():
@@ -73,54 +74,31 @@ class Supervisor(ModelOps):
     # Asks for the default of an argument for which None means "none".
     USE_DEFAULT = 0
 
-    def __init__(
-        self,
-        graph=None,
-        ready_op=USE_DEFAULT,
-        ready_for_local_init_op=USE_DEFAULT,
-        is_chief=True,
-        init_op=USE_DEFAULT,
-        init_feed_dict=None,
-        local_init_op=USE_DEFAULT,
-        logdir=None,
-        summary_op=USE_DEFAULT,
-        saver=USE_DEFAULT,
-        global_step=USE_DEFAULT,
-        save_summaries_secs=120,
-        save_model_secs=600,
-        recovery_wait_secs=30,
-        stop_grace_secs=120,
-        checkpoint_basename="model.ckpt",
-        session_manager=None,
-        summary_writer=USE_DEFAULT,
-        init_fn=None,
-        local_init_run_options=None,
-    ):
-        given = {name: value for name, value in locals().items() if name in _DEFAULTS}
+    @takes(
+        """graph=None, ready_op=0, ready_for_local_init_op=0, is_chief=True, init_op=0, init_feed_dict=None,
+        local_init_op=0, logdir=None, summary_op=0, saver=0, global_step=0, save_summaries_secs=120,
+        save_model_secs=600, recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt",
+        session_manager=None, summary_writer=0, init_fn=None, local_init_run_options=None""",
+        "self",
+    )
+    def __init__(self, graph, session_manager, recovery_wait_secs, local_init_run_options, **given):
         self._graph = get_default_graph() if graph is None else graph
-        self._is_chief = is_chief
         self._coord = Coordinator()
         self._recovery_wait_secs = recovery_wait_secs
-        self._stop_grace_secs = stop_grace_secs
-        self._init_feed_dict = init_feed_dict
-        self._init_fn = init_fn
         self._local_init_run_options = local_init_run_options
+        for name in ("is_chief", "stop_grace_secs", "init_feed_dict", "init_fn"):
+            setattr(self, f"_{name}", given.pop(name))
         with self._graph.as_default():
             for name, (collection, make) in _DEFAULTS.items():
-                value = given[name]
+                value = given.pop(name)
                 setattr(
                     self, f"_{name}", _found_or_made(collection, make) if value is Supervisor.USE_DEFAULT else value
                 )
-        self._init_chief(logdir, save_summaries_secs, save_model_secs, checkpoint_basename, summary_writer)
+        self._init_chief(**given)
         if session_manager is None:
-            session_manager = SessionManager(
-                local_init_op=self._local_init_op,
-                ready_op=self._ready_op,
-                ready_for_local_init_op=self._ready_for_local_init_op,
-                graph=self._graph,
-                recovery_wait_secs=recovery_wait_secs,
-                local_init_run_options=local_init_run_options,
-            )
+            ops = {name: getattr(self, f"_{name}") for name in ("local_init_op", "ready_op", "ready_for_local_init_op")}
+            waiting = {"recovery_wait_secs": recovery_wait_secs, "local_init_run_options": local_init_run_options}
+            session_manager = SessionManager(**ops, graph=self._graph, **waiting)
         self._session_manager = session_manager
         # Nothing may be added once threads run.
         self._graph.finalize()
@@ -230,9 +208,8 @@ class Supervisor(ModelOps):
 
     def loop(self, timer_interval_secs, target, args=None, kwargs=None):
         """Start a thread that calls a function every so many seconds (without pause for None)."""
-        return self._started([LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)])[
-            0
-        ]
+        thread = LooperThread(self._coord, timer_interval_secs, target=target, args=args, kwargs=kwargs)
+        return self._started([thread])[0]
 
     def stop(self, threads=None, close_summary_writer=True, ignore_live_threads=False):
         """Stop all threads and wait for them; raises what went wrong in one."""

@@ -21,6 +21,7 @@ from everflow.platform import logging
 from everflow.train.optimizer import Optimizer
 from everflow.train.queue_runner import QueueRunner
 from everflow.train.session_run_hook import SessionRunHook
+from everflow.train.signatures import takes
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -31,8 +32,12 @@ class SyncReplicasOptimizer(Optimizer):
     >>> hook = optimizer.make_session_run_hook(is_chief)
     """
 
-    def __init__(self, opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None, variables_to_average=None,
-                 use_locking=False, name="sync_replicas"):  # fmt: skip
+    @takes(
+        """opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None, variables_to_average=None,
+        use_locking=False, name="sync_replicas" """,
+        "self",
+    )
+    def __init__(self, opt, replicas_to_aggregate, total_num_replicas, use_locking, name, **averages):
         super().__init__(use_locking, name)
         total = replicas_to_aggregate if total_num_replicas is None else total_num_replicas
         logging.info("SyncReplicasV2: replicas_to_aggregate=%s; total_num_replicas=%s", replicas_to_aggregate, total)
@@ -41,8 +46,7 @@ class SyncReplicasOptimizer(Optimizer):
         self._total_num_replicas = total
         # There is a token for each replica, and enough of them that none waits for ever.
         self._tokens_per_step = max(total, replicas_to_aggregate)
-        self._variable_averages = variable_averages
-        self._variables_to_average = variables_to_average
+        self.__dict__.update({f"_{attribute}": value for attribute, value in averages.items()})
         self._gradients_applied = False
         self._global_step = None
         self._sync_token_queue = None
@@ -61,13 +65,9 @@ class SyncReplicasOptimizer(Optimizer):
             raise ValueError("Global step is required to check staleness")
         self._global_step = global_step
         with colocate_with(no_op()):
-            self._local_step = Variable(
-                initial_value=0,
-                trainable=False,
-                collections=[GraphKeys.LOCAL_VARIABLES],
-                dtype=global_step.dtype.base_dtype,
-                name="sync_rep_local_step",
-            )
+            local = {"collections": [GraphKeys.LOCAL_VARIABLES], "trainable": False}
+            dtype = global_step.dtype.base_dtype
+            self._local_step = Variable(0, dtype=dtype, name="sync_rep_local_step", **local)
         self.local_step_init_op = state.assign(self._local_step, global_step)
         self.ready_for_local_init_op = report_uninitialized_variables(global_variables())
         with name_scope(None, self._name):

@@ -40,9 +40,7 @@ class AutoTrackable:
 
 
 class PythonState(abc.ABC):
-    """State of a Python object that goes into checkpoints as a string: subclasses say how in `serialize` and
-    `deserialize`.
-    """
+    """State of a Python object that goes into checkpoints as a string, by `serialize` and `deserialize`."""
 
     @abc.abstractmethod
     def serialize(self):
@@ -177,12 +175,9 @@ class ObjectTree:
                 original_variable_node_id=variable_id, slot_name=slot_name, slot_variable_node_id=slot_id
             )
         for i, name, key, saveable, full_name in self.saveables():
-            made.nodes[i].attributes.add(
-                name=name,
-                full_name=full_name,
-                checkpoint_key=key,
-                optional_restore=isinstance(saveable, SaveableObject) and saveable.optional_restore,
-            )
+            optional = isinstance(saveable, SaveableObject) and saveable.optional_restore
+            held = {"name": name, "full_name": full_name, "checkpoint_key": key}
+            made.nodes[i].attributes.add(**held, optional_restore=optional)
         return made
 
 
@@ -199,9 +194,5 @@ def names_in_object_checkpoint(save_path):
     reader = open_checkpoint(save_path)
     if not reader.has(OBJECT_GRAPH_KEY):
         return None
-    return {
-        a.full_name: a.checkpoint_key
-        for node in read_object_graph(reader, save_path).nodes
-        for a in node.attributes
-        if a.full_name
-    }
+    attributes = [a for node in read_object_graph(reader, save_path).nodes for a in node.attributes]
+    return {a.full_name: a.checkpoint_key for a in attributes if a.full_name}

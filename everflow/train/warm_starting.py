@@ -1,6 +1,4 @@
-"""`tf.train.warm_start`: start a model from another one's checkpoint, by name, and with vocabularies put into a new
-order.
-"""
+"""`tf.train.warm_start`: start a model from another one's checkpoint, by name, and with vocabularies reordered."""
 
 from __future__ import annotations
 
@@ -24,9 +22,7 @@ class VocabInfo(
         ["new_vocab", "new_vocab_size", "num_oov_buckets", "old_vocab", "old_vocab_size", "backup_initializer", "axis"],
     )
 ):
-    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, and the one they stood for in the
-    checkpoint.
-    """
+    """The vocabulary that a variable's rows (or columns: `axis=1`) stand for, here and in the checkpoint."""
 
     def __new__(
         cls, new_vocab, new_vocab_size, num_oov_buckets, old_vocab, old_vocab_size=-1, backup_initializer=None, axis=0

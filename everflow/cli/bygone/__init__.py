@@ -10,8 +10,6 @@ from everflow.cli.bygone import array_methods, numpy_functions, numpy_names, pyt
 
 
 def bring_back() -> None:
-    """Give this process the names and manners of Python 3.7, numpy 1.18 and scipy.misc, where today's have dropped
-    them.
-    """
+    """Give this process names and manners of Python 3.7, numpy 1.18 and scipy.misc that today's have dropped."""
     for part in (python_names, numpy_names, numpy_functions, array_methods, scipy_misc):
         part.bring_back()

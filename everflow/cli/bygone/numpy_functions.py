@@ -23,9 +23,7 @@ def bring_back() -> None:
 
 
 def _lenient(make: Callable) -> Callable:
-    """np.array that makes an array of lists from rows of unequal lengths, wraps integers around, and copies where it
-    has to.
-    """
+    """np.array that takes rows of unequal lengths, wraps integers around, and copies where it has to."""
 
     @functools.wraps(make)
     def array(*args, **kwargs):
@@ -36,11 +34,9 @@ def _lenient(make: Callable) -> Callable:
                 raise
             if isinstance(refused, OverflowError):
                 given = make(args[0])
-                return (
-                    given.astype(args[1] if len(args) > 1 else kwargs["dtype"])
-                    if given.dtype.kind in "iu"
-                    else _raise(refused)
-                )
+                if given.dtype.kind not in "iu":
+                    raise
+                return given.astype(args[1] if len(args) > 1 else kwargs["dtype"])
             if "inhomogeneous" in str(refused) and len(args) == 1 and kwargs.get("dtype") is None:
                 return make(args[0], **{**kwargs, "dtype": object})
             if "avoid copy" in str(refused) and kwargs.get("copy") is False:

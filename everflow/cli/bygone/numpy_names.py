@@ -39,12 +39,7 @@ _RENAMED = {
     "uint0": "uintp",
 }
 _EXCEPTIONS = (
-    "AxisError",
-    "ComplexWarning",
-    "RankWarning",
-    "TooHardError",
-    "VisibleDeprecationWarning",
-    "ModuleDeprecationWarning",
+    "AxisError ComplexWarning RankWarning TooHardError VisibleDeprecationWarning ModuleDeprecationWarning".split()
 )
 _PUBLIC_IN_LIB = ("pad", "take_along_axis", "apply_along_axis", "expand_dims", "unique", "in1d", "sliding_window_view")
 

@@ -46,11 +46,9 @@ def toimage(arr, high=255, low=0, cmin=None, cmax=None, pal=None, mode=None, cha
     if data.ndim != 3 or not {3, 4} & set(data.shape):
         raise ValueError("'arr' does not have a suitable array shape for any mode.")
     if channel_axis is None:
-        channel_axis = (
-            next(axis for channels in (3, 4) for axis in range(3) if data.shape[axis] == channels)
-            if data.shape[2] not in (3, 4)
-            else 2
-        )
+        channel_axis = 2
+        if data.shape[2] not in (3, 4):
+            channel_axis = next(axis for channels in (3, 4) for axis in range(3) if data.shape[axis] == channels)
     pixels = np.moveaxis(bytescale(data, cmin, cmax, high, low), channel_axis, 2)
     image = Image.fromarray(np.ascontiguousarray(pixels))
     return image.convert(mode) if mode not in (None, image.mode) else image

@@ -16,6 +16,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 from everflow.ops.array import constants
 from everflow.ops.checks import values as check
+from everflow.train.signatures import takes
 
 _KEY = TensorSpec([], dtypes.int64)
 
@@ -58,8 +59,13 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
     return apply
 
 
-def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
-                              pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False):  # fmt: skip
+@takes(
+    """element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes=None, padding_values=None,
+    pad_to_bucket_boundary=False, no_padding=False, drop_remainder=False"""
+)
+def bucket_by_sequence_length(
+    element_length_func, bucket_boundaries, bucket_batch_sizes, padded_shapes, padding_values, **choices
+):
     """Batches of elements of similar length, padded.
 
     >>> dataset.apply(tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [10, 20], [32, 16, 8]))
@@ -86,14 +92,14 @@ def bucket_by_sequence_length(element_length_func, bucket_boundaries, bucket_bat
 
         def batching_fn(bucket, window):
             size = window_size_fn(bucket)
-            if no_padding:
+            drop_remainder = choices["drop_remainder"]
+            if choices["no_padding"]:
                 return window.batch(size, drop_remainder=drop_remainder)
             shapes = padded_shapes if padded_shapes is not None else window.output_shapes
-            if pad_to_bucket_boundary:
-                known = check.assert_less(
-                    bucket, constants.constant(len(bucket_batch_sizes) - 1, dtype=dtypes.int64),
-                    message="When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries).",
-                )  # fmt: skip
+            if choices["pad_to_bucket_boundary"]:
+                last = constants.constant(len(bucket_batch_sizes) - 1, dtype=dtypes.int64)
+                message = "When pad_to_bucket_boundary=True, elements must have length < max(bucket_boundaries)."
+                known = check.assert_less(bucket, last, message=message)
                 with get_default_graph().control_dependencies([known]):
                     boundary = constants.constant(bucket_boundaries, dtype=dtypes.int64)[bucket] - 1
                 shapes = structure.map_nest(lambda s: _bounded(s, boundary), shapes)

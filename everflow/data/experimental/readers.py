@@ -23,6 +23,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import constants
 from everflow.ops.io import examples as parsing_examples
+from everflow.train.signatures import takes
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -33,8 +34,12 @@ class CsvDatasetV1(Dataset):
     >>> tf.data.experimental.CsvDataset("data.csv", [tf.float32, [0], ""], header=True)
     """
 
-    def __init__(self, filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
-                 use_quote_delim=True, na_value="", select_cols=None):  # fmt: skip
+    @takes(
+        """filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
+        use_quote_delim=True, na_value="", select_cols=None""",
+        "self",
+    )
+    def __init__(self, filenames, record_defaults, compression_type, **reading):
         filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")
         compression = optional_tensor("compression_type", compression_type, "", dtypes.string)
         defaults = [
@@ -44,19 +49,7 @@ class CsvDatasetV1(Dataset):
             for i, d in enumerate(record_defaults)
         ]
         spec = tuple(TensorSpec([], d.dtype) for d in defaults)
-        dataset = made_of_csv(
-            filenames,
-            compression,
-            defaults,
-            spec,
-            buffer_size,
-            header,
-            field_delim,
-            use_quote_delim,
-            na_value,
-            select_cols,
-        )
-        self._begin(dataset, spec)
+        self._begin(made_of_csv(filenames, compression, defaults, spec, **reading), spec)
 
 
 def made_of_csv(
@@ -84,25 +77,24 @@ def _is_dtype(value) -> bool:
 # --- make_csv_dataset --------------------------------------------------------------------------
 
 
-def make_csv_dataset(file_pattern, batch_size, column_names=None, column_defaults=None, label_name=None, select_columns=None,
-                     field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
-                     shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False,
-                     num_rows_for_inference=100, compression_type=None, ignore_errors=False):  # fmt: skip
+@takes(
+    """file_pattern, batch_size, column_names=None, column_defaults=None, label_name=None, select_columns=None,
+    field_delim=",", use_quote_delim=True, na_value="", header=True, num_epochs=None, shuffle=True,
+    shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, num_parallel_reads=None, sloppy=False,
+    num_rows_for_inference=100, compression_type=None, ignore_errors=False"""
+)
+def make_csv_dataset(file_pattern, batch_size, label_name, num_epochs, shuffle, ignore_errors, sloppy, **given):
     """Batches of the columns of CSV files, as dicts, or as pairs of a dict and the label column.
 
     >>> tf.data.experimental.make_csv_dataset("train-*.csv", 32, label_name="price", num_epochs=1)
     """
-    filenames = _matching(file_pattern)
+    filenames, seed = _matching(file_pattern), given["shuffle_seed"]
     names = Dataset.from_tensor_slices(filenames)
     if shuffle:
-        names = names.shuffle(len(filenames), shuffle_seed)
-    reading = {
-        "field_delim": field_delim, "use_quote_delim": use_quote_delim, "na_value": na_value, "header": header,
-        "compression_type": compression_type,
-    }  # fmt: skip
-    column_names, defaults, columns = _columns(
-        filenames, column_names, column_defaults, select_columns, reading, num_rows_for_inference
-    )
+        names = names.shuffle(len(filenames), seed)
+    reading = {name: given[name] for name in "field_delim use_quote_delim na_value header compression_type".split()}
+    asked = [given[name] for name in ("column_names", "column_defaults", "select_columns")]
+    column_names, defaults, columns = _columns(filenames, *asked, reading, given["num_rows_for_inference"])
     if label_name is not None and label_name not in column_names:
         raise ValueError(f"`label_name` {label_name!r} must be one of {list(column_names)}")
 
@@ -114,22 +106,20 @@ def make_csv_dataset(file_pattern, batch_size, column_names=None, column_default
         features = collections.OrderedDict(zip(column_names, values))
         return features if label_name is None else (features, features.pop(label_name))
 
-    readers = 1 if num_parallel_reads is None else num_parallel_reads
+    readers = 1 if given["num_parallel_reads"] is None else given["num_parallel_reads"]
     if readers == AUTOTUNE:
         dataset = names.interleave(filename_to_dataset, num_parallel_calls=readers)
     else:
         dataset = names.apply(parallel_interleave(filename_to_dataset, cycle_length=readers, sloppy=sloppy))
-    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, shuffle_buffer_size, shuffle_seed)
+    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, given["shuffle_buffer_size"], seed)
     # Batches of the same size each where it goes on for ever.
     dataset = dataset.batch(batch_size, drop_remainder=num_epochs is None)
     dataset = dataset.map(map_fn)
-    return dataset.prefetch(prefetch_buffer_size)
+    return dataset.prefetch(given["prefetch_buffer_size"])
 
 
 def _columns(filenames, names, defaults, select, reading, rows_to_read):
-    """(names, defaults, places in a row) of the columns to read; names and types come from the files where they are not
-    given.
-    """
+    """(names, defaults, places in a row) of columns to read; names and types come from the files unless given."""
     delimiter, quotes, compression = reading["field_delim"], reading["use_quote_delim"], reading["compression_type"]
     if names is None:
         if not reading["header"]:
@@ -290,24 +280,28 @@ def parse_example_dataset(features, num_parallel_calls=1):
     return lambda dataset: dataset.map(lambda serialized: parsing_examples.parse_example(serialized, features), calls)
 
 
-def make_batched_features_dataset(file_pattern, batch_size, features, reader=TFRecordDatasetV1, label_key=None, reader_args=None,
-                                  num_epochs=None, shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None,
-                                  prefetch_buffer_size=None, reader_num_threads=None, parser_num_threads=None,
-                                  sloppy_ordering=False, drop_final_batch=False):  # fmt: skip
+@takes(
+    """file_pattern, batch_size, features, reader=RECORDS, label_key=None, reader_args=None, num_epochs=None,
+    shuffle=True, shuffle_buffer_size=10000, shuffle_seed=None, prefetch_buffer_size=None, reader_num_threads=None,
+    parser_num_threads=None, sloppy_ordering=False, drop_final_batch=False""",
+    RECORDS=TFRecordDatasetV1,
+)
+def make_batched_features_dataset(file_pattern, batch_size, features, reader, label_key, num_epochs, shuffle, **given):
     """Batches of parsed Examples of files, as dicts, or as pairs of a dict and the label."""
-    threads = 1 if reader_num_threads is None else reader_num_threads
-    dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=shuffle_seed)
-    arguments = list(reader_args or [])
-    dataset = dataset.apply(
-        parallel_interleave(lambda name: reader(name, *arguments), cycle_length=threads, sloppy=sloppy_ordering)
-    )
+    threads = 1 if given["reader_num_threads"] is None else given["reader_num_threads"]
+    dataset = Dataset.list_files(file_pattern, shuffle=shuffle, seed=given["shuffle_seed"])
+    arguments = list(given["reader_args"] or [])
+    reading = {"cycle_length": threads, "sloppy": given["sloppy_ordering"]}
+    dataset = dataset.apply(parallel_interleave(lambda name: reader(name, *arguments), **reading))
     if isinstance(dataset.output_types, tuple) and len(dataset.output_types) == 2:
         dataset = dataset.map(lambda _, v: v)
-    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, shuffle_buffer_size, shuffle_seed)
-    dataset = dataset.batch(batch_size, drop_remainder=drop_final_batch or num_epochs is None)
-    dataset = dataset.apply(parse_example_dataset(features, 2 if parser_num_threads is None else parser_num_threads))
+    dataset = _shuffled_and_repeated(dataset, shuffle, num_epochs, given["shuffle_buffer_size"], given["shuffle_seed"])
+    dataset = dataset.batch(batch_size, drop_remainder=given["drop_final_batch"] or num_epochs is None)
+    dataset = dataset.apply(
+        parse_example_dataset(features, 2 if given["parser_num_threads"] is None else given["parser_num_threads"])
+    )
     if label_key:
         if label_key not in features:
             raise ValueError(f"`label_key` {label_key!r} is none of the features {list(features)}")
         dataset = dataset.map(lambda parsed: (parsed, parsed.pop(label_key)))
-    return dataset.prefetch(AUTOTUNE if prefetch_buffer_size is None else prefetch_buffer_size)
+    return dataset.prefetch(AUTOTUNE if given["prefetch_buffer_size"] is None else given["prefetch_buffer_size"])

@@ -14,8 +14,7 @@ from everflow.ops.control_flow import cond
 from everflow.ops.io import printing
 from everflow.ops.random import distributions as random
 
-# How many elements the estimate of the classes' proportions takes in at once, and how many it begins with for each
-# class.
+# How many elements the estimate of the classes' proportions takes in at once, and begins with for each class.
 _BATCH = 32
 _BEGIN_WITH = 10
 
@@ -74,16 +73,12 @@ def _estimated(count, classes):
 def _filtered(dataset, acceptances, initials, classes, seed):
     def maybe_warn_on_large_rejection(accepted, initial):
         rejected = math.reduce_sum((1 - accepted) * initial)
-        return cond(
-            math.less(rejected, 0.5),
-            lambda: accepted,
-            lambda: printing.Print(
-                accepted,
-                [rejected, initial, accepted],
-                message="Proportion of examples rejected by sampler is high: ",
-                summarize=100,
-            ),
-        )
+        told = {"message": "Proportion of examples rejected by sampler is high: ", "summarize": 100}
+
+        def warned():
+            return printing.Print(accepted, [rejected, initial, accepted], **told)
+
+        return cond(math.less(rejected, 0.5), lambda: accepted, warned)
 
     def _gather_and_copy(value, accepted, element):
         return value, array.gather(accepted, value), element

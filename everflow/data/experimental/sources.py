@@ -45,13 +45,9 @@ def _directed(selector, datasets):
                     f"Datasets to choose from must have the same types and classes; dataset {i} has others than dataset 0"
                 )
         spec = structure.joined(spec, dataset.element_spec)
-    return made(
-        raw.DirectedInterleaveDataset,
-        spec,
-        inputs=[selector, *datasets],
-        selector_input_dataset=selector._variant_tensor,
-        data_input_datasets=[d._variant_tensor for d in datasets],
-    )
+    tensors = {"selector_input_dataset": selector._variant_tensor}
+    tensors["data_input_datasets"] = [d._variant_tensor for d in datasets]
+    return made(raw.DirectedInterleaveDataset, spec, inputs=[selector, *datasets], **tensors)
 
 
 def choose_from_datasets(datasets, choice_dataset):
@@ -99,9 +95,7 @@ def _drawn_by(weights, seed):
 
 
 def cardinality(dataset):
-    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY or UNKNOWN_CARDINALITY where it can't
-    be told.
-    """
+    """How many elements a dataset has, as an int64 tensor: INFINITE_CARDINALITY, UNKNOWN_CARDINALITY, or a number."""
     return raw.DatasetCardinality(input_dataset=dataset._variant_tensor)
 
 

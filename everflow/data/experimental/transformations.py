@@ -30,15 +30,10 @@ def map_and_batch(map_func, batch_size, num_parallel_batches=None, drop_remainde
         sizes = as_int64(batch_size=batch_size, num_parallel_calls=num_parallel_calls) | as_bool(
             drop_remainder=drop_remainder
         )
-        return dataset._then(
-            raw.MapAndBatchDataset,
-            structure.batch(
-                function.output_structure, batching.static_size(sizes["batch_size"], sizes["drop_remainder"])
-            ),
-            **function.argument("f"),
-            preserve_cardinality=True,
-            **sizes,
-        )
+        size = batching.static_size(sizes["batch_size"], sizes["drop_remainder"])
+        spec = structure.batch(function.output_structure, size)
+        arguments = {**function.argument("f"), "preserve_cardinality": True, **sizes}
+        return dataset._then(raw.MapAndBatchDataset, spec, **arguments)
 
     return apply
 

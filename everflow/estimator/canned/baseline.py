@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict
+from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.optimizers import get_optimizer_instance
-from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
-from everflow.losses import Reduction
+from everflow.keras.signatures import parameters
 from everflow.ops import array, math
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.initializers import zeros_initializer
@@ -33,10 +32,18 @@ def _logits(features, units):
         return math.multiply(bias, array.ones([batch_size, units]))
 
 
+_PARAMETERS = parameters(
+    """head, model_dir=None, n_classes=2, label_dimension=1, weight_column=None, label_vocabulary=None,
+    optimizer="Ftrl", config=None, loss_reduction=SUM""",
+    SUM=SUM,
+)
+
+
+@for_any_head(_PARAMETERS)
 class BaselineEstimator(Estimator):
     """A baseline for any head."""
 
-    def __init__(self, head, model_dir=None, optimizer="Ftrl", config=None):
+    def _set_up(self, head, model_dir, optimizer, config):
         def model_fn(features, labels, mode, config):
             logits = _logits(features, head.logits_dimension)
             return head.create_estimator_spec(
@@ -48,42 +55,17 @@ class BaselineEstimator(Estimator):
                 loss, global_step=get_global_step()
             )
 
-        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config)
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config)
 
 
+@classifier(_PARAMETERS)
 class BaselineClassifier(BaselineEstimator):
     """Tells how frequent each class is.
 
     >>> classifier = tf.estimator.BaselineClassifier(n_classes=3)
     """
 
-    def __init__(
-        self,
-        model_dir=None,
-        n_classes=2,
-        weight_column=None,
-        label_vocabulary=None,
-        optimizer="Ftrl",
-        config=None,
-        loss_reduction=Reduction.SUM,
-    ):
-        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(head, model_dir=model_dir, optimizer=optimizer, config=config)
 
-
+@regressor(_PARAMETERS)
 class BaselineRegressor(BaselineEstimator):
     """Predicts the mean of the labels."""
-
-    def __init__(
-        self,
-        model_dir=None,
-        label_dimension=1,
-        weight_column=None,
-        optimizer="Ftrl",
-        config=None,
-        loss_reduction=Reduction.SUM,
-    ):
-        head = RegressionHead(
-            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
-        )
-        super().__init__(head, model_dir=model_dir, optimizer=optimizer, config=config)

@@ -1,5 +1,4 @@
-"""Gradient boosted trees over feature columns: `BoostedTreesClassifier`, `BoostedTreesRegressor` and
-`BoostedTreesEstimator`.
+"""Gradient boosted trees over columns: `BoostedTreesClassifier`, `BoostedTreesRegressor`, `BoostedTreesEstimator`.
 
 Trees grow a layer at a time. A step counts a batch for the layer; when enough were counted, the layer is added.
 `boosted_trees_features` has what features become, `boosted_trees_growth` how a layer is grown,
@@ -21,6 +20,7 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.keras.signatures import constructor, parameters
 from everflow.losses import Reduction
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
@@ -34,21 +34,24 @@ from everflow.ops.variables.resource import ResourceVariable
 from everflow.ops.variables.variable import enable_resource_variables
 from everflow.train.session_run_hook import SessionRunHook
 
-_Options = collections.namedtuple(
-    "_Options",
-    "n_trees max_depth learning_rate l1 l2 tree_complexity min_node_weight center_bias pruning_mode logits_dimension max_splits",
+_GROWTH = """n_trees max_depth learning_rate l1_regularization l2_regularization tree_complexity min_node_weight
+    center_bias pruning_mode"""
+_Options = collections.namedtuple("_Options", f"{_GROWTH} logits_dimension max_splits")
+_Model = collections.namedtuple(
+    "_Model",
+    "head tree_features options epsilon closed_form n_batches_per_layer weight_column train_in_memory",
+    defaults=[False],
 )
 
 
-def _boosted_trees_model_fn(
-    features, labels, mode, head, tree_features, options, n_batches_per_layer, epsilon, weight_column, closed_form, train_in_memory, explain
-):  # fmt: skip
+def _boosted_trees_model_fn(features, labels, mode, model, explain):
     """The model function: trees are asked for logits, and in training they grow."""
+    head, tree_features, options = model.head, model.tree_features, model.options
     with name_scope("boosted_trees") as name:
         ensemble = TreeEnsemble(name=name)
         quantiles, boundaries = None, ()
         if tree_features.numeric_columns:
-            quantiles = QuantileAccumulator(epsilon, tree_features.num_numeric, tree_features.num_quantiles)
+            quantiles = QuantileAccumulator(model.epsilon, tree_features.num_numeric, tree_features.num_quantiles)
             boundaries = quantiles.boundaries()
         if mode != ModeKeys.TRAIN:
             buckets = tree_features.transform(features, boundaries)
@@ -63,10 +66,8 @@ def _boosted_trees_model_fn(
                 spec = spec._replace(predictions={**spec.predictions, Explained.DEBUG_KEY: debug})
             return spec
         no_op()
-        step = _Step(
-            features, labels, head, tree_features, options, ensemble, quantiles, boundaries, weight_column, closed_form
-        )
-        logits = step.draw(n_batches_per_layer, train_in_memory)
+        step = _Step(features, labels, model, ensemble, quantiles, boundaries)
+        logits = step.draw()
     spec = head.create_estimator_spec(
         features=features, mode=mode, labels=labels, train_op_fn=step.train_op, logits=logits
     )
@@ -81,30 +82,16 @@ def _boosted_trees_model_fn(
 class _Step:
     """The graph of a training step."""
 
-    def __init__(
-        self,
-        features,
-        labels,
-        head,
-        tree_features,
-        options,
-        ensemble,
-        quantiles,
-        boundaries,
-        weight_column,
-        closed_form,
-    ):
-        self._features, self._labels, self._head = features, labels, head
-        self._tree_features, self._options = tree_features, options
+    def __init__(self, features, labels, model, ensemble, quantiles, boundaries):
+        self._features, self._labels, self._model = features, labels, model
+        self._head, self._tree_features, self._options = model.head, model.tree_features, model.options
         self._ensemble, self._quantiles, self._boundaries = ensemble, quantiles, boundaries
-        self._weight_column, self._closed_form = weight_column, closed_form
         self._cache = self._cached = None
 
-    def draw(self, n_batches_per_layer, in_memory):
+    def draw(self):
         """The logits of the batch, with what its op will need."""
-        self._batches, self._in_memory = n_batches_per_layer, in_memory
         self._boundaries_ready = _flag(self._quantiles is None, "are_boundaries_ready")
-        if in_memory:
+        if self._model.train_in_memory:
             batch_size = array.shape(self._labels)[0]
             self._buckets, self._cached = self._remembered_buckets(batch_size)
             self._cache = _Cache(batch_size, self._head.logits_dimension)
@@ -119,21 +106,17 @@ class _Step:
             )
         self._logits = logits + partial
         common = self._ensemble, stamp, newest, self._tree_features, self._options
-        self.grower = (
-            Grower(*common)
-            if in_memory
-            else AccumulatingGrower(*common, n_batches_per_layer, self._options.center_bias)
-        )
+        if self._model.train_in_memory:
+            self.grower = Grower(*common)
+        else:
+            self.grower = AccumulatingGrower(*common, self._model.n_batches_per_layer, self._options.center_bias)
         self._stamp = stamp
         summaries.scalar("ensemble/num_trees", num_trees)
         summaries.scalar("ensemble/num_finalized_trees", self.finalized_trees)
         summaries.scalar("ensemble/num_attempted_layers", self.attempted_layers)
         self._center_bias_needed = _flag(self._options.center_bias, "center_bias_needed")
-        self._weights = (
-            constant([1.0])
-            if self._weight_column is None
-            else weights_of_quantiles(self._features, self._weight_column)
-        )
+        column = self._model.weight_column
+        self._weights = constant([1.0]) if column is None else weights_of_quantiles(self._features, column)
         return self._logits
 
     def _remembered_buckets(self, batch_size):
@@ -178,11 +161,11 @@ class _Step:
         done = []
         if self._cache is not None:
             done = [self._update_cache()] if self._quantiles is not None else [self._cached, self._update_cache()]
-        if self._closed_form is None:
+        if self._model.closed_form is None:
             first = gradients(loss, self._logits, name="Gradients")[0]
             second = gradients(first, self._logits, name="Hessians")[0]
         else:
-            first, second = self._closed_form(self._logits, self._labels)
+            first, second = self._model.closed_form(self._logits, self._labels)
         stats = [
             [
                 array.squeeze(
@@ -221,7 +204,7 @@ class _Step:
     def _update_quantiles(self):
         with name_scope("UpdateQuantile"):
             added = self._quantiles.add(self._tree_features.numbers(self._features), self._weights)
-            if self._in_memory:
+            if self._model.train_in_memory:
                 with control_dependencies([added]), control_dependencies([self._quantiles.flush()]):
                     return self._boundaries_ready.assign(True).op
             accumulator = ConditionalAccumulator(dtypes.float32, shape=[], shared_name="quantile_summary_accum")
@@ -232,7 +215,7 @@ class _Step:
                 return group(accumulator.take_grad(1), self._quantiles.flush(), self._boundaries_ready.assign(True).op)
 
             with control_dependencies([group(added, started, counted)]):
-                enough = math.greater_equal(accumulator.num_accumulated(), self._batches)
+                enough = math.greater_equal(accumulator.num_accumulated(), self._model.n_batches_per_layer)
                 return branch(enough, make_boundaries, no_op, name="wait_until_quaniles_accumulated")
 
 
@@ -301,27 +284,42 @@ def _binary_gradients(logits, labels):
 class _BoostedTreesBase(Explained, Estimator):
     """What all three share."""
 
-    def _set_up(self, feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,
-                l1_regularization, l2_regularization, tree_complexity, min_node_weight, config, center_bias, pruning_mode,
-                quantile_sketch_epsilon, train_in_memory=False, closed_form=None):  # fmt: skip
-        if pruning_mode == "none" and tree_complexity > 0:
+    def _set_up(self, feature_columns, head, model_dir, config, quantile_sketch_epsilon, closed_form=None, **settings):
+        growth = {name: settings.pop(name) for name in _GROWTH.split()}
+        if growth["pruning_mode"] == "none" and growth["tree_complexity"] > 0:
             raise ValueError("Tree complexity have no effect unless pruning mode is chosen.")
         tree_features = TreeFeatures(feature_columns, round(1.0 / quantile_sketch_epsilon))
-        options = _Options(n_trees, max_depth, learning_rate, l1_regularization, l2_regularization, tree_complexity, min_node_weight,
-                           center_bias, pruning_mode, head.logits_dimension, (1 << max_depth) - 1)  # fmt: skip
+        options = _Options(**growth, logits_dimension=head.logits_dimension, max_splits=(1 << growth["max_depth"]) - 1)
+        model = _Model(head, tree_features, options, quantile_sketch_epsilon, closed_form, **settings)
 
         def model_fn(features, labels, mode):
-            return _boosted_trees_model_fn(features, labels, mode, head, tree_features, options, n_batches_per_layer, quantile_sketch_epsilon,
-                                           weight_column, closed_form, train_in_memory, self._explains)  # fmt: skip
+            return _boosted_trees_model_fn(features, labels, mode, model, self._explains)
 
         # Functions can change no other variables. As in TensorFlow, the program has them from now on.
         enable_resource_variables()
-        Explained.__init__(self, tree_features.names, center_bias, gives_probabilities=isinstance(head, BinaryHead))
+        Explained.__init__(
+            self, tree_features.names, options.center_bias, gives_probabilities=isinstance(head, BinaryHead)
+        )
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config)
 
 
 # The default of an argument that mustn't be None.
 ONE_LOGIT = object()
+
+
+_PARAMETERS = parameters(
+    """feature_columns, n_batches_per_layer, head, model_dir=None, n_classes=ONE_LOGIT, label_dimension=ONE_LOGIT,
+    weight_column=None, label_vocabulary=None, n_trees=100, max_depth=6, learning_rate=0.1, l1_regularization=0.0,
+    l2_regularization=0.0, tree_complexity=0.0, min_node_weight=0.0, config=None, center_bias=False,
+    pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False""",
+    ONE_LOGIT=ONE_LOGIT,
+)
+
+
+def _takes_all_but(*names):
+    """Decorator of a constructor: it takes the parameters of boosted trees, but for some."""
+    taken = {name: default for name, default in _PARAMETERS.items() if name not in names}
+    return lambda body: constructor(taken, body)
 
 
 class BoostedTreesClassifier(_BoostedTreesBase):
@@ -330,41 +328,29 @@ class BoostedTreesClassifier(_BoostedTreesBase):
     >>> classifier = tf.estimator.BoostedTreesClassifier([age, fare, sex], n_batches_per_layer=1, n_trees=50, max_depth=3)
     """
 
-    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, n_classes=ONE_LOGIT, weight_column=None,
-                 label_vocabulary=None, n_trees=100, max_depth=6, learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0,
-                 tree_complexity=0.0, min_node_weight=0.0, config=None, center_bias=False, pruning_mode="none",
-                 quantile_sketch_epsilon=0.01, train_in_memory=False):  # fmt: skip
+    @_takes_all_but("head", "label_dimension")
+    def __init__(self, n_classes, weight_column, label_vocabulary, **given):
         if n_classes not in (ONE_LOGIT, 2):
             raise ValueError("For now pruning is not supported with multi class.")
         head = binary_or_multi_class_head(2, weight_column, label_vocabulary, Reduction.SUM_OVER_BATCH_SIZE)
         closed_form = _binary_gradients if weight_column is None and label_vocabulary is None else None
-        self._set_up(feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,
-                     l1_regularization, l2_regularization, tree_complexity, min_node_weight, config, center_bias, pruning_mode,
-                     quantile_sketch_epsilon, train_in_memory, closed_form)  # fmt: skip
+        self._set_up(head=head, weight_column=weight_column, closed_form=closed_form, **given)
 
 
 class BoostedTreesRegressor(_BoostedTreesBase):
     """Boosted trees that predict a number."""
 
-    def __init__(self, feature_columns, n_batches_per_layer, model_dir=None, label_dimension=ONE_LOGIT, weight_column=None, n_trees=100,
-                 max_depth=6, learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0, tree_complexity=0.0, min_node_weight=0.0,
-                 config=None, center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01, train_in_memory=False):  # fmt: skip
+    @_takes_all_but("head", "n_classes", "label_vocabulary")
+    def __init__(self, label_dimension, weight_column, **given):
         if label_dimension not in (ONE_LOGIT, 1):
             raise ValueError("For now pruning is not supported with multi-dimension regression.")
-        head = RegressionHead(
-            label_dimension=1, weight_column=weight_column, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE
-        )
-        self._set_up(feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,
-                     l1_regularization, l2_regularization, tree_complexity, min_node_weight, config, center_bias, pruning_mode,
-                     quantile_sketch_epsilon, train_in_memory)  # fmt: skip
+        head = RegressionHead(1, weight_column, Reduction.SUM_OVER_BATCH_SIZE)
+        self._set_up(head=head, weight_column=weight_column, **given)
 
 
 class BoostedTreesEstimator(_BoostedTreesBase):
     """Boosted trees for any head of one logit."""
 
-    def __init__(self, feature_columns, n_batches_per_layer, head, model_dir=None, weight_column=None, n_trees=100, max_depth=6,
-                 learning_rate=0.1, l1_regularization=0.0, l2_regularization=0.0, tree_complexity=0.0, min_node_weight=0.0, config=None,
-                 center_bias=False, pruning_mode="none", quantile_sketch_epsilon=0.01):  # fmt: skip
-        self._set_up(feature_columns, n_batches_per_layer, head, model_dir, weight_column, n_trees, max_depth, learning_rate,
-                     l1_regularization, l2_regularization, tree_complexity, min_node_weight, config, center_bias, pruning_mode,
-                     quantile_sketch_epsilon)  # fmt: skip
+    @_takes_all_but("n_classes", "label_dimension", "label_vocabulary", "train_in_memory")
+    def __init__(self, **given):
+        self._set_up(**given)

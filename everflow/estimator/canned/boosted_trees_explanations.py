@@ -41,8 +41,7 @@ class Explained:
         return collections.OrderedDict(sorted(gains.items(), key=lambda item: item[1], reverse=True))
 
     def experimental_predict_with_explanations(self, input_fn, predict_keys=None, hooks=None, checkpoint_path=None):
-        """Predictions with `bias` and `dfc`: what each feature added to the prediction (to the probability, for
-        classifiers).
+        """Predictions with `bias` and `dfc`: what each feature added to the prediction (or probability).
 
         The model has to be trained with `center_bias=True`: contributions are seen against the bias.
         """

@@ -34,9 +34,7 @@ class TreeFeatures:
         """The columns whose buckets are found from the data."""
         return [column for column in self.columns if isinstance(column, NumericColumn)]
 
-    @property
-    def num_numeric(self):
-        return sum(column.shape[0] for column in self.numeric_columns)
+    num_numeric = property(lambda self: sum(column.shape[0] for column in self.numeric_columns))
 
     def transform(self, features, boundaries):
         """A tensor of buckets for each feature; numbers get theirs from `boundaries`, a tensor for each."""
@@ -56,11 +54,8 @@ class TreeFeatures:
 
     def numbers(self, features):
         """A tensor for each number that buckets have to be found for."""
-        return [
-            number
-            for tensor in _transformed(features, self.numeric_columns)
-            for number in array.unstack(tensor, axis=1)
-        ]
+        tensors = _transformed(features, self.numeric_columns)
+        return [number for tensor in tensors for number in array.unstack(tensor, axis=1)]
 
 
 def weights_of_quantiles(features, weight_column):

@@ -1,6 +1,4 @@
-"""How a step grows an ensemble: statistics of each node's splits are summed, over some batches or at once, and the best
-splits are added.
-"""
+"""How a step grows an ensemble: statistics of splits are summed, over batches or at once, and the best are added."""
 
 from __future__ import annotations
 
@@ -40,8 +38,8 @@ class Grower:
             raw.BoostedTreesCalculateBestGainsPerFeature(
                 self._newest,
                 features,
-                l1=self._options.l1,
-                l2=self._options.l2,
+                l1=self._options.l1_regularization,
+                l2=self._options.l2_regularization,
                 tree_complexity=self._options.tree_complexity,
                 min_node_weight=self._options.min_node_weight,
                 max_splits=self._options.max_splits,
@@ -59,15 +57,12 @@ class Grower:
         return no_op()
 
     def _centered(self, gradients, hessians):
-        return raw.BoostedTreesCenterBias(
-            self._ensemble.handle, gradients, hessians, self._options.l1, self._options.l2
-        )
+        regularization = self._options.l1_regularization, self._options.l2_regularization
+        return raw.BoostedTreesCenterBias(self._ensemble.handle, gradients, hessians, *regularization)
 
 
 class AccumulatingGrower(Grower):
-    """Waits until so many batches have been counted. Accumulators have a stamp, so that no worker counts for a layer
-    that is done.
-    """
+    """Waits until so many batches are counted. Accumulators have a stamp: none counts for a layer that is done."""
 
     def __init__(
         self, ensemble, stamp_token, last_layer_nodes_range, tree_features, options, n_batches_per_layer, center_bias

@@ -77,13 +77,9 @@ def label_ids(labels, label_vocabulary):
 
 
 def _by_key(probabilities, class_ids, classes, all_class_ids, all_classes):
-    return {
-        PredictionKeys.PROBABILITIES: probabilities,
-        PredictionKeys.CLASS_IDS: class_ids,
-        PredictionKeys.CLASSES: classes,
-        PredictionKeys.ALL_CLASS_IDS: all_class_ids,
-        PredictionKeys.ALL_CLASSES: all_classes,
-    }
+    keys = PredictionKeys
+    told = {keys.PROBABILITIES: probabilities, keys.CLASS_IDS: class_ids, keys.CLASSES: classes}
+    return {**told, keys.ALL_CLASS_IDS: all_class_ids, keys.ALL_CLASSES: all_classes}
 
 
 class _ClassificationHead(Head):
@@ -135,13 +131,10 @@ class MultiClassHead(_ClassificationHead):
     def _metrics(self, predictions, loss, labels, regularization_loss):
         told, labels = predictions[PredictionKeys.CLASS_IDS], loss.processed_labels
         with name_scope(None, "metrics", (told, labels, loss.weights, loss.unreduced_loss, regularization_loss)):
-            return {
-                MetricKeys.LOSS_MEAN: mean(values=loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN),
-                MetricKeys.ACCURACY: accuracy(
-                    labels=labels, predictions=told, weights=loss.weights, name=MetricKeys.ACCURACY
-                ),
-                **regularization(regularization_loss),
-            }
+            means = mean(values=loss.unreduced_loss, weights=loss.weights, name=MetricKeys.LOSS_MEAN)
+            right = accuracy(labels=labels, predictions=told, weights=loss.weights, name=MetricKeys.ACCURACY)
+            more = regularization(regularization_loss)
+            return {MetricKeys.LOSS_MEAN: means, MetricKeys.ACCURACY: right, **more}
 
     def _outputs(self, predictions):
         output = self._classification_output(predictions)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
+from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.estimator.canned.optimizers import get_optimizer_instance
-from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.features_layers import DenseFeatures
 from everflow.feature_column.input_layer import input_layer
+from everflow.keras.signatures import parameters
 from everflow.layers.core import Dense, Dropout
 from everflow.layers.normalization import BatchNormalization
-from everflow.losses import Reduction
 from everflow.ops.nn.activations import relu
 from everflow.ops.variables.initializers import glorot_uniform_initializer
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
@@ -23,11 +22,10 @@ from everflow.ops.variables.scope import get_variable_scope, variable_scope
 _LEARNING_RATE = 0.05
 
 
-def dnn_logits(features, mode, units, hidden_units, feature_columns, activation_fn=relu, dropout=None, input_layer_partitioner=None,
-               batch_norm=False):  # fmt: skip
-    """The outputs of a fully connected network over the columns, before any squashing; made in the current variable
-    scope.
-    """
+def dnn_logits(
+    features, mode, units, hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
+):
+    """The outputs of a fully connected network over the columns, as logits; made in the current variable scope."""
     training = mode == ModeKeys.TRAIN
     with variable_scope(
         "input_from_feature_columns", values=tuple(features.values()), partitioner=input_layer_partitioner
@@ -65,6 +63,16 @@ def assert_features_are_dict(features):
         raise ValueError(f"features should be a dictionary of `Tensor`s. Given type: {type(features)}")
 
 
+_PARAMETERS = parameters(
+    """head, hidden_units, feature_columns, model_dir=None, n_classes=2, label_dimension=1, weight_column=None,
+    label_vocabulary=None, optimizer="Adagrad", activation_fn=relu, dropout=None, input_layer_partitioner=None,
+    config=None, warm_start_from=None, loss_reduction=SUM, batch_norm=False""",
+    relu=relu,
+    SUM=SUM,
+)
+
+
+@for_any_head(_PARAMETERS)
 class DNNEstimator(Estimator):
     """A fully connected network over feature columns for any head.
 
@@ -72,9 +80,9 @@ class DNNEstimator(Estimator):
     ...     head=tf.contrib.estimator.multi_label_head(n_classes=3), hidden_units=[64, 32], feature_columns=columns)
     """
 
-    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer="Adagrad", activation_fn=relu, dropout=None,
-                 input_layer_partitioner=None, config=None, warm_start_from=None, batch_norm=False):  # fmt: skip
+    def _set_up(self, head, hidden_units, feature_columns, model_dir, optimizer, config, warm_start_from, **settings):
         layers, columns = tuple(hidden_units or []), tuple(feature_columns or [])
+        partitioner_given = settings.pop("input_layer_partitioner")
 
         def model_fn(features, labels, mode, config):
             """Logits for the head, which makes of them what a mode needs."""
@@ -82,17 +90,17 @@ class DNNEstimator(Estimator):
             chosen = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas if config else 0)
             with variable_scope("dnn", values=tuple(features.values()), partitioner=partitioner):
-                inputs = input_layer_partitioner or default_partitioner(config)
-                logits = dnn_logits(
-                    features, mode, head.logits_dimension, layers, columns, activation_fn, dropout, inputs, batch_norm
-                )
+                inputs = partitioner_given or default_partitioner(config)
+                shape = head.logits_dimension, layers, columns
+                logits = dnn_logits(features, mode, *shape, input_layer_partitioner=inputs, **settings)
                 return head.create_estimator_spec(
                     features=features, mode=mode, labels=labels, optimizer=chosen, logits=logits
                 )
 
-        super().__init__(model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
+@classifier(_PARAMETERS)
 class DNNClassifier(DNNEstimator):
     """A fully connected network over feature columns that tells classes apart.
 
@@ -100,25 +108,10 @@ class DNNClassifier(DNNEstimator):
     >>> classifier.train(input_fn, steps=1000)
     """
 
-    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None,
-                 optimizer="Adagrad", activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
-                 loss_reduction=Reduction.SUM, batch_norm=False):  # fmt: skip
-        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
-                         warm_start_from, batch_norm)  # fmt: skip
 
-
+@regressor(_PARAMETERS)
 class DNNRegressor(DNNEstimator):
     """A fully connected network over feature columns that predicts numbers."""
-
-    def __init__(self, hidden_units, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Adagrad",
-                 activation_fn=relu, dropout=None, input_layer_partitioner=None, config=None, warm_start_from=None,
-                 loss_reduction=Reduction.SUM, batch_norm=False):  # fmt: skip
-        head = RegressionHead(
-            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
-        )
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, input_layer_partitioner, config,
-                         warm_start_from, batch_norm)  # fmt: skip
 
 
 def dnn_logit_fn_builder(
@@ -127,18 +120,9 @@ def dnn_logit_fn_builder(
     """A function of features and mode that gives the logits of a network over the columns."""
     if not isinstance(units, int):
         raise ValueError(f"units must be an int.  Given type: {type(units)}")
+    settings = hidden_units, feature_columns, activation_fn, dropout, input_layer_partitioner, batch_norm
 
     def dnn_logit_fn(features, mode):
-        return dnn_logits(
-            features,
-            mode,
-            units,
-            hidden_units,
-            feature_columns,
-            activation_fn,
-            dropout,
-            input_layer_partitioner,
-            batch_norm,
-        )
+        return dnn_logits(features, mode, units, *settings)
 
     return dnn_logit_fn

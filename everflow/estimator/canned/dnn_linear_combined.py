@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 from everflow.estimator.canned import dnn, linear
-from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
+from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.estimator.canned.optimizers import get_optimizer_instance
-from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, get_collection
-from everflow.losses import Reduction
+from everflow.keras.signatures import parameters
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.nn.activations import relu
 from everflow.ops.variables.assign import assign_add
@@ -23,37 +24,38 @@ _DNN_LEARNING_RATE = 0.001
 _LINEAR_LEARNING_RATE = 0.005
 
 
-def _check_columns(linear_feature_columns, dnn_feature_columns):
-    if not linear_feature_columns and not dnn_feature_columns:
-        raise ValueError(
-            "A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be defined."
-        )
+def _trained(scope):
+    return get_collection(GraphKeys.TRAINABLE_VARIABLES, scope=scope)
 
 
-def combined_model_fn(features, labels, mode, config, head, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer,
-                      dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
-                      linear_sparse_combiner):  # fmt: skip
+def _part(settings, prefix):
+    """The settings of one part of the model, taken out of those of both; its columns are a list."""
+    own = {name: settings.pop(name) for name in list(settings) if name.startswith(prefix)}
+    columns = list(own.pop(f"{prefix}feature_columns") or [])
+    return SimpleNamespace(feature_columns=columns, **{name.removeprefix(prefix): own[name] for name in own})
+
+
+def combined_model_fn(features, labels, mode, config, head, wide, deep, input_layer_partitioner, batch_norm):
     """The model function of wide and deep models: the logits of both parts, added, for the head."""
     dnn.assert_features_are_dict(features)
-    _check_columns(linear_feature_columns, dnn_feature_columns)
     partitioner = input_layer_partitioner or dnn.default_partitioner(config)
     dnn_logits = linear_logits = None
-    if dnn_feature_columns:
-        if not dnn_hidden_units:
+    if deep.feature_columns:
+        if not deep.hidden_units:
             raise ValueError(
                 "dnn_hidden_units must be defined: dnn_feature_columns make a network, which has at least one layer."
             )
-        dnn_optimizer = get_optimizer_instance(dnn_optimizer, learning_rate=_DNN_LEARNING_RATE)
+        dnn_optimizer = get_optimizer_instance(deep.optimizer, learning_rate=_DNN_LEARNING_RATE)
         replicas = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
         with variable_scope("dnn", values=tuple(features.values()), partitioner=replicas):
-            dnn_logits = dnn.dnn_logits(features, mode, head.logits_dimension, dnn_hidden_units, dnn_feature_columns, dnn_activation_fn,
-                                        dnn_dropout, partitioner, batch_norm)  # fmt: skip
-    if linear_feature_columns:
-        rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(linear_feature_columns))
-        linear_optimizer = get_optimizer_instance(linear_optimizer, learning_rate=rate)
+            network = deep.hidden_units, deep.feature_columns, deep.activation_fn, deep.dropout, partitioner, batch_norm
+            dnn_logits = dnn.dnn_logits(features, mode, head.logits_dimension, *network)
+    if wide.feature_columns:
+        rate = min(_LINEAR_LEARNING_RATE, linear.learning_rate_for(wide.feature_columns))
+        linear_optimizer = get_optimizer_instance(wide.optimizer, learning_rate=rate)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner):
             linear_logits = linear.linear_logits(
-                features, head.logits_dimension, linear_feature_columns, linear_sparse_combiner
+                features, head.logits_dimension, wide.feature_columns, wide.sparse_combiner
             )
             add_layer_summary(linear_logits, "linear")
     parts = [logits for logits in (dnn_logits, linear_logits) if logits is not None]
@@ -64,13 +66,9 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
         step = get_global_step()
         ops = []
         if dnn_logits is not None:
-            ops.append(
-                dnn_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="dnn"))
-            )
+            ops.append(dnn_optimizer.minimize(loss, var_list=_trained("dnn")))
         if linear_logits is not None:
-            ops.append(
-                linear_optimizer.minimize(loss, var_list=get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear"))
-            )
+            ops.append(linear_optimizer.minimize(loss, var_list=_trained("linear")))
         both = group(*ops)
         with control_dependencies([both]):
             return assign_add(step, 1).op
@@ -80,29 +78,37 @@ def combined_model_fn(features, labels, mode, config, head, linear_feature_colum
     )
 
 
+_PARAMETERS = parameters(
+    """head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
+    dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, n_classes=2,
+    label_dimension=1, weight_column=None, label_vocabulary=None, input_layer_partitioner=None, config=None,
+    warm_start_from=None, loss_reduction=SUM, batch_norm=False, linear_sparse_combiner="sum" """,
+    relu=relu,
+    SUM=SUM,
+)
+
+
+@for_any_head(_PARAMETERS, but=["warm_start_from", "batch_norm"])
 class DNNLinearCombinedEstimator(Estimator):
     """A linear model and a network, trained together, for any head."""
 
-    def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, input_layer_partitioner=None,
-                 config=None, linear_sparse_combiner="sum"):  # fmt: skip
-        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
-                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, None, False, linear_sparse_combiner)  # fmt: skip
-
-    def _set_up(self, head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
-                dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
-                linear_sparse_combiner):  # fmt: skip
-        linear_columns, dnn_columns = list(linear_feature_columns or []), list(dnn_feature_columns or [])
-        _check_columns(linear_columns, dnn_columns)
+    def _set_up(self, head, model_dir, config, warm_start_from=None, batch_norm=False, **settings):
+        wide, deep = _part(settings, "linear_"), _part(settings, "dnn_")
+        if not wide.feature_columns and not deep.feature_columns:
+            raise ValueError(
+                "A model of both kinds has no columns: dnn_feature_columns, linear_feature_columns or both must be "
+                "defined."
+            )
 
         def model_fn(features, labels, mode, config):
-            return combined_model_fn(features, labels, mode, config, head, linear_columns, linear_optimizer, dnn_columns, dnn_optimizer,
-                                     dnn_hidden_units, dnn_activation_fn, dnn_dropout, input_layer_partitioner, batch_norm,
-                                     linear_sparse_combiner)  # fmt: skip
+            return combined_model_fn(
+                features, labels, mode, config, head, wide, deep, **settings, batch_norm=batch_norm
+            )
 
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
+@classifier(_PARAMETERS)
 class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     """A wide and deep model that tells classes apart.
 
@@ -110,26 +116,7 @@ class DNNLinearCombinedClassifier(DNNLinearCombinedEstimator):
     ...     linear_feature_columns=[crossed], dnn_feature_columns=[embedded], dnn_hidden_units=[100, 50])
     """
 
-    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, n_classes=2, weight_column=None,
-                 label_vocabulary=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=Reduction.SUM,
-                 batch_norm=False, linear_sparse_combiner="sum"):  # fmt: skip
-        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
-                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
-                     linear_sparse_combiner)  # fmt: skip
 
-
+@regressor(_PARAMETERS)
 class DNNLinearCombinedRegressor(DNNLinearCombinedEstimator):
     """A wide and deep model that predicts numbers."""
-
-    def __init__(self, model_dir=None, linear_feature_columns=None, linear_optimizer="Ftrl", dnn_feature_columns=None,
-                 dnn_optimizer="Adagrad", dnn_hidden_units=None, dnn_activation_fn=relu, dnn_dropout=None, label_dimension=1,
-                 weight_column=None, input_layer_partitioner=None, config=None, warm_start_from=None, loss_reduction=Reduction.SUM,
-                 batch_norm=False, linear_sparse_combiner="sum"):  # fmt: skip
-        head = RegressionHead(
-            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
-        )
-        self._set_up(head, model_dir, linear_feature_columns, linear_optimizer, dnn_feature_columns, dnn_optimizer, dnn_hidden_units,
-                     dnn_activation_fn, dnn_dropout, input_layer_partitioner, config, warm_start_from, batch_norm,
-                     linear_sparse_combiner)  # fmt: skip

@@ -1,5 +1,4 @@
-"""`Head`: what a canned model ends in. From logits and labels it makes predictions, loss, metrics, the train op and
-what is exported.
+"""`Head`: what a canned model ends in: predictions, loss, metrics, the train op and exports from logits and labels.
 
 The heads themselves are in `regression_heads`, `classification_heads`, `multi_label_head` and `multi_head`.
 """
@@ -49,10 +48,7 @@ class Head(abc.ABC):
         if loss_reduction not in Reduction.all() or loss_reduction == Reduction.NONE:
             raise ValueError(f"Invalid loss_reduction: {loss_reduction}. See `tf.losses.Reduction` for valid options.")
 
-    @property
-    def name(self):
-        """The name, which goes into scopes, metrics and summaries, or None."""
-        return self._name
+    name = property(lambda self: self._name, doc="The name, which goes into scopes, metrics and summaries, or None.")
 
     @property
     @abc.abstractmethod
@@ -153,9 +149,7 @@ def make_train_op(loss, optimizer, train_op_fn):
 
 
 def either_train_op(loss, optimizer, minimize, train_op_fn):
-    """What `minimize` gives where there is an optimizer, else what `train_op_fn` does; ValueError where there are both
-    or none.
-    """
+    """What `minimize` gives with an optimizer, else what `train_op_fn` does; ValueError for both or none."""
     if optimizer is not None:
         if train_op_fn is not None:
             raise ValueError("train_op_fn and optimizer cannot both be set.")

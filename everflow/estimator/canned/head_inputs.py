@@ -1,6 +1,4 @@
-"""What heads do with what they are given: logits, labels and weights are brought to matching shapes, and checked in the
-graph.
-"""
+"""What heads do with logits, labels and weights: they are brought to matching shapes, and checked in the graph."""
 
 from __future__ import annotations
 
@@ -117,20 +115,15 @@ def checked_range(labels, n_classes, message=None):
 
 
 def weights_of(features, weight_column, logits, per_logit=False):
-    """The examples' weights, 1.0 without a weight column; shapes [D0, ... DN] or [D0, ... DN, 1], or with `per_logit`
-    those of logits.
-    """
+    """The examples' weights, 1.0 without a weight column; a row's, or with `per_logit` of the shape of logits."""
     if weight_column is None:
         return 1.0
     with name_scope(None, "weights", (*features.values(), logits)) as scope:
         weights = _weights(features, weight_column)
         shape = array.shape(weights, name="weights_shape")
         logits_shape = array.shape(logits, name="logits_shape")
-        if (
-            weights.shape.ndims is not None
-            and logits.shape.ndims is not None
-            and weights.shape.ndims == logits.shape.ndims - 1
-        ):
+        ranks = weights.shape.ndims, logits.shape.ndims
+        if None not in ranks and ranks[0] == ranks[1] - 1:
             assert_dimension = _assert_shape(
                 logits_shape[:-1], shape, _WEIGHTS_SHAPE, logits_shape=logits_shape, weights_shape=shape
             )
@@ -175,14 +168,9 @@ def call_loss_fn(loss_fn, labels, logits, features, expected_dimension=1):
         logits_shape = array.shape(logits, name="logits_shape")
         expected = array.concat([logits_shape[:-1], [expected_dimension]], axis=0, name="expected_loss_shape")
         shape = array.shape(loss, name="loss_shape")
-        checked = Assert(
-            math.reduce_all(math.equal(shape, expected)),
-            data=[
-                f"loss_fn must return Tensor of shape [D0, D1, ... DN, {expected_dimension}]. ",
-                *_told(logits_shape=logits_shape, loss_shape=shape),
-            ],
-            name="check_loss_shape",
-        )
+        words = f"loss_fn must return Tensor of shape [D0, D1, ... DN, {expected_dimension}]. "
+        data = [words, *_told(logits_shape=logits_shape, loss_shape=shape)]
+        checked = Assert(math.reduce_all(math.equal(shape, expected)), data=data, name="check_loss_shape")
         with control_dependencies([checked]):
             return array.identity(loss)
 

@@ -1,6 +1,4 @@
-"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is the older form of
-it.
-"""
+"""`KMeans`: clusters of points, found from batches. `tf.contrib.factorization.KMeansClustering` is its older form."""
 
 from __future__ import annotations
 
@@ -17,6 +15,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.framework.seeds import get_seed
+from everflow.keras.signatures import takes
 from everflow.ops import array, clustering, math
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.io import summaries
@@ -24,6 +23,18 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables.global_step import get_global_step
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
+
+
+def _takes(seed):
+    """Decorator of a constructor: what both forms take, with the parameter that is the seed."""
+    return takes(
+        f"""num_clusters, model_dir=None, initial_clusters=RANDOM, distance_metric=SQUARED, {seed}, use_mini_batch=True,
+        mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None,
+        feature_columns=None""",
+        "self",
+        RANDOM=clustering.RANDOM_INIT,
+        SQUARED=clustering.SQUARED_EUCLIDEAN_DISTANCE,
+    )
 
 
 class KMeans(Estimator):
@@ -45,21 +56,17 @@ class KMeans(Estimator):
     ALL_DISTANCES = "all_distances"
     CLUSTER_CENTERS_VAR_NAME = clustering.CLUSTERS_VAR_NAME
 
-    def __init__(self, num_clusters, model_dir=None, initial_clusters=RANDOM_INIT, distance_metric=SQUARED_EUCLIDEAN_DISTANCE, seed=None,
-                 use_mini_batch=True, mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None,
-                 feature_columns=None):  # fmt: skip
-        self._set_up(clustering.KMeans.over_fed_variables, num_clusters, model_dir, initial_clusters, distance_metric, seed, use_mini_batch,
-                     mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries, relative_tolerance, config, feature_columns)  # fmt: skip
+    @_takes("seed=None")
+    def __init__(self, seed, **given):
+        self._set_up(clustering.KMeans.over_fed_variables, seed, **given)
 
-    def _set_up(self, make_kmeans, num_clusters, model_dir, initial_clusters, distance_metric, seed, use_mini_batch, steps_per_iteration,
-                num_retries, relative_tolerance, config, feature_columns):  # fmt: skip
-        clustering.check_options(initial_clusters, distance_metric)
-        self._distance_metric = distance_metric
+    def _set_up(self, make_kmeans, seed, model_dir, config, feature_columns, relative_tolerance, **given):
+        clustering.check_options(given["initial_clusters"], given["distance_metric"])
+        self._distance_metric = given["distance_metric"]
 
         def model_fn(features, mode):
             points = _points(features, feature_columns)
-            kmeans = make_kmeans(points, num_clusters, initial_clusters, distance_metric, use_mini_batch, steps_per_iteration,
-                                 _op_seed(seed), num_retries)  # fmt: skip
+            kmeans = make_kmeans(points, **given, random_seed=_op_seed(seed))
             distances, indices, losses, initialized, init_op, training_op = kmeans.training_graph()
             loss = math.reduce_sum(losses)
             summaries.scalar("loss/raw", loss)
@@ -108,11 +115,9 @@ class KMeans(Estimator):
 class KMeansClustering(KMeans):
     """The form of `tf.contrib.factorization`: `transform` gives squared distances."""
 
-    def __init__(self, num_clusters, model_dir=None, initial_clusters=KMeans.RANDOM_INIT, distance_metric=KMeans.SQUARED_EUCLIDEAN_DISTANCE,
-                 random_seed=0, use_mini_batch=True, mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2,
-                 relative_tolerance=None, config=None, feature_columns=None):  # fmt: skip
-        self._set_up(clustering.KMeans, num_clusters, model_dir, initial_clusters, distance_metric, random_seed, use_mini_batch,
-                     mini_batch_steps_per_iteration, kmeans_plus_plus_num_retries, relative_tolerance, config, feature_columns)  # fmt: skip
+    @_takes("random_seed=0")
+    def __init__(self, random_seed, **given):
+        self._set_up(clustering.KMeans, random_seed, **given)
 
     def transform(self, input_fn):
         """The distances (squared, if Euclidean) to all centres, for each point."""

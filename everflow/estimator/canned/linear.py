@@ -5,17 +5,16 @@ from __future__ import annotations
 import math as python_math
 
 from everflow import summary
-from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
+from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.optimizers import get_optimizer_instance
-from everflow.estimator.canned.regression_heads import RegressionHead
 from everflow.estimator.estimator import Estimator
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.linear_layer import LinearModel
 from everflow.feature_column.linear_model import sums_of_weights
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
-from everflow.losses import Reduction
+from everflow.keras.signatures import parameters
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
@@ -78,23 +77,19 @@ def _fraction_of_zeros(variables):
         return array.identity(fraction, name="zero_fraction_or_nan")
 
 
+_PARAMETERS = parameters(
+    """head, feature_columns, model_dir=None, n_classes=2, label_dimension=1, weight_column=None, label_vocabulary=None,
+    optimizer="Ftrl", config=None, partitioner=None, warm_start_from=None, loss_reduction=SUM, sparse_combiner="sum" """,
+    SUM=SUM,
+)
+
+
+@for_any_head(_PARAMETERS, but=["warm_start_from"])
 class LinearEstimator(Estimator):
     """A linear model over feature columns for any head."""
 
-    def __init__(
-        self,
-        head,
-        feature_columns,
-        model_dir=None,
-        optimizer="Ftrl",
-        config=None,
-        partitioner=None,
-        sparse_combiner="sum",
-    ):
-        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, None, sparse_combiner)
-
     def _set_up(
-        self, head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner
+        self, head, feature_columns, model_dir, optimizer, config, partitioner, sparse_combiner, warm_start_from=None
     ):
         columns = tuple(feature_columns or [])
 
@@ -113,24 +108,14 @@ class LinearEstimator(Estimator):
         Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config, warm_start_from=warm_start_from)
 
 
+@classifier(_PARAMETERS)
 class LinearClassifier(LinearEstimator):
     """A linear model over feature columns that tells classes apart: logistic regression."""
 
-    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Ftrl",
-                 config=None, partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
-        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)
 
-
+@regressor(_PARAMETERS)
 class LinearRegressor(LinearEstimator):
     """A linear model over feature columns that predicts numbers: linear regression."""
-
-    def __init__(self, feature_columns, model_dir=None, label_dimension=1, weight_column=None, optimizer="Ftrl", config=None,
-                 partitioner=None, warm_start_from=None, loss_reduction=Reduction.SUM, sparse_combiner="sum"):  # fmt: skip
-        head = RegressionHead(
-            label_dimension=label_dimension, weight_column=weight_column, loss_reduction=loss_reduction
-        )
-        self._set_up(head, feature_columns, model_dir, optimizer, config, partitioner, warm_start_from, sparse_combiner)
 
 
 def linear_logit_fn_builder(units, feature_columns, sparse_combiner="sum"):

@@ -8,9 +8,7 @@ from everflow.framework.operation import Tensor
 
 
 def call_logit_fn(logit_fn, features, mode, params, config):
-    """What `logit_fn` gives when it is called with those of features, mode, params and config that it has arguments
-    for.
-    """
+    """What `logit_fn` gives when it is called with those of features, mode, params and config that it takes."""
     result = logit_fn(**named(logit_fn, features=features, mode=mode, params=params, config=config))
     tensors = result.values() if isinstance(result, dict) else [result]
     if not all(isinstance(tensor, (Tensor, SparseTensor)) for tensor in tensors):

@@ -26,9 +26,7 @@ class MultiHead(Head):
         self._heads = tuple(heads)
         self._head_weights = tuple(head_weights) if head_weights else ()
 
-    @property
-    def logits_dimension(self):
-        return sum(head.logits_dimension for head in self._heads)
+    logits_dimension = property(lambda self: sum(head.logits_dimension for head in self._heads))
 
     def create_loss(self, features, mode, logits, labels):
         logits, labels = split_logits(logits, self._heads), by_name(labels, self._heads, "labels")
@@ -51,25 +49,18 @@ class MultiHead(Head):
         logits = split_logits(logits, self._heads)
         if labels and not isinstance(labels, dict):
             raise ValueError("labels must be a dict of the heads' labels by name.")
+        labels = labels or dict.fromkeys(head.name for head in self._heads)
+        common = {"features": features, "mode": mode, "train_op_fn": lambda loss: no_op()}
         specs = [
-            head.create_estimator_spec(
-                features=features,
-                mode=mode,
-                logits=logits[head.name],
-                labels=labels[head.name] if labels else None,
-                train_op_fn=lambda loss: no_op(),
-            )
+            head.create_estimator_spec(logits=logits[head.name], labels=labels[head.name], **common)
             for head in self._heads
         ]
         predictions = {
             (head.name, key): value for head, spec in zip(self._heads, specs) for key, value in spec.predictions.items()
         }
         if mode == ModeKeys.PREDICT:
-            return EstimatorSpec(
-                mode,
-                predictions=predictions,
-                export_outputs={**merged_outputs(self._heads, specs), PREDICT_SERVING_KEY: PredictOutput(predictions)},
-            )
+            outputs = {**merged_outputs(self._heads, specs), PREDICT_SERVING_KEY: PredictOutput(predictions)}
+            return EstimatorSpec(mode, predictions=predictions, export_outputs=outputs)
         if mode == ModeKeys.EVAL:
             with name_scope("merge_eval"):
                 metrics = {}
@@ -123,9 +114,7 @@ def merged_loss(losses, head_weights, regularization_losses):
 
 
 def merged_outputs(heads, specs):
-    """What several heads export: the first one's default is the default of all, and each head's outputs are named after
-    it.
-    """
+    """What several heads export: the first one's default is that of all, and outputs are named after heads."""
     outputs = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: specs[0].export_outputs[DEFAULT_SERVING_SIGNATURE_DEF_KEY]}
     for head, spec in zip(heads, specs, strict=True):
         for key, output in spec.export_outputs.items():

@@ -23,9 +23,7 @@ from everflow.ops.sparse.functions import sparse_to_indicator
 
 
 class MultiLabelHead(Head):
-    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or a sparse tensor of classes or
-    their names.
-    """
+    """Tells for each of `n_classes` classes whether it holds. Labels are indicators, or sparse classes or names."""
 
     def __init__(
         self,
@@ -86,11 +84,8 @@ class MultiLabelHead(Head):
 
     def _class_metrics(self, class_id, labels, probabilities, weights):
         """Metrics of one class."""
-        rank = array.rank(probabilities) - 1
-        begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
-        size = array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
-        probabilities = slice_(probabilities, begin, size)
-        labels = slice_(labels, begin, size)
+        begin, size = column_range(probabilities, class_id)
+        probabilities, labels = slice_(probabilities, begin, size), slice_(labels, begin, size)
         mean_key, auc_key, pr_key = self._class_keys(class_id)
         return {
             mean_key: weighted_mean(probabilities, weights, mean_key),
@@ -112,6 +107,18 @@ class MultiLabelHead(Head):
             scores=scores, classes=all_classes(scores, self._n_classes, self._label_vocabulary)
         )
         return output, {CLASSIFY_SERVING_KEY: output}
+
+
+def column_range(tensor, class_id):
+    """Where what a tensor holds for one class begins, and its size."""
+    rank = array.rank(tensor) - 1
+    begin = array.concat([array.zeros([rank], dtype=dtypes.int32), [class_id]], axis=0)
+    return begin, array.concat([-1 * array.ones([rank], dtype=dtypes.int32), [1]], axis=0)
+
+
+def column(tensor, class_id):
+    """What a tensor holds for one class."""
+    return slice_(tensor, *column_range(tensor, class_id))
 
 
 def chosen_classes(classes, n_classes, label_vocabulary):

@@ -1,6 +1,4 @@
-"""`classifier_parse_example_spec` and `regressor_parse_example_spec`: the features of columns, and the label and weight
-besides.
-"""
+"""`classifier_parse_example_spec` and `regressor_parse_example_spec`: features of columns, label and weight."""
 
 from __future__ import annotations
 
@@ -18,11 +16,10 @@ def classifier_parse_example_spec(
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 
 
-def regressor_parse_example_spec(feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1,
-                                 weight_column=None):  # fmt: skip
-    """What `tf.io.parse_example` needs to give a regressor its features, its label (`label_dimension` numbers) and its
-    weights.
-    """
+def regressor_parse_example_spec(
+    feature_columns, label_key, label_dtype=dtypes.float32, label_default=None, label_dimension=1, weight_column=None
+):
+    """What `tf.io.parse_example` needs to give a regressor its features, its label of some numbers and weights."""
     label = FixedLenFeature((label_dimension,), label_dtype, label_default)
     return _with_label_and_weight(make_parse_example_spec(feature_columns), label_key, label, weight_column)
 

@@ -61,15 +61,8 @@ class ClassificationOutput(ExportOutput):
         self._scores = scores
         self._classes = classes
 
-    @property
-    def scores(self):
-        """The scores, or None."""
-        return self._scores
-
-    @property
-    def classes(self):
-        """The names of classes, or None."""
-        return self._classes
+    scores = property(lambda self: self._scores, doc="The scores, or None.")
+    classes = property(lambda self: self._classes, doc="The names of classes, or None.")
 
     def as_signature_def(self, receiver_tensors):
         examples = _only_text_input(receiver_tensors, "Classification")
@@ -83,10 +76,7 @@ class RegressionOutput(ExportOutput):
         _check_tensor("value", value, "floats", lambda dtype: dtype.is_floating)
         self._value = value
 
-    @property
-    def value(self):
-        """The tensor."""
-        return self._value
+    value = property(lambda self: self._value, doc="The tensor.")
 
     def as_signature_def(self, receiver_tensors):
         return signature_def_utils.regression_signature_def(
@@ -100,10 +90,7 @@ class PredictOutput(ExportOutput):
     def __init__(self, outputs):
         self._outputs = _named(outputs, "Prediction", "output")
 
-    @property
-    def outputs(self):
-        """The tensors by name."""
-        return self._outputs
+    outputs = property(lambda self: self._outputs, doc="The tensors by name.")
 
     def as_signature_def(self, receiver_tensors):
         return signature_def_utils.predict_signature_def(receiver_tensors, self.outputs)

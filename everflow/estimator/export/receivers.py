@@ -50,27 +50,22 @@ def _alternatives(alternatives):
     }
 
 
-class ServingInputReceiver(
-    collections.namedtuple("ServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"])
-):
+_SERVING_FIELDS = ("features", "receiver_tensors", "receiver_tensors_alternatives")
+
+
+class ServingInputReceiver(collections.namedtuple("ServingInputReceiver", _SERVING_FIELDS)):
     """The features of a served model, the tensors that are fed, and other sets of tensors that may be fed instead."""
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
         if features is None:
             raise ValueError("features must be defined.")
+        features = _as_dict(features, _SINGLE_FEATURE, "feature")
         return super().__new__(
-            cls,
-            features=_as_dict(features, _SINGLE_FEATURE, "feature"),
-            receiver_tensors=_receivers(receiver_tensors),
-            receiver_tensors_alternatives=_alternatives(receiver_tensors_alternatives),
+            cls, features, _receivers(receiver_tensors), _alternatives(receiver_tensors_alternatives)
         )
 
 
-class TensorServingInputReceiver(
-    collections.namedtuple(
-        "TensorServingInputReceiver", ["features", "receiver_tensors", "receiver_tensors_alternatives"]
-    )
-):
+class TensorServingInputReceiver(collections.namedtuple("TensorServingInputReceiver", _SERVING_FIELDS)):
     """A `ServingInputReceiver` for model functions whose features are one tensor rather than a dict."""
 
     def __new__(cls, features, receiver_tensors, receiver_tensors_alternatives=None):
@@ -78,10 +73,7 @@ class TensorServingInputReceiver(
             raise ValueError("features must be defined.")
         _check_tensor(features, "feature")
         return super().__new__(
-            cls,
-            features=features,
-            receiver_tensors=_receivers(receiver_tensors),
-            receiver_tensors_alternatives=_alternatives(receiver_tensors_alternatives),
+            cls, features, _receivers(receiver_tensors), _alternatives(receiver_tensors_alternatives)
         )
 
 

@@ -1,6 +1,4 @@
-"""A queue that threads fill from arrays in memory, a piece at a time: what `numpy_input_fn` and `pandas_input_fn` read
-from.
-"""
+"""A queue that threads fill from arrays in memory: what `numpy_input_fn` and `pandas_input_fn` read from."""
 
 from __future__ import annotations
 
@@ -14,25 +12,23 @@ from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from everflow.platform import logging
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
+from everflow.train.signatures import takes
 
 
 class FeedingQueueRunner(QueueRunner):
-    """A queue runner whose enqueue ops are fed with what functions return, one for each; OutOfRangeError from one ends
-    it.
-    """
+    """A queue runner whose enqueue ops are fed with what functions return; OutOfRangeError from one ends it."""
 
-    def __init__(
-        self,
-        queue=None,
-        enqueue_ops=None,
-        close_op=None,
-        cancel_op=None,
-        feed_fns=None,
-        queue_closed_exception_types=None,
-    ):
-        if queue_closed_exception_types is None:
-            queue_closed_exception_types = (errors.OutOfRangeError, errors.CancelledError)
-        super().__init__(queue, enqueue_ops, close_op, cancel_op, queue_closed_exception_types)
+    @takes(
+        """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None,
+        queue_closed_exception_types=None""",
+        "self",
+    )
+    def __init__(self, enqueue_ops, feed_fns, queue_closed_exception_types, **given):
+        kinds = queue_closed_exception_types
+        given["queue_closed_exception_types"] = (
+            (errors.OutOfRangeError, errors.CancelledError) if kinds is None else kinds
+        )
+        super().__init__(enqueue_ops=enqueue_ops, **given)
         self._feed_fns = [dict] * len(enqueue_ops) if feed_fns is None else feed_fns
         if len(self._feed_fns) != len(enqueue_ops):
             raise ValueError(
@@ -72,9 +68,7 @@ class _Slices:
 
 
 def enqueue_arrays(arrays, capacity, shuffle, num_threads, enqueue_size, num_epochs):
-    """A queue of the rows of arrays of equal length, each after its number; it is filled while a session runs its queue
-    runners.
-    """
+    """A queue of the rows of arrays of equal length, each after its number; queue runners fill it."""
     if num_threads > 1 and num_epochs is not None:
         logging.warning(
             "With several threads, num_epochs counts for each of them: there will be more epochs than that."

@@ -7,6 +7,7 @@ import copy
 import re
 
 from everflow.estimator.run_config import RunConfig as _RunConfig
+from everflow.keras.signatures import parameters, takes
 
 
 class InputPipelineConfig:
@@ -19,72 +20,50 @@ class InputPipelineConfig:
     SLICED = 5
 
 
-class TPUConfig(
-    collections.namedtuple(
-        "TPUConfig",
-        [
-            "iterations_per_loop",
-            "num_shards",
-            "num_cores_per_replica",
-            "per_host_input_for_training",
-            "tpu_job_name",
-            "initial_infeed_sleep_secs",
-            "input_partition_dims",
-            "eval_training_input_configuration",
-            "experimental_host_call_every_n_steps",
-        ],
-    )
-):
+_PARAMETERS = parameters(
+    """iterations_per_loop=2, num_shards=None, num_cores_per_replica=None, per_host_input_for_training=True,
+    tpu_job_name=None, initial_infeed_sleep_secs=None, input_partition_dims=None,
+    eval_training_input_configuration=PER_HOST_V1, experimental_host_call_every_n_steps=1""",
+    PER_HOST_V1=InputPipelineConfig.PER_HOST_V1,
+)
+
+
+class TPUConfig(collections.namedtuple("TPUConfig", _PARAMETERS)):
     """What a program wants of a TPU."""
 
-    def __new__(
-        cls,
-        iterations_per_loop=2,
-        num_shards=None,
-        num_cores_per_replica=None,
-        per_host_input_for_training=True,
-        tpu_job_name=None,
-        initial_infeed_sleep_secs=None,
-        input_partition_dims=None,
-        eval_training_input_configuration=InputPipelineConfig.PER_HOST_V1,
-        experimental_host_call_every_n_steps=1,
-    ):
-        timed = isinstance(iterations_per_loop, str) and re.fullmatch(r"[1-9]\d*[smh]", iterations_per_loop)
-        if not timed and (isinstance(iterations_per_loop, str) or iterations_per_loop < 1):
+    @takes(_PARAMETERS, "cls")
+    def __new__(cls, **given):
+        config = super().__new__(cls, **given)
+        if given["per_host_input_for_training"] is True:
+            config = config._replace(per_host_input_for_training=InputPipelineConfig.PER_HOST_V1)
+        elif given["per_host_input_for_training"] is False:
+            config = config._replace(per_host_input_for_training=InputPipelineConfig.PER_SHARD_V1)
+        config._check()
+        return config
+
+    def _check(self):
+        iterations = self.iterations_per_loop
+        timed = isinstance(iterations, str) and re.fullmatch(r"[1-9]\d*[smh]", iterations)
+        if not timed and (isinstance(iterations, str) or iterations < 1):
             raise ValueError(
-                "Invalid TPUConfig `iterations_per_loop` value. Value must be positive integer value or time-based value `<N><s|m|h>`. "
-                f"Given: {iterations_per_loop!r}"
+                "Invalid TPUConfig `iterations_per_loop` value. Value must be positive integer value or time-based value "
+                f"`<N><s|m|h>`. Given: {iterations!r}"
             )
-        for name, value in (("num_shards", num_shards), ("initial_infeed_sleep_secs", initial_infeed_sleep_secs)):
+        for name in ("num_shards", "initial_infeed_sleep_secs"):
+            value = getattr(self, name)
             if value is not None and value < 1:
                 raise ValueError(f"TPUConfig {name} must be positive, got {value}")
-        if per_host_input_for_training is True:
-            per_host_input_for_training = InputPipelineConfig.PER_HOST_V1
-        elif per_host_input_for_training is False:
-            per_host_input_for_training = InputPipelineConfig.PER_SHARD_V1
-        if input_partition_dims is not None:
-            if len(input_partition_dims) not in (1, 2):
+        if self.input_partition_dims is not None:
+            if len(self.input_partition_dims) not in (1, 2):
                 raise ValueError("input_partition_dims must be a list/tuple with one or two elements.")
-            if per_host_input_for_training is not InputPipelineConfig.PER_HOST_V2:
+            if self.per_host_input_for_training is not InputPipelineConfig.PER_HOST_V2:
                 raise ValueError("input_partition_dims is only supported in PER_HOST_V2 mode.")
-        if num_cores_per_replica is not None and num_cores_per_replica not in (1, 2, 4, 8, 16, 32, 64, 128):
-            raise ValueError(f"num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64, 128; got {num_cores_per_replica}")
-        if eval_training_input_configuration not in (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED):
-            raise ValueError(
-                f"eval_training_input_configuration must be PER_HOST_V1 or SLICED; got {eval_training_input_configuration}"
-            )
-        return super().__new__(
-            cls,
-            iterations_per_loop,
-            num_shards,
-            num_cores_per_replica,
-            per_host_input_for_training,
-            tpu_job_name,
-            initial_infeed_sleep_secs,
-            input_partition_dims,
-            eval_training_input_configuration,
-            experimental_host_call_every_n_steps,
-        )
+        cores = self.num_cores_per_replica
+        if cores is not None and cores not in (1, 2, 4, 8, 16, 32, 64, 128):
+            raise ValueError(f"num_cores_per_replica must be 1, 2, 4, 8, 16, 32, 64, 128; got {cores}")
+        kind = self.eval_training_input_configuration
+        if kind not in (InputPipelineConfig.PER_HOST_V1, InputPipelineConfig.SLICED):
+            raise ValueError(f"eval_training_input_configuration must be PER_HOST_V1 or SLICED; got {kind}")
 
 
 class RunConfig(_RunConfig):

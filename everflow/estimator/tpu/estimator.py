@@ -12,6 +12,7 @@ from everflow.estimator.tpu.config import RunConfig
 from everflow.estimator.tpu.spec import TPUEstimatorSpec
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
+from everflow.keras.signatures import takes
 from everflow.ops.variables import initializers
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.platform import logging
@@ -27,24 +28,13 @@ class TPUEstimator(Estimator):
     >>> estimator = tf.estimator.tpu.TPUEstimator(model_fn, config=tf.estimator.tpu.RunConfig(), use_tpu=False, train_batch_size=32)
     """
 
-    def __init__(
-        self,
-        model_fn=None,
-        model_dir=None,
-        config=None,
-        params=None,
-        use_tpu=True,
-        train_batch_size=None,
-        eval_batch_size=None,
-        predict_batch_size=None,
-        batch_axis=None,
-        eval_on_tpu=True,
-        export_to_tpu=True,
-        export_to_cpu=True,
-        warm_start_from=None,
-        embedding_config_spec=None,
-        export_saved_model_api_version=None,
-    ):
+    @takes(
+        """model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
+        eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
+        export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=None""",
+        "self",
+    )
+    def __init__(self, model_fn, model_dir, config, params, use_tpu, warm_start_from, **given):
         if not isinstance(config, RunConfig):
             raise ValueError("`config` must be provided with type `tpu_config.RunConfig`")
         if params is not None and any(key in params for key in _RESERVED):
@@ -53,37 +43,22 @@ class TPUEstimator(Estimator):
             raise ValueError("model_fn must be provided to TPUEstimator.")
         check_model_fn(model_fn, params if "params" in fn_args(model_fn) else None)
         self._use_tpu = use_tpu
-        self._batch_sizes = {
-            ModeKeys.TRAIN: train_batch_size,
-            ModeKeys.EVAL: eval_batch_size,
-            ModeKeys.PREDICT: predict_batch_size,
-        }
+        prefixes = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "predict"}
+        self._batch_sizes = {mode: given[f"{prefix}_batch_size"] for mode, prefix in prefixes.items()}
         # The size of the batches that the model function is called for; None when it is drawn to be exported.
         self._batch_size = None
         # Speed is reported in examples; the estimator's own reports, of the loss too, are off.
         self._log_every_n_steps = config.log_step_count_steps
         quiet = copy.copy(config)
         quiet._log_step_count_steps = None
-        super().__init__(
-            model_fn=self._with_batch_size(model_fn),
-            model_dir=model_dir,
-            config=quiet,
-            params=params,
-            warm_start_from=warm_start_from,
-        )
+        super().__init__(self._with_batch_size(model_fn), model_dir, quiet, params, warm_start_from)
 
     def _create_global_step(self, graph):
         """A resource variable, which steps on a TPU need."""
         with graph.as_default(), graph.name_scope(None), variable_scope("", use_resource=True, reuse=AUTO_REUSE):
-            return get_variable(
-                GraphKeys.GLOBAL_STEP,
-                shape=[],
-                dtype=dtypes.int64,
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-                use_resource=True,
-                collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
-            )
+            joined = {"collections": [GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP], "trainable": False}
+            zero = initializers.zeros_initializer()
+            return get_variable(GraphKeys.GLOBAL_STEP, [], dtypes.int64, zero, use_resource=True, **joined)
 
     def _speed_hooks(self, batch_size):
         if self._log_every_n_steps is None:

@@ -1,6 +1,4 @@
-"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, since TPUs compute one and hosts
-the other.
-"""
+"""`TPUEstimatorSpec`: an EstimatorSpec whose metrics are a function and its tensors, as hosts compute them."""
 
 from __future__ import annotations
 
@@ -9,38 +7,25 @@ import collections
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.spec import EstimatorSpec, check_hooks
+from everflow.keras.signatures import parameters, takes
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
+_PARAMETERS = parameters(
+    """mode, predictions=None, loss=None, train_op=None, eval_metrics=None, export_outputs=None, scaffold_fn=None,
+    host_call=None, training_hooks=None, evaluation_hooks=None, prediction_hooks=None"""
+)
 
-class TPUEstimatorSpec(
-    collections.namedtuple(
-        "TPUEstimatorSpec",
-        "mode predictions loss train_op eval_metrics export_outputs scaffold_fn host_call training_hooks evaluation_hooks prediction_hooks",
-    )
-):
+
+class TPUEstimatorSpec(collections.namedtuple("TPUEstimatorSpec", _PARAMETERS)):
     """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict)."""
 
-    def __new__(
-        cls,
-        mode,
-        predictions=None,
-        loss=None,
-        train_op=None,
-        eval_metrics=None,
-        export_outputs=None,
-        scaffold_fn=None,
-        host_call=None,
-        training_hooks=None,
-        evaluation_hooks=None,
-        prediction_hooks=None,
-    ):
-        for name, call in (("eval_metrics", eval_metrics), ("host_call", host_call)):
-            if call is not None:
-                _check_host_call(name, call)
-        hooks = map(check_hooks, (training_hooks, evaluation_hooks, prediction_hooks))
-        return super().__new__(
-            cls, mode, predictions, loss, train_op, eval_metrics, export_outputs, scaffold_fn, host_call, *hooks
-        )
+    @takes(_PARAMETERS, "cls")
+    def __new__(cls, **given):
+        for name in ("eval_metrics", "host_call"):
+            if given[name] is not None:
+                _check_host_call(name, given[name])
+        hooks = {name: check_hooks(value) for name, value in given.items() if name.endswith("_hooks")}
+        return super().__new__(cls, **given | hooks)
 
     def as_estimator_spec(self):
         """The plain `EstimatorSpec`, for a CPU or GPU."""

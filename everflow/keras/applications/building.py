@@ -1,6 +1,4 @@
-"""What the models of ImageNet have in common: their inputs, the end of those without a top, and where their weights
-come from.
-"""
+"""What the models of ImageNet have in common: inputs, ends of those without a top, and where weights come from."""
 
 from __future__ import annotations
 

@@ -39,12 +39,8 @@ def _block(x, kind, number, scale, active=True):
     name = f"{kind}_{number}"
     mixed = layers.Concatenate(axis=channels_axis(), name=name + "_mixed")([_path(x, steps) for steps in _PATHS[kind]])
     up = layers.Conv2D(K.int_shape(x)[channels_axis()], 1, padding="same", use_bias=True, name=name + "_conv")(mixed)
-    x = layers.Lambda(
-        lambda inputs, scale: inputs[0] + inputs[1] * scale,
-        output_shape=K.int_shape(x)[1:],
-        arguments={"scale": scale},
-        name=name,
-    )([x, up])
+    settings = {"output_shape": K.int_shape(x)[1:], "arguments": {"scale": scale}, "name": name}
+    x = layers.Lambda(lambda inputs, scale: inputs[0] + inputs[1] * scale, **settings)([x, up])
     return layers.Activation("relu", name=name + "_ac")(x) if active else x
 
 

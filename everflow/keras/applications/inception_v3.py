@@ -17,9 +17,7 @@ def _convolve(x, filters, rows, columns, padding="same", strides=(1, 1)):
 
 
 def _path(x, *steps, padding="same", strides=(1, 1)):
-    """Convolutions one after the other, each (filters, rows, columns); the last one with this padding and these
-    strides.
-    """
+    """Convolutions in a row, each (filters, rows, columns); the last one with this padding and these strides."""
     for step in steps[:-1]:
         x = _convolve(x, *step)
     return _convolve(x, *steps[-1], padding=padding, strides=strides)
@@ -34,6 +32,17 @@ def _join(parts, name=None):
     return layers.concatenate(parts, axis=channels_axis(), name=name)
 
 
+def _mixed(x, name, paths, averaged):
+    """Paths side by side, and the average of each place and its neighbours."""
+    return _join([*(_path(x, *steps) for steps in paths), _averaged(x, averaged)], name=name)
+
+
+def _reduced(x, name, *paths):
+    """Paths that halve the size side by side, and the largest values."""
+    halved = [_path(x, *steps, padding="valid", strides=(2, 2)) for steps in paths]
+    return _join([*halved, layers.MaxPooling2D((3, 3), strides=(2, 2))(x)], name=name)
+
+
 @application("inception_v3", 299, 75)
 def InceptionV3(images):
     """Inception version 3, for images of 299 by 299."""
@@ -45,41 +54,14 @@ def InceptionV3(images):
     x = _convolve(x, 192, 3, 3, padding="valid")
     x = layers.MaxPooling2D((3, 3), strides=(2, 2))(x)
     for i, filters in enumerate((32, 64, 64)):
-        x = _join(
-            [
-                _path(x, (64, 1, 1)),
-                _path(x, (48, 1, 1), (64, 5, 5)),
-                _path(x, (64, 1, 1), (96, 3, 3), (96, 3, 3)),
-                _averaged(x, filters),
-            ],
-            name=f"mixed{i}",
-        )
-    x = _join(
-        [
-            _path(x, (384, 3, 3), padding="valid", strides=(2, 2)),
-            _path(x, (64, 1, 1), (96, 3, 3), (96, 3, 3), padding="valid", strides=(2, 2)),
-            layers.MaxPooling2D((3, 3), strides=(2, 2))(x),
-        ],
-        name="mixed3",
-    )
+        paths = [(64, 1, 1)], [(48, 1, 1), (64, 5, 5)], [(64, 1, 1), (96, 3, 3), (96, 3, 3)]
+        x = _mixed(x, f"mixed{i}", paths, filters)
+    x = _reduced(x, "mixed3", [(384, 3, 3)], [(64, 1, 1), (96, 3, 3), (96, 3, 3)])
     for i, n in ((4, 128), (5, 160), (6, 160), (7, 192)):
-        x = _join(
-            [
-                _path(x, (192, 1, 1)),
-                _path(x, (n, 1, 1), (n, 1, 7), (192, 7, 1)),
-                _path(x, (n, 1, 1), (n, 7, 1), (n, 1, 7), (n, 7, 1), (192, 1, 7)),
-                _averaged(x, 192),
-            ],
-            name=f"mixed{i}",
-        )
-    x = _join(
-        [
-            _path(x, (192, 1, 1), (320, 3, 3), padding="valid", strides=(2, 2)),
-            _path(x, (192, 1, 1), (192, 1, 7), (192, 7, 1), (192, 3, 3), padding="valid", strides=(2, 2)),
-            layers.MaxPooling2D((3, 3), strides=(2, 2))(x),
-        ],
-        name="mixed8",
-    )
+        long = [(n, 1, 1), (n, 7, 1), (n, 1, 7), (n, 7, 1), (192, 1, 7)]
+        x = _mixed(x, f"mixed{i}", ([(192, 1, 1)], [(n, 1, 1), (n, 1, 7), (192, 7, 1)], long), 192)
+    long = [(192, 1, 1), (192, 1, 7), (192, 7, 1), (192, 3, 3)]
+    x = _reduced(x, "mixed8", [(192, 1, 1), (320, 3, 3)], long)
     for i in range(2):
         first = _convolve(x, 320, 1, 1)
         second = _convolve(x, 384, 1, 1)

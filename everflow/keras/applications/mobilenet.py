@@ -6,14 +6,7 @@ import warnings
 
 from everflow.keras import backend as K
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-)
+from everflow.keras.applications import building
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 
@@ -34,21 +27,15 @@ def square_size(input_shape, sizes, default=224):
 
 
 def _normalized(x, name):
-    x = layers.BatchNormalization(axis=channels_axis(), name=name + "_bn")(x)
+    x = layers.BatchNormalization(axis=building.channels_axis(), name=name + "_bn")(x)
     return layers.ReLU(6.0, name=name + "_relu")(x)
 
 
 def _block(x, filters, alpha, depth_multiplier, stride, number):
     if stride != 1:
         x = layers.ZeroPadding2D(((0, 1), (0, 1)), name=f"conv_pad_{number}")(x)
-    x = layers.DepthwiseConv2D(
-        (3, 3),
-        padding="same" if stride == 1 else "valid",
-        depth_multiplier=depth_multiplier,
-        strides=(stride, stride),
-        use_bias=False,
-        name=f"conv_dw_{number}",
-    )(x)
+    padding, strides = "same" if stride == 1 else "valid", (stride, stride)
+    x = layers.DepthwiseConv2D((3, 3), strides, padding, depth_multiplier, use_bias=False, name=f"conv_dw_{number}")(x)
     x = _normalized(x, f"conv_dw_{number}")
     x = layers.Conv2D(
         int(filters * alpha), (1, 1), padding="same", use_bias=False, strides=(1, 1), name=f"conv_pw_{number}"
@@ -69,9 +56,9 @@ def MobileNet(
     **kwargs,
 ):
     """MobileNet, for images of 224 by 224; `alpha` makes it narrower or wider."""
-    check_weights(weights, include_top, classes)
+    building.check_weights(weights, include_top, classes)
     default_size = square_size(input_shape, _SIZES)
-    input_shape = obtain_input_shape(input_shape, default_size, 32, include_top, weights)
+    input_shape = building.obtain_input_shape(input_shape, default_size, 32, include_top, weights)
     rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
     if weights == "imagenet":
         if depth_multiplier != 1:
@@ -84,7 +71,7 @@ def MobileNet(
                 f"There are weights of ImageNet for squares of {_SIZES}; those for 224 are loaded for input_shape={input_shape}.",
                 stacklevel=2,
             )
-    images = image_input(input_tensor, input_shape)
+    images = building.image_input(input_tensor, input_shape)
     x = layers.ZeroPadding2D(padding=((0, 1), (0, 1)), name="conv1_pad")(images)
     x = layers.Conv2D(int(32 * alpha), (3, 3), padding="valid", use_bias=False, strides=(2, 2), name="conv1")(x)
     x = _normalized(x, "conv1")
@@ -100,7 +87,9 @@ def MobileNet(
         x = layers.Reshape((classes,), name="reshape_2")(x)
         x = layers.Activation("softmax", name="act_softmax")(x)
     else:
-        x = pooled(x, pooling)
+        x = building.pooled(x, pooling)
     width = {1.0: "1_0", 0.75: "7_5", 0.5: "5_0"}.get(alpha, "2_5")
     file = f"mobilenet_{width}_{rows}_tf{'' if include_top else '_no_top'}.h5"
-    return finished(x, images, input_tensor, f"mobilenet_{alpha:.2f}_{rows}", weights, file, folder="mobilenet")
+    return building.finished(
+        x, images, input_tensor, f"mobilenet_{alpha:.2f}_{rows}", weights, file, folder="mobilenet"
+    )

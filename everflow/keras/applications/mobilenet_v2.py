@@ -4,15 +4,7 @@ from __future__ import annotations
 
 from everflow.keras import backend as K
 from everflow.keras import layers
-from everflow.keras.applications.building import (
-    channels_axis,
-    check_weights,
-    correct_padding,
-    finished,
-    image_input,
-    obtain_input_shape,
-    pooled,
-)
+from everflow.keras.applications import building
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
 from everflow.keras.applications.mobilenet import square_size
@@ -31,12 +23,12 @@ def _divisible(value, divisor=8):
 
 
 def _normalized(x, name):
-    return layers.BatchNormalization(axis=channels_axis(), epsilon=1e-3, momentum=0.999, name=name)(x)
+    return layers.BatchNormalization(axis=building.channels_axis(), epsilon=1e-3, momentum=0.999, name=name)(x)
 
 
 def _block(inputs, expansion, stride, alpha, filters, number):
     x, prefix = inputs, f"block_{number}_" if number else "expanded_conv_"
-    channels = K.int_shape(inputs)[channels_axis()]
+    channels = K.int_shape(inputs)[building.channels_axis()]
     out = _divisible(int(filters * alpha))
     if number:
         x = layers.Conv2D(
@@ -45,7 +37,7 @@ def _block(inputs, expansion, stride, alpha, filters, number):
         x = _normalized(x, prefix + "expand_BN")
         x = layers.ReLU(6.0, name=prefix + "expand_relu")(x)
     if stride == 2:
-        x = layers.ZeroPadding2D(padding=correct_padding(x, 3), name=prefix + "pad")(x)
+        x = layers.ZeroPadding2D(padding=building.correct_padding(x, 3), name=prefix + "pad")(x)
     padding = "same" if stride == 1 else "valid"
     x = layers.DepthwiseConv2D(
         3, strides=stride, activation=None, use_bias=False, padding=padding, name=prefix + "depthwise"
@@ -68,11 +60,11 @@ def MobileNetV2(
     **kwargs,
 ):
     """MobileNet version 2, for images of 224 by 224; `alpha` makes it narrower or wider."""
-    check_weights(weights, include_top, classes)
+    building.check_weights(weights, include_top, classes)
     if input_shape is None and input_tensor is not None:
         input_shape = K.int_shape(input_tensor)[1:]
     default_size = square_size(input_shape, _SIZES)
-    input_shape = obtain_input_shape(input_shape, default_size, 32, include_top, weights)
+    input_shape = building.obtain_input_shape(input_shape, default_size, 32, include_top, weights)
     rows = input_shape[1 if K.image_data_format() == "channels_first" else 0]
     if weights == "imagenet":
         if alpha not in [0.35, 0.50, 0.75, 1.0, 1.3, 1.4]:
@@ -81,8 +73,8 @@ def MobileNetV2(
             )
         if rows not in _SIZES:
             rows = 224
-    images = image_input(input_tensor, input_shape)
-    x = layers.ZeroPadding2D(padding=correct_padding(images, 3), name="Conv1_pad")(images)
+    images = building.image_input(input_tensor, input_shape)
+    x = layers.ZeroPadding2D(padding=building.correct_padding(images, 3), name="Conv1_pad")(images)
     x = layers.Conv2D(_divisible(32 * alpha), 3, strides=(2, 2), padding="valid", use_bias=False, name="Conv1")(x)
     x = _normalized(x, "bn_Conv1")
     x = layers.ReLU(6.0, name="Conv1_relu")(x)
@@ -100,7 +92,9 @@ def MobileNetV2(
         x = layers.GlobalAveragePooling2D()(x)
         x = layers.Dense(classes, activation="softmax", use_bias=True, name="Logits")(x)
     else:
-        x = pooled(x, pooling)
+        x = building.pooled(x, pooling)
     top = "" if include_top else "_no_top"
     file = f"mobilenet_v2_weights_tf_dim_ordering_tf_kernels_{alpha}_{rows}{top}.h5"
-    return finished(x, images, input_tensor, f"mobilenetv2_{alpha:.2f}_{rows}", weights, file, folder="mobilenet_v2")
+    return building.finished(
+        x, images, input_tensor, f"mobilenetv2_{alpha:.2f}_{rows}", weights, file, folder="mobilenet_v2"
+    )

@@ -1,6 +1,4 @@
-"""ResNet: stacks of blocks whose output is added to their input; in version 2, normalisation and activation come before
-convolutions.
-"""
+"""ResNet: blocks whose output is added to their input; in version 2, normalisation comes before convolutions."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ import numpy as np
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.backend.config import floatx
-from everflow.keras.backend.values import int_shape, is_sparse, ndim
+from everflow.keras.backend.values import int_shape, is_sparse, named, ndim
 from everflow.ops import array, math
 from everflow.ops.math import clip as clip_ops
 from everflow.ops.nn.normalization import l2_normalize as _l2_normalize
@@ -16,18 +16,12 @@ from everflow.ops.sparse.functions import sparse_tensor_dense_matmul
 # --- one element at a time -----------------------------------------------------------------------
 
 
-def _named(function, name, meaning, how=", element by element"):
-    function.__name__ = function.__qualname__ = name
-    function.__doc__ = f"{meaning}{how}."
-    return function
-
-
 def _of_one(name, meaning):
-    return _named(lambda x: getattr(math, name)(x), name, meaning)
+    return named(name, f"{meaning}, element by element.", lambda x: getattr(math, name)(x))
 
 
 def _of_two(name, meaning):
-    return _named(lambda x, y: getattr(math, name)(x, y), name, meaning)
+    return named(name, f"{meaning}, element by element.", lambda x, y: getattr(math, name)(x, y))
 
 
 abs = _of_one("abs", "Absolute values")
@@ -52,9 +46,7 @@ def sqrt(x):
     return math.sqrt(clip_ops.clip_by_value(x, zero, infinity))
 
 
-def pow(x, a):
-    """Powers, element by element."""
-    return math.pow(x, a)
+pow = named("pow", "Powers, element by element.", lambda x, a: math.pow(x, a))
 
 
 def clip(x, min_value, max_value):
@@ -96,11 +88,10 @@ def _as_bool(x):
 
 def _reduction(name, meaning, prepared=lambda x: x, compute=None):
     reduce = getattr(math, compute or f"reduce_{name}")
-    return _named(
-        lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims),
+    return named(
         name,
-        meaning,
-        " along axes",
+        f"{meaning} along axes.",
+        lambda x, axis=None, keepdims=False: reduce(prepared(x), axis=axis, keepdims=keepdims),
     )
 
 
@@ -116,29 +107,15 @@ all = _reduction("all", "Whether everything is true", _as_bool)
 logsumexp = _reduction("logsumexp", "The logarithm of the sum of exponentials")
 
 
-def argmax(x, axis=-1):
-    """Where the largest value along an axis is."""
-    return math.argmax(x, axis)
-
-
-def argmin(x, axis=-1):
-    """Where the smallest value along an axis is."""
-    return math.argmin(x, axis)
-
-
-def cumsum(x, axis=0):
-    """Sums of everything up to here along an axis."""
-    return math.cumsum(x, axis=axis)
-
-
-def cumprod(x, axis=0):
-    """Products of everything up to here along an axis."""
-    return math.cumprod(x, axis=axis)
-
-
-def l2_normalize(x, axis=None):
-    """Values scaled to length one along an axis."""
-    return _l2_normalize(x, axis=axis)
+argmax = named("argmax", "Where the largest value along an axis is.", lambda x, axis=-1: math.argmax(x, axis))
+argmin = named("argmin", "Where the smallest value along an axis is.", lambda x, axis=-1: math.argmin(x, axis))
+cumsum = named("cumsum", "Sums of everything up to here along an axis.", lambda x, axis=0: math.cumsum(x, axis=axis))
+cumprod = named(
+    "cumprod", "Products of everything up to here along an axis.", lambda x, axis=0: math.cumprod(x, axis=axis)
+)
+l2_normalize = named(
+    "l2_normalize", "Values scaled to length one along an axis.", lambda x, axis=None: _l2_normalize(x, axis=axis)
+)
 
 
 # --- products ------------------------------------------------------------------------------------

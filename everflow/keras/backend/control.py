@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies
 from everflow.keras.backend.state import learning_phase
-from everflow.keras.backend.values import ndim
+from everflow.keras.backend.values import named, ndim
 from everflow.ops import array, math
 from everflow.ops.control_flow import maps as functional
 from everflow.ops.control_flow.conditionals import cond
@@ -15,9 +15,7 @@ from everflow.ops.variables.variable import Variable
 
 
 def switch(condition, then_expression, else_expression):
-    """One expression or the other: as a whole for a single condition, else element by element. Either may be a
-    function.
-    """
+    """One expression or the other: whole for a single condition, else element by element. Both may be functions."""
     if condition.dtype != dtypes.bool:
         condition = math.cast(condition, "bool")
     condition_rank = ndim(condition)
@@ -63,24 +61,26 @@ def in_train_phase(x, alt, training=None):
     return switch(training, x, alt)
 
 
-def in_test_phase(x, alt, training=None):
-    """x while testing, alt otherwise; either may be a function."""
-    return in_train_phase(alt, x, training=training)
-
-
-def map_fn(fn, elems, name=None, dtype=None):
-    """A function of each slice along the first axis."""
-    return functional.map_fn(fn, elems, name=name, dtype=dtype)
-
-
-def foldl(fn, elems, initializer=None, name=None):
-    """Slices along the first axis combined from the left."""
-    return functional.foldl(fn, elems, initializer=initializer, name=name)
-
-
-def foldr(fn, elems, initializer=None, name=None):
-    """Slices along the first axis combined from the right."""
-    return functional.foldr(fn, elems, initializer=initializer, name=name)
+in_test_phase = named(
+    "in_test_phase",
+    "x while testing, alt otherwise; either may be a function.",
+    lambda x, alt, training=None: in_train_phase(alt, x, training=training),
+)
+map_fn = named(
+    "map_fn",
+    "A function of each slice along the first axis.",
+    lambda fn, elems, name=None, dtype=None: functional.map_fn(fn, elems, name=name, dtype=dtype),
+)
+foldl = named(
+    "foldl",
+    "Slices along the first axis combined from the left.",
+    lambda fn, elems, initializer=None, name=None: functional.foldl(fn, elems, initializer=initializer, name=name),
+)
+foldr = named(
+    "foldr",
+    "Slices along the first axis combined from the right.",
+    lambda fn, elems, initializer=None, name=None: functional.foldr(fn, elems, initializer=initializer, name=name),
+)
 
 
 def gradients(loss, variables):

@@ -54,14 +54,8 @@ def conv1d(x, kernel, strides=1, padding="valid", data_format=None, dilation_rat
 def _convolution(x, kernel, strides, padding, data_format, dilation_rate, spatial):
     data_format = normalize_data_format(data_format)
     x, layout = _channels_last(x, data_format, spatial)
-    x = nn_atrous.convolution(
-        input=x,
-        filter=kernel,
-        dilation_rate=dilation_rate,
-        strides=strides,
-        padding=_padding(padding),
-        data_format=layout,
-    )
+    how = {"dilation_rate": dilation_rate, "strides": strides, "padding": _padding(padding), "data_format": layout}
+    x = nn_atrous.convolution(input=x, filter=kernel, **how)
     return _as_it_was(x, data_format, spatial)
 
 
@@ -123,15 +117,9 @@ def separable_conv1d(
     dilation_rate = dilation_rate if isinstance(dilation_rate, int) else dilation_rate[0]
     x, _ = _channels_last(x, data_format, 1)
     # As images of one row.
-    x = nn_atrous.separable_conv2d(
-        array.expand_dims(x, 1),
-        array.expand_dims(depthwise_kernel, 0),
-        array.expand_dims(pointwise_kernel, 0),
-        strides=(1, strides, strides, 1),
-        padding=_padding(padding),
-        rate=(1, dilation_rate),
-        data_format="NHWC",
-    )
+    how = {"padding": _padding(padding), "rate": (1, dilation_rate), "data_format": "NHWC"}
+    x, *kernels = array.expand_dims(x, 1), *(array.expand_dims(k, 0) for k in (depthwise_kernel, pointwise_kernel))
+    x = nn_atrous.separable_conv2d(x, *kernels, strides=(1, strides, strides, 1), **how)
     return _as_it_was(array.squeeze(x, [1]), data_format, 1)
 
 
@@ -143,15 +131,8 @@ def separable_conv2d(
     if len(strides) != 2:
         raise ValueError("`strides` must be a tuple of 2 integers.")
     x, layout = _channels_last(x, data_format, 2)
-    x = nn_atrous.separable_conv2d(
-        x,
-        depthwise_kernel,
-        pointwise_kernel,
-        (1, *strides, 1),
-        padding=_padding(padding),
-        rate=dilation_rate,
-        data_format=layout,
-    )
+    how = {"padding": _padding(padding), "rate": dilation_rate, "data_format": layout}
+    x = nn_atrous.separable_conv2d(x, depthwise_kernel, pointwise_kernel, (1, *strides, 1), **how)
     return _as_it_was(x, data_format, 2)
 
 

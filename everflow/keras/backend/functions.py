@@ -90,9 +90,7 @@ class GraphExecutionFunction:
 
 
 class EagerExecutionFunction:
-    """Computes `outputs` for values of `inputs`, both tensors of the graph that Keras draws models in when executing
-    eagerly.
-    """
+    """Computes `outputs` for values of `inputs`, tensors of the graph that Keras draws when executing eagerly."""
 
     def __init__(self, inputs, outputs, updates=None, name=None):
         if updates:

@@ -8,7 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.backend.arithmetic import constant_to_tensor
 from everflow.keras.backend.config import epsilon
-from everflow.keras.backend.values import ndim
+from everflow.keras.backend.values import named, ndim
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.math.clip import clip_by_value
@@ -28,9 +28,7 @@ from everflow.ops.variables.variable import Variable
 
 
 def relu(x, alpha=0.0, max_value=None, threshold=0):
-    """Zero, or alpha times the distance to it, below the threshold; the value itself above it; never more than
-    `max_value`.
-    """
+    """Zero, or alpha times the distance to it, below the threshold; x itself above; at most `max_value`."""
     if alpha != 0.0:
         if max_value is None and threshold == 0:
             return nn_ops.leaky_relu(x, alpha=alpha)
@@ -58,24 +56,10 @@ def elu(x, alpha=1.0):
     return result if alpha == 1 else array.where(x > 0, result, alpha * result)
 
 
-def softmax(x, axis=-1):
-    """Probabilities from scores, along an axis."""
-    return nn_ops.softmax(x, axis=axis)
-
-
-def softplus(x):
-    """log(exp(x) + 1)."""
-    return nn_ops.softplus(x)
-
-
-def softsign(x):
-    """x / (1 + |x|)."""
-    return nn_ops.softsign(x)
-
-
-def sigmoid(x):
-    """1 / (1 + exp(-x))."""
-    return math.sigmoid(x)
+softmax = named("softmax", "Probabilities from scores, along an axis.", lambda x, axis=-1: nn_ops.softmax(x, axis=axis))
+softplus = named("softplus", "log(exp(x) + 1).", lambda x: nn_ops.softplus(x))
+softsign = named("softsign", "x / (1 + |x|).", lambda x: nn_ops.softsign(x))
+sigmoid = named("sigmoid", "1 / (1 + exp(-x)).", lambda x: math.sigmoid(x))
 
 
 def hard_sigmoid(x):
@@ -85,9 +69,7 @@ def hard_sigmoid(x):
     return clip_by_value(math.add(math.multiply(x, slope), middle), 0.0, 1.0)
 
 
-def tanh(x):
-    """The hyperbolic tangent."""
-    return math.tanh(x)
+tanh = named("tanh", "The hyperbolic tangent.", lambda x: math.tanh(x))
 
 
 def dropout(x, level, noise_shape=None, seed=None):
@@ -101,9 +83,7 @@ def dropout(x, level, noise_shape=None, seed=None):
 
 
 def _logits_behind(output, op_type):
-    """The scores that an activation made these probabilities of, where they can be seen in the graph: they lose less
-    precision.
-    """
+    """The scores that an activation made these probabilities of, where the graph shows them: they are more precise."""
     if hasattr(output, "numpy") or isinstance(output, Variable) or output.op.type != op_type:
         return None
     if len(output.op.inputs) != 1:
@@ -174,9 +154,11 @@ def binary_crossentropy(target, output, from_logits=False):
     return sigmoid_cross_entropy_with_logits(labels=target, logits=output)
 
 
-def in_top_k(predictions, targets, k):
-    """Whether each target is among the k largest predictions of its row."""
-    return _in_top_k(predictions, targets, k)
+in_top_k = named(
+    "in_top_k",
+    "Whether each target is among the k largest predictions of its row.",
+    lambda predictions, targets, k: _in_top_k(predictions, targets, k),
+)
 
 
 # --- normalisation -------------------------------------------------------------------------------

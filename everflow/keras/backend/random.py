@@ -1,6 +1,4 @@
-"""The backend's random numbers. Without a seed, one is taken from numpy, so that np.random.seed makes a program repeat
-itself.
-"""
+"""The backend's random numbers. Seeds come from numpy where none is given: np.random.seed makes programs repeat."""
 
 from __future__ import annotations
 

@@ -5,24 +5,18 @@ from __future__ import annotations
 from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
 from everflow.keras.backend.shaping import expand_dims, reverse
+from everflow.keras.signatures import takes
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.loops import while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
-def rnn(
-    step_function,
-    inputs,
-    initial_states,
-    go_backwards=False,
-    mask=None,
-    constants=None,
-    unroll=False,
-    input_length=None,
-    time_major=False,
-    zero_output_for_mask=False,
-):
+@takes(
+    """step_function, inputs, initial_states, go_backwards=False, mask=None, constants=None, unroll=False,
+    input_length=None, time_major=False, zero_output_for_mask=False"""
+)
+def rnn(step_function, inputs, initial_states, mask, constants, unroll, input_length, time_major, **how):
     """Call `step_function(input, states)`, which gives (output, new states), for each time step.
 
     Gives the last output, all outputs (samples, time, ...) and the last states. Where the mask is false, states stay as
@@ -46,12 +40,10 @@ def rnn(
     if unroll:
         if time_steps is None:
             raise ValueError("Unrolling requires a fixed number of timesteps.")
-        unrolled = _Unrolled(
-            step_function, inputs, tuple(initial_states), constants, mask, go_backwards, zero_output_for_mask
-        )
+        unrolled = _Unrolled(step_function, inputs, tuple(initial_states), constants, mask, **how)
         last_output, outputs, new_states = unrolled.run(time_steps)
     else:
-        loop = _Loop(step_function, inputs, initial_states, constants, mask, go_backwards, zero_output_for_mask)
+        loop = _Loop(step_function, inputs, initial_states, constants, mask, **how)
         last_output, outputs, new_states = loop.run(time_steps_tensor, input_length)
 
     def with_known_shape(output):
@@ -85,12 +77,14 @@ def _spread(mask, like, fixed=1):
     return array.tile(mask, [1] * fixed + like.shape.as_list()[fixed:])
 
 
-class _Unrolled:
-    """The steps one after the other in the graph."""
-
+class _Steps:
     def __init__(self, step, inputs, states, constants, mask, go_backwards, zero_output_for_mask):
         self.step, self.inputs, self.states, self.constants = step, inputs, states, constants
         self.mask, self.go_backwards, self.zero_output_for_mask = mask, go_backwards, zero_output_for_mask
+
+
+class _Unrolled(_Steps):
+    """The steps one after the other in the graph."""
 
     def _slices(self):
         """The input of each step."""
@@ -134,12 +128,8 @@ class _Unrolled:
         return last_output, result, states
 
 
-class _Loop:
+class _Loop(_Steps):
     """The steps as a while loop over TensorArrays."""
-
-    def __init__(self, step, inputs, states, constants, mask, go_backwards, zero_output_for_mask):
-        self.step, self.inputs, self.states, self.constants = step, inputs, states, constants
-        self.mask, self.go_backwards, self.zero_output_for_mask = mask, go_backwards, zero_output_for_mask
 
     def run(self, count, maximum_iterations):
         flat_inputs = nest.flatten(self.inputs)
@@ -161,12 +151,8 @@ class _Loop:
         )
         time = constant(0, dtype="int32", name="time")
         states = tuple(self.states)
-        options = {
-            "cond": lambda time, *_: time < count,
-            "parallel_iterations": 32,
-            "swap_memory": True,
-            "maximum_iterations": maximum_iterations,
-        }
+        options = {"parallel_iterations": 32, "swap_memory": True, "maximum_iterations": maximum_iterations}
+        options["cond"] = lambda time, *_: time < count
         if self.mask is None:
             _, arrays, *new_states = while_loop(body=self._body, loop_vars=(time, outputs, *states), **options)
         else:

@@ -5,22 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras.backend.config import normalize_data_format
-from everflow.keras.backend.values import is_sparse, ndim, to_dense
+from everflow.keras.backend.values import is_sparse, named, ndim, to_dense
 from everflow.ops import array, math
 from everflow.ops.array import constants as constant_ops
 from everflow.ops.image.resize import ResizeMethod, resize_images_v2
 from everflow.ops.sparse.functions import sparse_concat, sparse_reshape
 from everflow.ops.variables.resource import is_resource_variable
 
-
-def transpose(x):
-    """The axes in reverse order."""
-    return array.transpose(x)
-
-
-def permute_dimensions(x, pattern):
-    """The axes in another order."""
-    return array.transpose(x, perm=pattern)
+transpose = named("transpose", "The axes in reverse order.", lambda x: array.transpose(x))
+permute_dimensions = named(
+    "permute_dimensions", "The axes in another order.", lambda x, pattern: array.transpose(x, perm=pattern)
+)
 
 
 def reshape(x, shape):
@@ -28,9 +23,7 @@ def reshape(x, shape):
     return sparse_reshape(x, shape) if is_sparse(x) else array.reshape(x, shape)
 
 
-def flatten(x):
-    """All elements in one row."""
-    return array.reshape(x, [-1])
+flatten = named("flatten", "All elements in one row.", lambda x: array.reshape(x, [-1]))
 
 
 def batch_flatten(x):
@@ -38,19 +31,9 @@ def batch_flatten(x):
     return array.reshape(x, array.stack([-1, math.reduce_prod(array.shape(x)[1:])]))
 
 
-def expand_dims(x, axis=-1):
-    """One more axis, of size one."""
-    return array.expand_dims(x, axis)
-
-
-def squeeze(x, axis):
-    """One axis of size one less."""
-    return array.squeeze(x, [axis])
-
-
-def stack(x, axis=0):
-    """Tensors of one shape along a new axis."""
-    return array.stack(x, axis=axis)
+expand_dims = named("expand_dims", "One more axis, of size one.", lambda x, axis=-1: array.expand_dims(x, axis))
+squeeze = named("squeeze", "One axis of size one less.", lambda x, axis: array.squeeze(x, [axis]))
+stack = named("stack", "Tensors of one shape along a new axis.", lambda x, axis=0: array.stack(x, axis=axis))
 
 
 def concatenate(tensors, axis=-1):
@@ -137,14 +120,16 @@ def _spatial_padding(x, padding, data_format):
     return array.pad(x, [[0, 0], [0, 0], *spatial] if data_format == "channels_first" else [[0, 0], *spatial, [0, 0]])
 
 
-def spatial_2d_padding(x, padding=((1, 1), (1, 1)), data_format=None):
-    """Zeros around images."""
-    return _spatial_padding(x, padding, data_format)
-
-
-def spatial_3d_padding(x, padding=((1, 1), (1, 1), (1, 1)), data_format=None):
-    """Zeros around volumes."""
-    return _spatial_padding(x, padding, data_format)
+spatial_2d_padding = named(
+    "spatial_2d_padding",
+    "Zeros around images.",
+    lambda x, padding=((1, 1), (1, 1)), data_format=None: _spatial_padding(x, padding, data_format),
+)
+spatial_3d_padding = named(
+    "spatial_3d_padding",
+    "Zeros around volumes.",
+    lambda x, padding=((1, 1), (1, 1), (1, 1)), data_format=None: _spatial_padding(x, padding, data_format),
+)
 
 
 def resize_images(x, height_factor, width_factor, data_format, interpolation="nearest"):

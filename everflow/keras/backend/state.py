@@ -114,9 +114,7 @@ def _draw_learning_phase():
 
 
 def learning_phase():
-    """Whether layers are being trained: a placeholder that is False where it isn't fed, or what `set_learning_phase`
-    fixed.
-    """
+    """Whether layers are trained: a placeholder, False unless it is fed, or what `set_learning_phase` fixed."""
     if executing_eagerly():
         return _eager_learning_phase
     return symbolic_learning_phase()

@@ -21,6 +21,13 @@ from everflow.ops.variables.resource import ResourceVariable
 from everflow.ops.variables.variable import Variable
 
 
+def named(name, doc, function):
+    """A public function that only hands on to another one: a lambda, with its name and what it does."""
+    function.__name__ = function.__qualname__ = name
+    function.__doc__ = doc
+    return function
+
+
 def variable(value, dtype=None, name=None, constraint=None):
     """A variable with this first value, which Keras's session initialises by itself.
 
@@ -54,9 +61,7 @@ def constant(value, dtype=None, shape=None, name=None):
 
 
 def placeholder(shape=None, ndim=None, dtype=None, sparse=False, name=None, ragged=False):
-    """A tensor that is fed, of the default float type where no other is given; `ndim` stands for that many unknown
-    sizes.
-    """
+    """A tensor that is fed, of the default float type unless told; `ndim` stands for that many unknown sizes."""
     if sparse and ragged:
         raise ValueError("A placeholder is either sparse or ragged: it can't be both.")
     if dtype is None:
@@ -87,14 +92,16 @@ def _filled(build, shape, dtype, name):
     return variable(value, dtype=dtype, name=name) if value.shape.is_fully_defined() else value
 
 
-def zeros(shape, dtype=None, name=None):
-    """A variable of zeros, or a tensor of them where the shape is only known when it runs."""
-    return _filled(array.zeros, shape, dtype, name)
-
-
-def ones(shape, dtype=None, name=None):
-    """A variable of ones, or a tensor of them where the shape is only known when it runs."""
-    return _filled(array.ones, shape, dtype, name)
+zeros = named(
+    "zeros",
+    "A variable of zeros, or a tensor of them where the shape is only known when it runs.",
+    lambda shape, dtype=None, name=None: _filled(array.zeros, shape, dtype, name),
+)
+ones = named(
+    "ones",
+    "A variable of ones, or a tensor of them where the shape is only known when it runs.",
+    lambda shape, dtype=None, name=None: _filled(array.ones, shape, dtype, name),
+)
 
 
 def eye(size, dtype=None, name=None):
@@ -103,19 +110,15 @@ def eye(size, dtype=None, name=None):
     return variable(linalg.eye(size, dtype=dtype), dtype, name)
 
 
-def zeros_like(x, dtype=None, name=None):
-    """Zeros in the shape of x."""
-    return array.zeros_like(x, dtype=dtype, name=name)
-
-
-def ones_like(x, dtype=None, name=None):
-    """Ones in the shape of x."""
-    return array.ones_like(x, dtype=dtype, name=name)
-
-
-def identity(x, name=None):
-    """The same values under another name."""
-    return array.identity(x, name=name)
+zeros_like = named(
+    "zeros_like",
+    "Zeros in the shape of x.",
+    lambda x, dtype=None, name=None: array.zeros_like(x, dtype=dtype, name=name),
+)
+ones_like = named(
+    "ones_like", "Ones in the shape of x.", lambda x, dtype=None, name=None: array.ones_like(x, dtype=dtype, name=name)
+)
+identity = named("identity", "The same values under another name.", lambda x, name=None: array.identity(x, name=name))
 
 
 def _random_variable(draw, shape, first, second, dtype, name, seed):
@@ -173,9 +176,7 @@ def ndim(x):
     return len(shape) if isinstance(shape, tuple) else shape.ndims
 
 
-def shape(x):
-    """The shape as a tensor."""
-    return array.shape(x)
+shape = named("shape", "The shape as a tensor.", lambda x: array.shape(x))
 
 
 def count_params(x):
@@ -238,19 +239,9 @@ def batch_set_value(tuples):
     get_session([x for x, _ in pairs]).run(assigns, feed_dict=feeds)
 
 
-def update(x, new_x):
-    """An op that sets a variable."""
-    return x.assign(new_x)
-
-
-def update_add(x, increment):
-    """An op that adds to a variable."""
-    return x.assign_add(increment)
-
-
-def update_sub(x, decrement):
-    """An op that subtracts from a variable."""
-    return x.assign_sub(decrement)
+update = named("update", "An op that sets a variable.", lambda x, new_x: x.assign(new_x))
+update_add = named("update_add", "An op that adds to a variable.", lambda x, increment: x.assign_add(increment))
+update_sub = named("update_sub", "An op that subtracts from a variable.", lambda x, decrement: x.assign_sub(decrement))
 
 
 def moving_average_update(x, value, momentum):

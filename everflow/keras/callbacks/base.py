@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.keras.signatures import parameters_of, takes
+
 
 class Callback:
     """Methods that training, evaluation and prediction call; subclasses override those they need.
@@ -169,13 +171,15 @@ class History(Callback):
 class LambdaCallback(Callback):
     """Functions as a callback."""
 
-    def __init__(self, on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
-                 on_train_end=None, **kwargs):  # fmt: skip
-        given = {
-            name: function for name, function in locals().items() if name.startswith("on_") and function is not None
-        }
+    @takes(
+        """on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
+        on_train_end=None, **kwargs""",
+        "self",
+    )
+    def __init__(self, **given):
         super().__init__()
-        self.__dict__.update({**kwargs, **given})
+        known = parameters_of(LambdaCallback.__init__)
+        self.__dict__.update({k: function for k, function in given.items() if function is not None or k not in known})
 
 
 class TerminateOnNaN(Callback):

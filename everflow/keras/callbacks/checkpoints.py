@@ -8,19 +8,23 @@ import numpy as np
 
 from everflow.keras.callbacks.base import Callback
 from everflow.keras.callbacks.monitors import better, warn_of_missing
+from everflow.keras.signatures import takes
 from everflow.platform import file_io
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model or its weights; `filepath` may hold the epoch and metrics:
-    "weights.{epoch:02d}-{val_loss:.2f}.h5".
-    """
+    """Saves the model or its weights; `filepath` may hold the epoch and metrics: "w.{epoch:02d}-{loss:.2f}.h5"."""
 
-    def __init__(self, filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
-                 save_freq="epoch", **kwargs):  # fmt: skip
+    @takes(
+        """filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
+        save_freq="epoch", **kwargs""",
+        "self",
+    )
+    def __init__(self, filepath, mode, monitor, save_freq, **kwargs):
         super().__init__()
-        self.monitor, self.verbose, self.filepath = monitor, verbose, os.fspath(filepath)
-        self.save_best_only, self.save_weights_only, self.save_freq = save_best_only, save_weights_only, save_freq
+        self.filepath, self.monitor, self.save_freq = os.fspath(filepath), monitor, save_freq
+        for name in ("verbose", "save_best_only", "save_weights_only"):
+            setattr(self, name, kwargs.pop(name))
         self.load_weights_on_restart = kwargs.pop("load_weights_on_restart", False)
         self.period = kwargs.pop("period", 1)
         if kwargs:

@@ -21,17 +21,8 @@ def configure(callbacks, model, mode, do_validation, batch_size, epochs, steps, 
     names = [] if mode == "predict" else list(model.metrics_names)
     if mode == "train" and do_validation:
         names += ["val_" + name for name in names]
-    made.set_params(
-        {
-            "batch_size": batch_size,
-            "epochs": epochs,
-            "steps": steps,
-            "samples": samples,
-            "verbose": verbose,
-            "do_validation": do_validation,
-            "metrics": names,
-        }
-    )
+    amount = {"batch_size": batch_size, "epochs": epochs, "steps": steps, "samples": samples}
+    made.set_params({**amount, "verbose": verbose, "do_validation": do_validation, "metrics": names})
     stateful = [] if mode == "predict" else list(model.metrics_names)[1:]
     for callback in callbacks:
         if isinstance(callback, (BaseLogger, ProgbarLogger)):

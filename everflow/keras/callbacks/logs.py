@@ -34,12 +34,8 @@ class ProgbarLogger(Callback):
         self.target = (
             target if target is not None else self.params["steps"] if self.use_steps else self.params["samples"]
         )
-        self.progbar = Progbar(
-            target=self.target,
-            verbose=verbose,
-            stateful_metrics=self.stateful_metrics,
-            unit_name="step" if self.use_steps else "sample",
-        )
+        shown = {"stateful_metrics": self.stateful_metrics, "unit_name": "step" if self.use_steps else "sample"}
+        self.progbar = Progbar(target=self.target, verbose=verbose, **shown)
 
     def on_train_begin(self, logs=None):
         self.verbose = self.params["verbose"]

@@ -6,6 +6,7 @@ import numpy as np
 
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
+from everflow.keras.signatures import parameters_of, takes
 from everflow.platform import logging
 
 
@@ -15,11 +16,8 @@ def better(mode, monitor, callback_name):
         logging.warning("%s mode %s is unknown, fallback to auto mode.", callback_name, mode)
         mode = "auto"
     if mode == "auto":
-        mode = (
-            "max"
-            if "acc" in monitor or callback_name == "ModelCheckpoint" and monitor.startswith("fmeasure")
-            else "min"
-        )
+        is_largest = "acc" in monitor or callback_name == "ModelCheckpoint" and monitor.startswith("fmeasure")
+        mode = "max" if is_largest else "min"
     return np.greater if mode == "max" else np.less
 
 
@@ -33,19 +31,14 @@ def warn_of_missing(callback_name, monitor, logs):
 class EarlyStopping(Callback):
     """Ends training when a metric has not become better for `patience` epochs."""
 
-    def __init__(
-        self,
-        monitor="val_loss",
-        min_delta=0,
-        patience=0,
-        verbose=0,
-        mode="auto",
-        baseline=None,
-        restore_best_weights=False,
-    ):
+    @takes(
+        """monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
+        restore_best_weights=False""",
+        "self",
+    )
+    def __init__(self, monitor, min_delta, mode, **kept):
         super().__init__()
-        self.monitor, self.patience, self.verbose, self.baseline = monitor, patience, verbose, baseline
-        self.restore_best_weights = restore_best_weights
+        self.__dict__.update(kept, monitor=monitor)
         self.wait = self.stopped_epoch = 0
         self.best_weights = None
         self.monitor_op = better(mode, monitor, "EarlyStopping")
@@ -118,32 +111,24 @@ class LearningRateScheduler(Callback):
 class ReduceLROnPlateau(Callback):
     """A smaller learning rate when a metric has not become better for `patience` epochs."""
 
-    def __init__(
-        self,
-        monitor="val_loss",
-        factor=0.1,
-        patience=10,
-        verbose=0,
-        mode="auto",
-        min_delta=1e-4,
-        cooldown=0,
-        min_lr=0,
-        **kwargs,
-    ):
+    @takes(
+        """monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0,
+        **kwargs""",
+        "self",
+    )
+    def __init__(self, **kept):
         super().__init__()
-        if factor >= 1.0:
+        if kept["factor"] >= 1.0:
             raise ValueError("ReduceLROnPlateau does not support a factor >= 1.0.")
-        if "epsilon" in kwargs:
-            min_delta = kwargs.pop("epsilon")
+        if "epsilon" in kept:
+            kept["min_delta"] = kept.pop("epsilon")
             logging.warning("ReduceLROnPlateau's `epsilon` is deprecated: it is called `min_delta` now.")
-        self.monitor, self.factor, self.min_lr, self.min_delta = monitor, factor, min_lr, min_delta
-        self.patience, self.verbose, self.cooldown, self.mode = patience, verbose, cooldown, mode
+        self.__dict__.update({name: kept[name] for name in parameters_of(ReduceLROnPlateau.__init__, ("**kwargs",))})
         self.cooldown_counter = self.wait = 0
         self._reset()
 
     def _reset(self):
-        greater = better(self.mode, self.monitor, "ReduceLROnPlateau") is np.greater
-        if greater:
+        if better(self.mode, self.monitor, "ReduceLROnPlateau") is np.greater:
             self.monitor_op, self.best = (lambda a, b: np.greater(a, b + self.min_delta)), -np.inf
         else:
             self.monitor_op, self.best = (lambda a, b: np.less(a, b - self.min_delta)), np.inf

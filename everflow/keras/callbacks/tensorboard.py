@@ -11,6 +11,7 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import get_default_graph
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
+from everflow.keras.signatures import takes
 from everflow.ops import array
 from everflow.platform import file_io
 from everflow.protos.event_pb2 import Event
@@ -24,20 +25,15 @@ class TensorBoard(Callback):
     `histogram_freq` epochs.
     """
 
-    def __init__(self, log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
-                 embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None, update_freq="epoch",
-                 profile_batch=2):  # fmt: skip
+    @takes(
+        """log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
+        embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None,
+        update_freq="epoch", profile_batch=2""",
+        "self",
+    )
+    def __init__(self, log_dir, update_freq, profile_batch, **kept):
         super().__init__()
-        self.log_dir = os.fspath(log_dir)
-        self.histogram_freq, self.write_graph, self.write_grads, self.write_images = (
-            histogram_freq,
-            write_graph,
-            write_grads,
-            write_images,
-        )
-        self.batch_size = batch_size
-        self.embeddings_freq, self.embeddings_layer_names = embeddings_freq, embeddings_layer_names
-        self.embeddings_metadata, self.embeddings_data = embeddings_metadata, embeddings_data
+        self.__dict__.update(kept, log_dir=os.fspath(log_dir))
         self.update_freq = 1 if update_freq == "batch" else update_freq
         self.merged = None
         self._samples_seen = self._samples_seen_at_last_write = 0
@@ -126,11 +122,8 @@ class TensorBoard(Callback):
             layer.name for layer in self.model.layers if type(layer).__name__ == "Embedding"
         ]
         self._embedded = [self.model.get_layer(name) for name in names]
-        metadata = (
-            self.embeddings_metadata
-            if isinstance(self.embeddings_metadata, dict)
-            else dict.fromkeys(names, self.embeddings_metadata)
-        )
+        metadata = self.embeddings_metadata
+        metadata = metadata if isinstance(metadata, dict) else dict.fromkeys(names, metadata)
         lines = []
         for layer in self._embedded:
             path = metadata.get(layer.name)
@@ -181,14 +174,8 @@ class TensorBoard(Callback):
 
         folder = os.path.join(self.log_dir, "plugins", "profile", time.strftime("%Y-%m-%d_%H-%M-%S"))
         file_io.recursive_create_dir(folder)
-        event = {
-            "ph": "X",
-            "name": "train_batch",
-            "pid": 0,
-            "tid": 0,
-            "ts": start * 1e6,
-            "dur": (time.time() - start) * 1e6,
-        }
+        event = {"ph": "X", "name": "train_batch", "pid": 0, "tid": 0}
+        event |= {"ts": start * 1e6, "dur": (time.time() - start) * 1e6}
         with open(os.path.join(folder, "local.trace.json.gz"), "wb") as f:
             f.write(gzip.compress(json.dumps({"traceEvents": [event]}).encode()))
         # An event file that says nothing makes TensorBoard look for profiles here.

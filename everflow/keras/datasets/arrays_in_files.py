@@ -1,6 +1,4 @@
-"""Arrays in files that hold Python objects: only numbers, text, lists, dicts and numpy arrays are made from them,
-nothing is executed.
-"""
+"""Arrays in files that hold Python objects: only numbers, text, lists, dicts and numpy arrays are made from them."""
 
 from __future__ import annotations
 
@@ -10,8 +8,7 @@ import zipfile
 
 import numpy as np
 
-# What files of datasets name besides plain values: the parts that numpy's arrays are pickled as, under old and new
-# names.
+# What files of datasets name besides plain values: the parts that numpy's arrays are pickled as, old and new.
 _ALLOWED = {
     (module, name)
     for module in ("numpy.core.multiarray", "numpy._core.multiarray")

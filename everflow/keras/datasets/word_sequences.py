@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+# What `load_data` of texts takes after the path, with room for more.
+OF_SEQUENCES = """num_words=None, skip_top=0, maxlen=None, %s seed=113, start_char=1, oov_char=2, index_from=3,
+    **kwargs"""
+
 
 def arrange(xs, labels, num_words, skip_top, maxlen, start_char, oov_char, index_from):
-    """Sequences with a start mark and words counted from `index_from`; words outside [skip_top, num_words) become
-    `oov_char`.
-    """
+    """Sequences with a start mark and words from `index_from` on; those not in [skip_top, num_words) are `oov_char`."""
     if start_char is not None:
         xs = [[start_char] + [word + index_from for word in x] for x in xs]
     elif index_from:

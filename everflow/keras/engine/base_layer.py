@@ -31,6 +31,7 @@ from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.keras.engine.layer_losses import LayerLosses
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
+from everflow.keras.signatures import takes
 from everflow.ops.array.constants import placeholder
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.variables import initializers
@@ -172,11 +173,17 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
 
     # --- weights -----------------------------------------------------------------------------
 
-    def add_weight(self, name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
-                   partitioner=None, use_resource=None, synchronization=VariableSynchronization.AUTO,
-                   aggregation=VariableAggregation.NONE, **kwargs):  # fmt: skip
+    @takes(
+        """name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
+        partitioner=None, use_resource=None, synchronization=AUTO, aggregation=NONE, **kwargs""",
+        "self",
+        AUTO=VariableSynchronization.AUTO,
+        NONE=VariableAggregation.NONE,
+    )
+    def add_weight(self, name, shape, dtype, initializer, regularizer, trainable, partitioner, use_resource, **more):
         """Make a variable of the layer; floats start as Glorot's uniform numbers unless an initializer is given."""
-        for keyword in kwargs:
+        settings = {key: more.pop(key) for key in ("constraint", "synchronization", "aggregation")}
+        for keyword in more:
             if keyword not in ("getter", "collections", "experimental_autocast"):
                 raise TypeError("Unknown keyword argument:", keyword)
         shape = TensorShape(() if shape is None else shape)
@@ -185,26 +192,21 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             self._dtype = dtype.base_dtype.name
         initializer = keras_initializers.get(initializer)
         regularizer = regularizers.get(regularizer)
-        trainable = resolve_trainable(trainable, synchronization)
+        trainable = resolve_trainable(trainable, settings["synchronization"])
         if initializer is None:
             initializer = _default_initializer(name, dtype)
-        settings = {"name": name, "dtype": dtype, "trainable": trainable, "constraint": constraint}
-        settings |= {"synchronization": synchronization, "aggregation": aggregation}
-        getter = kwargs.get("getter")
+        settings |= {"name": name, "dtype": dtype, "trainable": trainable}
+        getter = more.get("getter")
         if callable(getter):
             variable = getter(
                 shape=shape, initializer=initializer, partitioner=partitioner, use_resource=use_resource, **settings
             )
         else:
             with init_scope():
-                variable = Variable(
-                    initial_value=functools.partial(_made_by(initializer), shape, dtype=dtype),
-                    collections=kwargs.get("collections"),
-                    use_resource=True if use_resource is None else use_resource,
-                    validate_shape=True,
-                    shape=shape if shape.rank else None,
-                    **settings,
-                )
+                initial_value = functools.partial(_made_by(initializer), shape, dtype=dtype)
+                settings |= {"collections": more.get("collections"), "shape": shape if shape.rank else None}
+                settings["use_resource"] = True if use_resource is None else use_resource
+                variable = Variable(initial_value, validate_shape=True, **settings)
         track_variable(variable)
         self._track(name or variable.op.name, variable)
         if regularizer is not None:

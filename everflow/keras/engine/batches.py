@@ -1,6 +1,4 @@
-"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch, ready to
-be fed.
-"""
+"""Where batches come from: arrays, tensors, datasets, generators. Each source gives the batches of an epoch."""
 
 from __future__ import annotations
 
@@ -17,14 +15,19 @@ from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine import data_checks
+from everflow.keras.signatures import takes
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
 
 
-def batches_of(model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
-               queue=None, for_predict=False, is_validation=False):  # fmt: skip
+@takes(
+    """model, x, y, sample_weight, batch_size=None, steps=None, steps_name="steps", shuffle=False, class_weight=None,
+    queue=None, for_predict=False, is_validation=False"""
+)
+def batches_of(model, x, y, sample_weight, batch_size, steps, steps_name, shuffle, is_validation, **more):
     """The source for what `fit`, `evaluate` or `predict` was given."""
+    class_weight, queue, for_predict = more["class_weight"], more["queue"], more["for_predict"]
     if isinstance(x, Dataset):
         _refuse_extras("dataset", x, y, sample_weight, None if is_validation else batch_size)
         return DatasetBatches(model, x, steps, steps_name, for_predict, is_validation)
@@ -102,12 +105,8 @@ class ArrayBatches(Batches):
 
     def split_off(self, part):
         at = int(self.samples * (1.0 - part))
-        later = tuple(
-            data_checks.slice_arrays(arrays, at, self.samples) for arrays in (self.inputs, self.targets, self.weights)
-        )
-        self.inputs, self.targets, self.weights = (
-            data_checks.slice_arrays(arrays, 0, at) for arrays in (self.inputs, self.targets, self.weights)
-        )
+        later = self._rows(at, self.samples)
+        self.inputs, self.targets, self.weights = self._rows(0, at)
         if at == 0 or at == self.samples:
             raise ValueError(
                 f"`validation_split={part}` of {self.samples} samples leaves none to train on, or none to validate with."
@@ -116,6 +115,11 @@ class ArrayBatches(Batches):
         validation = ArrayBatches(later, self.batch_size).reshuffled()
         validation.samples = total - at
         return validation
+
+    def _rows(self, *which):
+        """(inputs, targets, weights) of rows, from one to another or by their numbers."""
+        held = (self.inputs, self.targets, self.weights)
+        return tuple(data_checks.slice_arrays(arrays, *which) for arrays in held)
 
     def reshuffled(self):
         """For validation within `fit`, which takes a new order each time: random numbers after it depend on that."""
@@ -134,15 +138,7 @@ class ArrayBatches(Batches):
             np.random.shuffle(order)
         for start in range(0, self.samples, self.batch_size):
             rows = order[start : start + self.batch_size]
-            if self.shuffle:
-                parts = [data_checks.slice_arrays(arrays, rows) for arrays in (self.inputs, self.targets, self.weights)]
-            else:
-                stop = start + len(rows)
-                parts = [
-                    data_checks.slice_arrays(arrays, start, stop)
-                    for arrays in (self.inputs, self.targets, self.weights)
-                ]
-            yield tuple(parts), len(rows)
+            yield self._rows(rows) if self.shuffle else self._rows(start, start + len(rows)), len(rows)
 
 
 def _batch_shuffled(order, batch_size):

@@ -14,15 +14,11 @@ class CallContext(threading.local):
         self.training = None
         self.depth = 0
 
-    @property
-    def in_call(self):
-        return self.depth > 0
+    in_call = property(lambda self: self.depth > 0)
 
     @contextlib.contextmanager
     def enter(self, layer, inputs, training):
-        """Inside: `layer` is being called on `inputs`. `training` is what it was told, None if nothing; then the layers
-        around decide.
-        """
+        """Inside, `layer` is called on `inputs`. `training` is what it was told; for None the layers around decide."""
         saved = self.layer, self.inputs, self.training
         self.layer, self.inputs, self.depth = layer, inputs, self.depth + 1
         if training is not None:

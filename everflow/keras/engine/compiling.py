@@ -16,8 +16,14 @@ from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.signatures import parameters, takes
 from everflow.ops import math
 from everflow.platform import logging
+
+COMPILE_PARAMETERS = parameters(
+    """optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
+    target_tensors=None, distribute=None, **kwargs"""
+)
 
 
 class Compiling:
@@ -41,11 +47,10 @@ class Compiling:
         self.history = None
         self.stop_training = False
 
+    @takes(COMPILE_PARAMETERS, "self")
     @untracked
-    def compile(self, optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
-                target_tensors=None, distribute=None, **kwargs):  # fmt: skip
-        """Say how to train: with which optimizer, for which loss (one, or a list or dict for several outputs), showing
-        which metrics.
+    def compile(self, optimizer, loss, metrics, distribute, **kwargs):
+        """Say how to train: with which optimizer, loss (one, or a list or dict for several outputs) and metrics.
 
         >>> model.compile(optimizer="adam", loss="sparse_categorical_crossentropy", metrics=["accuracy"])
         """
@@ -53,37 +58,24 @@ class Compiling:
             raise ValueError(
                 "`compile` takes no strategy as `distribute`: make and compile the model under `strategy.scope()` instead."
             )
+        options = {name: kwargs.pop(name) for name in COMPILE_PARAMETERS if name in kwargs}
         kwargs.pop("cloning", None)
         self._run_eagerly = kwargs.pop("run_eagerly", None)
         if self._run_eagerly and not executing_eagerly():
             raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
-        self.loss_weights = loss_weights
-        self.sample_weight_mode = sample_weight_mode
+        self.loss_weights, self.sample_weight_mode = options["loss_weights"], options["sample_weight_mode"]
         self._compile_metrics = metrics or []
-        self._compile_weighted_metrics = weighted_metrics
+        self._compile_weighted_metrics = options["weighted_metrics"]
         self._function_kwargs = kwargs
-        self._compile_arguments = {"loss": loss, "metrics": metrics, "loss_weights": loss_weights, "sample_weight_mode": sample_weight_mode,
-                                   "weighted_metrics": weighted_metrics, "target_tensors": target_tensors, **kwargs}  # fmt: skip
+        self._compile_arguments = {"loss": loss, "metrics": metrics, **options, **kwargs}
         self._is_compiled = True
         if not self.outputs:
             # The outputs are known when data comes.
             return
-        names = self.output_names
-        losses = ends.loss_objects(self.loss if self.loss != {} else None, names)
-        modes = ends.sample_weight_modes(sample_weight_mode, names)
-        self._endpoints = [
-            ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)
-        ]
-        for endpoint, weight in zip(self._endpoints, ends.loss_weights(loss_weights, names)):
-            endpoint.loss_weight = weight
-        for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
-            if executing_eagerly():
-                endpoint.is_fed = endpoint.loss is not None
-            else:
-                endpoint.make_target(tensor)
-        self._make_metrics(metrics, weighted_metrics)
+        self._make_endpoints(options["target_tensors"])
+        self._make_metrics(metrics, options["weighted_metrics"])
         if executing_eagerly():
             self._eager_steps = EagerSteps(self)
             self._collected_trainable_weights = self.trainable_weights
@@ -92,6 +84,22 @@ class Compiling:
         self._draw_weights_and_loss()
         self.train_function = self.test_function = self.predict_function = None
         self._collected_trainable_weights = self.trainable_weights
+
+    def _make_endpoints(self, target_tensors):
+        """An endpoint for each output, with its loss, weights and target."""
+        names = self.output_names
+        losses = ends.loss_objects(self.loss if self.loss != {} else None, names)
+        modes = ends.sample_weight_modes(self.sample_weight_mode, names)
+        self._endpoints = [
+            ends.Endpoint(o, n, one, mode) for o, n, one, mode in zip(self.outputs, names, losses, modes)
+        ]
+        for endpoint, weight in zip(self._endpoints, ends.loss_weights(self.loss_weights, names)):
+            endpoint.loss_weight = weight
+        for endpoint, tensor in zip(self._endpoints, self._target_tensors(target_tensors)):
+            if executing_eagerly():
+                endpoint.is_fed = endpoint.loss is not None
+            else:
+                endpoint.make_target(tensor)
 
     def _target_tensors(self, given):
         if given is None or isinstance(given, (list, tuple)) and not given:

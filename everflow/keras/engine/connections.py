@@ -1,6 +1,4 @@
-"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`,
-`layer.get_output_at(1)`, …
-"""
+"""What a layer knows of its calls on tensors that come from `Input`: `layer.input`, `layer.output_shape`, …"""
 
 from __future__ import annotations
 
@@ -13,6 +11,20 @@ from everflow.ops import array
 def _single(structure):
     """A structure of one thing as that thing."""
     return structure[0] if isinstance(structure, list) and len(structure) == 1 else structure
+
+
+def _at_node(attribute, what, doc):
+    def get(self, node_index):
+        self._require_calls(what, RuntimeError)
+        if not len(self._inbound_nodes) > node_index:
+            raise ValueError(
+                f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes."
+            )
+        return _single(getattr(self._inbound_nodes[node_index], attribute))
+
+    get.__name__ = get.__qualname__ = f"get_{what.replace(' ', '_')}_at"
+    get.__doc__ = doc
+    return get
 
 
 class Connections:
@@ -40,29 +52,10 @@ class Connections:
         if not self._inbound_nodes:
             raise error(f"Layer {self.name} has never been called on the tensors of a model, so it has no {what}.")
 
-    def _at_node(self, node_index, attribute, what):
-        self._require_calls(what, RuntimeError)
-        if not len(self._inbound_nodes) > node_index:
-            raise ValueError(
-                f"Asked to get {what} at node {node_index}, but the layer has only {len(self._inbound_nodes)} inbound nodes."
-            )
-        return _single(getattr(self._inbound_nodes[node_index], attribute))
-
-    def get_input_shape_at(self, node_index):
-        """The shape of the input of one call."""
-        return self._at_node(node_index, "input_shapes", "input shape")
-
-    def get_output_shape_at(self, node_index):
-        """The shape of the output of one call."""
-        return self._at_node(node_index, "output_shapes", "output shape")
-
-    def get_input_at(self, node_index):
-        """The input of one call."""
-        return self._at_node(node_index, "input_tensors", "input")
-
-    def get_output_at(self, node_index):
-        """The output of one call."""
-        return self._at_node(node_index, "output_tensors", "output")
+    get_input_shape_at = _at_node("input_shapes", "input shape", "The shape of the input of one call.")
+    get_output_shape_at = _at_node("output_shapes", "output shape", "The shape of the output of one call.")
+    get_input_at = _at_node("input_tensors", "input", "The input of one call.")
+    get_output_at = _at_node("output_tensors", "output", "The output of one call.")
 
     def get_input_mask_at(self, node_index):
         """The mask that came with the input of one call."""

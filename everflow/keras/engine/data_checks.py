@@ -1,6 +1,4 @@
-"""What `fit` and its kin are given, brought into one form: lists of arrays in the order of the model's inputs and
-outputs, of fitting shapes.
-"""
+"""What `fit` and its kin are given, as lists of arrays in the order of the model's inputs and outputs."""
 
 from __future__ import annotations
 
@@ -36,9 +34,7 @@ def _shape_of(x):
 
 
 def standardize(data, names, shapes=None, check_batch_axis=True, exception_prefix=""):
-    """`data` (an array, a list, or a dict by name) as a list of arrays in the order of `names`, checked against
-    `shapes`.
-    """
+    """`data` (an array, a list, or a dict by name) as arrays in the order of `names`, checked against `shapes`."""
     if not names:
         if data is not None and (hasattr(data, "__len__") and len(data) or not hasattr(data, "__len__")):
             raise ValueError(f"Error when checking model {exception_prefix}: expected no data, but got:", data)

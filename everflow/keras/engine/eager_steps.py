@@ -1,6 +1,4 @@
-"""Training, testing and predicting on a batch when executing eagerly: the model is called anew, inside a traced
-function.
-"""
+"""Training, testing and predicting on a batch when executing eagerly: the model is called in a traced function."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""What training knows of each output of a model: its target, loss, weights and metrics, and the parts of the graph they
-make.
-"""
+"""What training knows of each output of a model: target, loss, weights and metrics, and their parts of the graph."""
 
 from __future__ import annotations
 
@@ -50,11 +48,8 @@ class Endpoint:
         name = self.loss_function_name
         shape = self.shape
         if name == "sparse_categorical_crossentropy" and shape is not None:
-            return (
-                (shape[0], 1, *shape[2:])
-                if K.image_data_format() == "channels_first" and len(shape) in (4, 5)
-                else (*shape[:-1], 1)
-            )
+            is_image = K.image_data_format() == "channels_first" and len(shape) in (4, 5)
+            return (shape[0], 1, *shape[2:]) if is_image else (*shape[:-1], 1)
         if name is not None and getattr(losses_module, name, None) is getattr(self.loss, "fn", None):
             return shape
         return None
@@ -70,12 +65,8 @@ class Endpoint:
             # A placeholder of the program's own is fed like ours.
             self.is_fed = K.is_placeholder(tensor)
             return
-        self.target = K.placeholder(
-            ndim=len(self.shape),
-            name=self.name + "_target",
-            sparse=K.is_sparse(self.output),
-            dtype=K.dtype(self.output),
-        )
+        like = {"sparse": K.is_sparse(self.output), "dtype": K.dtype(self.output)}
+        self.target = K.placeholder(ndim=len(self.shape), name=self.name + "_target", **like)
 
     def make_sample_weight(self):
         """A placeholder for the weights of samples: all one unless they are fed."""

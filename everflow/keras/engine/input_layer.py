@@ -60,13 +60,8 @@ class InputLayer(Layer):
         Node(self, [], [], [], [input_tensor], [input_tensor])
 
     def get_config(self):
-        return {
-            "batch_input_shape": self._batch_input_shape,
-            "dtype": self.dtype,
-            "sparse": self.sparse,
-            "ragged": self.ragged,
-            "name": self.name,
-        }
+        facts = {name: getattr(self, name) for name in ("dtype", "sparse", "ragged", "name")}
+        return {"batch_input_shape": self._batch_input_shape, **facts}
 
 
 def _shape_without_batch(input_shape, batch_size, kwargs):

@@ -1,6 +1,4 @@
-"""Classes by the names that configurations call them by. Layers, models and metrics register here, so that what is
-below them can make them.
-"""
+"""Classes by their names in configurations. Layers, models and metrics register here for what is below them."""
 
 from __future__ import annotations
 

@@ -22,9 +22,7 @@ class LayerLosses:
 
     @property
     def losses(self):
-        """Losses that belong to the layer: of its outputs, and regularizers of its weights, which are drawn anew each
-        time.
-        """
+        """Losses of the layer: of its outputs, and regularizers of its weights, which are drawn anew each time."""
         made = list(self._losses)
         made += [loss for loss in (make() for make in self._callable_losses) if loss is not None]
         return made + [loss for layer in self._nested_layers() for loss in layer.losses]

@@ -1,6 +1,4 @@
-"""`Network`: a layer made of layers. Either a graph of layers between inputs and outputs, or a class with a `call` of
-its own.
-"""
+"""`Network`: a layer made of layers, as a graph between inputs and outputs, or as a class with its own `call`."""
 
 from __future__ import annotations
 
@@ -20,6 +18,7 @@ from everflow.keras.engine.op_layers import give_history, needs_history
 from everflow.keras.engine.summary import print_summary
 from everflow.keras.engine.topology import Topology
 from everflow.keras.engine.tracked_attributes import untracked
+from everflow.keras.generic import named_config
 from everflow.keras.saving import models
 from everflow.keras.saving import weights as saved_weights
 from everflow.keras.saving.json_data import default
@@ -38,11 +37,8 @@ class Network(Layer):
             self._init_subclassed_network(**kwargs)
 
     def __setattr__(self, name, value):
-        if (
-            "_is_graph_network" not in self.__dict__
-            and "_is_tracking" not in self.__dict__
-            and isinstance(value, Layer)
-        ):
+        is_begun = "_is_graph_network" in self.__dict__ or "_is_tracking" in self.__dict__
+        if not is_begun and isinstance(value, Layer):
             raise RuntimeError(
                 f"{type(self).__name__} sets `{name}` to a layer before the model itself is there: "
                 "you forgot to call `super().__init__()` first."
@@ -114,22 +110,16 @@ class Network(Layer):
         Node(self, [], [], [], inputs if isinstance(inputs, dict) else flat_inputs, flat_outputs)
 
     def _note_placeholders(self):
-        self._feed_inputs = [
-            x for x, layer in zip(self.inputs, self._input_layers) if getattr(layer, "is_placeholder", False)
-        ]
-        self._feed_input_names = [
-            n for n, layer in zip(self.input_names, self._input_layers) if getattr(layer, "is_placeholder", False)
-        ]
+        fed = [getattr(layer, "is_placeholder", False) for layer in self._input_layers]
+        self._feed_inputs = [x for x, is_fed in zip(self.inputs, fed) if is_fed]
+        self._feed_input_names = [name for name, is_fed in zip(self.input_names, fed) if is_fed]
         self._feed_input_shapes = [
             tuple(x.shape.as_list()) if x.shape.rank is not None else None for x in self._feed_inputs
         ]
 
     # --- facts -------------------------------------------------------------------------------
 
-    @property
-    def layers(self):
-        """The layers of the model."""
-        return list(self._nested_layers())
+    layers = property(lambda self: list(self._nested_layers()), doc="The layers of the model.")
 
     def _holdings(self):
         return unique([*self.__dict__.get("_graph_layers", ()), *super()._holdings()])
@@ -138,22 +128,14 @@ class Network(Layer):
     def input(self):
         """The input tensor, or a list of several: those the model was made of, wherever else it is called."""
         if self._is_graph_network:
-            return (
-                self.inputs[0]
-                if len(self.inputs) == 1 and not isinstance(self._nested_inputs, dict)
-                else self._nested_inputs
-            )
+            return _one_or_nested(self.inputs, self._nested_inputs)
         return super().input
 
     @property
     def output(self):
         """The output tensor, or a list of several, of the model as it was made."""
         if self._is_graph_network:
-            return (
-                self.outputs[0]
-                if len(self.outputs) == 1 and not isinstance(self._nested_outputs, dict)
-                else self._nested_outputs
-            )
+            return _one_or_nested(self.outputs, self._nested_outputs)
         return super().output
 
     def get_layer(self, name=None, index=None):
@@ -189,11 +171,8 @@ class Network(Layer):
     @property
     def state_updates(self):
         """The updates of layers that keep their state."""
-        updates = []
-        for layer in self.layers:
-            if getattr(layer, "stateful", False) and hasattr(layer, "updates"):
-                updates += layer.updates
-        return updates
+        kept = [layer for layer in self.layers if getattr(layer, "stateful", False) and hasattr(layer, "updates")]
+        return [update for layer in kept for update in layer.updates]
 
     def _assert_weights_created(self):
         if not self._is_graph_network and "build" in type(self).__dict__ and not self.built:
@@ -312,8 +291,7 @@ class Network(Layer):
                 x._keras_mask = m
         computed = {id(x): y for x, y in zip(self.inputs, flat)}
         topology = self._topology
-        # The first are input layers, which have nothing to do; those that are needed only later are called like any
-        # other.
+        # The first are input layers, which have nothing to do; those that are needed later are called like others.
         for depth in sorted(topology.nodes_by_depth, reverse=True)[1:]:
             for node in topology.nodes_by_depth[depth]:
                 layer = node.outbound_layer
@@ -386,12 +364,7 @@ class Network(Layer):
         self.__dict__["_graph_layers"] = self._graph_layers + extra
 
     def _updated_config(self):
-        return {
-            "class_name": type(self).__name__,
-            "config": self.get_config(),
-            "keras_version": __version__,
-            "backend": "tensorflow",
-        }
+        return {**named_config(self), "keras_version": __version__, "backend": "tensorflow"}
 
     def to_json(self, **kwargs):
         """The configuration as JSON; `tf.keras.models.model_from_json` reads it."""
@@ -438,6 +411,10 @@ class Network(Layer):
                 "This model has not yet been built: give its first layer an `input_shape`, call `build(input_shape)`, or let it see data."
             )
         print_summary(self, line_length=line_length, positions=positions, print_fn=print_fn)
+
+
+def _one_or_nested(flat, nested):
+    return flat[0] if len(flat) == 1 and not isinstance(nested, dict) else nested
 
 
 def _output_names(layers):

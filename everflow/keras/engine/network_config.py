@@ -36,14 +36,8 @@ def network_config(network):
             structure = [coordinates(*entry[:3], arguments) for entry in node.iterate_inbound()]
             calls.append(structure)
         written = serialize_keras_object(layer)
-        layers.append(
-            {
-                "name": layer.name,
-                "class_name": written["class_name"],
-                "config": written["config"],
-                "inbound_nodes": calls,
-            }
-        )
+        kind = {"class_name": written["class_name"], "config": written["config"]}
+        layers.append({"name": layer.name, **kind, "inbound_nodes": calls})
     return {
         "name": network.name,
         "layers": layers,

@@ -46,27 +46,19 @@ class Node:
     @classmethod
     def of_call(cls, layer, inputs, outputs, arguments):
         """Note that `layer` made `outputs` of `inputs`."""
-        node = cls(
-            layer,
-            nest.map_structure(lambda t: t._keras_history.layer, inputs),
-            nest.map_structure(lambda t: t._keras_history.node_index, inputs),
-            nest.map_structure(lambda t: t._keras_history.tensor_index, inputs),
-            inputs,
-            outputs,
-            arguments,
-        )
+        histories = [
+            nest.map_structure(lambda t, part=part: getattr(t._keras_history, part), inputs)
+            for part in ("layer", "node_index", "tensor_index")
+        ]
+        node = cls(layer, *histories, inputs, outputs, arguments)
         for i, tensor in enumerate(nest.flatten(outputs)):
             tensor._keras_history = KerasHistory(layer, len(layer._inbound_nodes) - 1, i)
         return node
 
     def iterate_inbound(self):
         """(layer, node index, tensor index, tensor) for each input."""
-        return zip(
-            *(
-                nest.flatten(part)
-                for part in (self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors)
-            )
-        )
+        parts = self.inbound_layers, self.node_indices, self.tensor_indices, self.input_tensors
+        return zip(*map(nest.flatten, parts))
 
     def inbound_nodes(self):
         """The calls that made the inputs."""

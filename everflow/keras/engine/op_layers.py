@@ -1,6 +1,4 @@
-"""Plain ops between Keras's layers: each becomes a layer of its own, so that `tf.nn.relu(dense(x))` can be part of a
-model.
-"""
+"""Plain ops between Keras's layers: each becomes a layer, so that `tf.nn.relu(dense(x))` can be part of a model."""
 
 from __future__ import annotations
 
@@ -94,9 +92,5 @@ class TensorFlowOpLayer(Layer):
         return op.outputs[0] if len(op.outputs) == 1 else list(op.outputs)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "name": self.name.removeprefix(_PREFIX),
-            "node_def": json_format.MessageToDict(self._node_def),
-            "constants": self._constants,
-        }
+        own = {"node_def": json_format.MessageToDict(self._node_def), "constants": self._constants}
+        return {**super().get_config(), "name": self.name.removeprefix(_PREFIX), **own}

@@ -1,6 +1,4 @@
-"""What layers are in a SavedModel. `keras/saving/saved_model.py` knows how to say it, and registers that here: it is
-built on models.
-"""
+"""What layers are in a SavedModel. `keras/saving/saved_model.py`, which is built on models, registers it here."""
 
 from __future__ import annotations
 

@@ -29,15 +29,9 @@ def print_summary(model, line_length=None, positions=None, print_fn=None):
     """Print a line for each layer, and the sums below."""
     print_fn = print if print_fn is None else print_fn
     simple = _is_sequential_like(model)
-    if simple:
-        line_length, positions, headings = (
-            line_length or 65,
-            positions or [0.45, 0.85, 1.0],
-            ["Layer (type)", "Output Shape", "Param #"],
-        )
-    else:
-        line_length, positions = line_length or 98, positions or [0.33, 0.55, 0.67, 1.0]
-        headings = ["Layer (type)", "Output Shape", "Param #", "Connected to"]
+    headings = ["Layer (type)", "Output Shape", "Param #", *([] if simple else ["Connected to"])]
+    line_length = line_length or (65 if simple else 98)
+    positions = positions or ([0.45, 0.85, 1.0] if simple else [0.33, 0.55, 0.67, 1.0])
     if positions[-1] <= 1:
         positions = [int(line_length * p) for p in positions]
 
@@ -56,10 +50,7 @@ def print_summary(model, line_length=None, positions=None, print_fn=None):
         if simple:
             row(fields)
             return
-        connections = []
-        for node in layer._inbound_nodes:
-            if node in model._topology.nodes:
-                connections += [f"{entry[0].name}[{entry[1]}][{entry[2]}]" for entry in node.iterate_inbound()]
+        connections = _connections(layer, model)
         row([*fields, connections[0] if connections else ""])
         for connection in connections[1:]:
             row(["", "", "", connection])
@@ -78,6 +69,12 @@ def print_summary(model, line_length=None, positions=None, print_fn=None):
     print_fn(f"Trainable params: {trainable:,}")
     print_fn(f"Non-trainable params: {frozen:,}")
     print_fn("_" * line_length)
+
+
+def _connections(layer, model):
+    """The inputs of a layer in a model, as a summary names them."""
+    entries = [e for node in layer._inbound_nodes if node in model._topology.nodes for e in node.iterate_inbound()]
+    return [f"{entry[0].name}[{entry[1]}][{entry[2]}]" for entry in entries]
 
 
 def _output_shape(layer):

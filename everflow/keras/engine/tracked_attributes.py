@@ -19,9 +19,7 @@ no_automatic_dependency_tracking = untracked
 
 
 def tracked(method):
-    """Decorator: attributes are remembered in a method, also where one that is `untracked` calls it: it runs the
-    program's own code.
-    """
+    """Decorator: attributes are remembered in a method that runs the program's code, also in one `untracked`."""
     return _with_tracking(method, True)
 
 

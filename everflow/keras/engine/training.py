@@ -1,6 +1,4 @@
-"""`tf.keras.Model`: a network that can be trained. What is compiled is in compiling.py, the loops are in
-training_loop.py.
-"""
+"""`tf.keras.Model`: a network that can be trained. compiling.py has what is compiled, training_loop.py the loops."""
 
 from __future__ import annotations
 
@@ -8,6 +6,14 @@ from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
 from everflow.keras.engine.network import Network
+from everflow.keras.signatures import takes
+
+_QUEUE = "max_queue_size=10, workers=1, use_multiprocessing=False"
+
+
+def _queue(given):
+    """The settings of a queue, taken out of arguments."""
+    return {name: given.pop(name) for name in ("max_queue_size", "workers", "use_multiprocessing")}
 
 
 class Model(Compiling, Network):
@@ -27,31 +33,30 @@ class Model(Compiling, Network):
 
     # --- whole data sets -----------------------------------------------------------------------
 
-    def fit(self, x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0, validation_data=None,
-            shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0, steps_per_epoch=None, validation_steps=None,
-            validation_freq=1, max_queue_size=10, workers=1, use_multiprocessing=False, **kwargs):  # fmt: skip
+    @takes(
+        f"""x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0,
+        validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0,
+        steps_per_epoch=None, validation_steps=None, validation_freq=1, {_QUEUE}, **kwargs""",
+        "self",
+    )
+    def fit(self, x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight, epochs, **more):
         """Train for some epochs, and return a History.
 
         `x` and `y` are arrays (or lists or dicts of them), tensors, a `tf.data.Dataset` of (x, y), a generator, or a
         `Sequence`.
         """
-        if "nb_epoch" in kwargs:
-            epochs = kwargs.pop("nb_epoch")
-        if kwargs:
-            raise TypeError(f"Unrecognized keyword arguments: {kwargs}")
+        looped = {name: more.pop(name) for name in ("initial_epoch", "verbose", "callbacks", "validation_freq")}
+        validated = [more.pop(f"validation_{name}") for name in ("split", "data", "steps")]
+        queue = _queue(more)
+        epochs = more.pop("nb_epoch", epochs)
+        if more:
+            raise TypeError(f"Unrecognized keyword arguments: {more}")
         self._assert_compiled()
-        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
-        source = batches_of(
-            self, x, y, sample_weight, batch_size=batch_size, steps=steps_per_epoch, steps_name="steps_per_epoch", shuffle=shuffle,
-            class_weight=class_weight, queue=queue,
-        )  # fmt: skip
-        validation = self._validation_source(
-            source, validation_split, validation_data, validation_steps, batch_size, queue
-        )
-        return training_loop.fit(
-            self, source, validation, epochs=epochs, initial_epoch=initial_epoch, verbose=verbose, callbacks=callbacks,
-            validation_freq=validation_freq,
-        )  # fmt: skip
+        steps = {"steps": steps_per_epoch, "steps_name": "steps_per_epoch"}
+        drawn = {"batch_size": batch_size, "shuffle": shuffle, "class_weight": class_weight, "queue": queue}
+        source = batches_of(self, x, y, sample_weight, **steps, **drawn)
+        validation = self._validation_source(source, *validated, batch_size, queue)
+        return training_loop.fit(self, source, validation, epochs=epochs, **looped)
 
     def _validation_source(self, source, split, data, steps, batch_size, queue):
         if data is not None:
@@ -63,10 +68,9 @@ class Model(Compiling, Network):
                 x, y, weights = (*data, None)[:3]
             else:
                 x, y, weights = data, None, None
-            made = batches_of(
-                self, x, y, weights, batch_size=batch_size or source.batch_size, steps=steps, steps_name="validation_steps", queue=queue,
-                is_validation=True,
-            )  # fmt: skip
+            size = batch_size or source.batch_size
+            steps = {"steps": steps, "steps_name": "validation_steps"}
+            made = batches_of(self, x, y, weights, batch_size=size, **steps, queue=queue, is_validation=True)
             return made.reshuffled() if isinstance(made, ArrayBatches) and isinstance(source, ArrayBatches) else made
         if split and 0.0 < split < 1.0:
             return source.split_off(split)
@@ -74,50 +78,34 @@ class Model(Compiling, Network):
             raise ValueError("`validation_steps` should not be specified without `validation_data`.")
         return None
 
-    def evaluate(self, x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, max_queue_size=10,
-                 workers=1, use_multiprocessing=False):  # fmt: skip
+    @takes(
+        f"x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, {_QUEUE}", "self"
+    )
+    def evaluate(self, x, y, batch_size, verbose, sample_weight, steps, callbacks, **queue):
         """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
         self._assert_compiled()
-        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
-        source = batches_of(
-            self, x, y, sample_weight, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue
-        )
+        source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, queue=queue)
         return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
 
-    def predict(
-        self,
-        x,
-        batch_size=None,
-        verbose=0,
-        steps=None,
-        callbacks=None,
-        max_queue_size=10,
-        workers=1,
-        use_multiprocessing=False,
-    ):
+    @takes(f"x, batch_size=None, verbose=0, steps=None, callbacks=None, {_QUEUE}", "self")
+    def predict(self, x, batch_size, verbose, steps, callbacks, **queue):
         """The outputs for a data set, as arrays."""
-        queue = {"max_queue_size": max_queue_size, "workers": workers, "use_multiprocessing": use_multiprocessing}
-        source = batches_of(
-            self, x, None, None, batch_size=batch_size, steps=steps, steps_name="steps", queue=queue, for_predict=True
-        )
+        source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, queue=queue, for_predict=True)
         return training_loop.predict(self, source, verbose=verbose, callbacks=callbacks)
 
     # --- one batch -----------------------------------------------------------------------------
 
     def train_on_batch(self, x, y=None, sample_weight=None, class_weight=None, reset_metrics=True):
         """One step of training; returns the loss, or the loss and metrics."""
-        self._assert_compiled()
-        values = self._standardize(x, y, sample_weight=sample_weight, class_weight=class_weight)
-        outputs = self._run_function("train", values)
-        if reset_metrics:
-            self.reset_metrics()
-        return _one_or_all(outputs)
+        return self._on_batch("train", reset_metrics, x, y, sample_weight=sample_weight, class_weight=class_weight)
 
     def test_on_batch(self, x, y=None, sample_weight=None, reset_metrics=True):
         """The loss, or the loss and metrics, of one batch."""
+        return self._on_batch("test", reset_metrics, x, y, sample_weight=sample_weight)
+
+    def _on_batch(self, kind, reset_metrics, x, y, **weights):
         self._assert_compiled()
-        values = self._standardize(x, y, sample_weight=sample_weight)
-        outputs = self._run_function("test", values)
+        outputs = self._run_function(kind, self._standardize(x, y, **weights))
         if reset_metrics:
             self.reset_metrics()
         return _one_or_all(outputs)
@@ -129,29 +117,24 @@ class Model(Compiling, Network):
 
     # --- generators ----------------------------------------------------------------------------
 
-    def fit_generator(self, generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
-                      validation_steps=None, validation_freq=1, class_weight=None, max_queue_size=10, workers=1,
-                      use_multiprocessing=False, shuffle=True, initial_epoch=0):  # fmt: skip
+    @takes(
+        f"""generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
+        validation_steps=None, validation_freq=1, class_weight=None, {_QUEUE}, shuffle=True, initial_epoch=0""",
+        "self",
+    )
+    def fit_generator(self, generator, **options):
         """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
-        return self.fit(
-            generator, epochs=epochs, verbose=verbose, callbacks=callbacks, validation_data=validation_data, shuffle=shuffle,
-            class_weight=class_weight, initial_epoch=initial_epoch, steps_per_epoch=steps_per_epoch, validation_steps=validation_steps,
-            validation_freq=validation_freq, max_queue_size=max_queue_size, workers=workers, use_multiprocessing=use_multiprocessing,
-        )  # fmt: skip
+        return self.fit(generator, **options)
 
-    def evaluate_generator(
-        self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0
-    ):
+    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0", "self")
+    def evaluate_generator(self, generator, **options):
         """The loss and metrics over what a generator or a `Sequence` gives."""
-        return self.evaluate(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
-                             use_multiprocessing=use_multiprocessing)  # fmt: skip
+        return self.evaluate(generator, **options)
 
-    def predict_generator(
-        self, generator, steps=None, callbacks=None, max_queue_size=10, workers=1, use_multiprocessing=False, verbose=0
-    ):
+    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0", "self")
+    def predict_generator(self, generator, **options):
         """The outputs for what a generator or a `Sequence` gives."""
-        return self.predict(generator, verbose=verbose, steps=steps, callbacks=callbacks, max_queue_size=max_queue_size, workers=workers,
-                            use_multiprocessing=use_multiprocessing)  # fmt: skip
+        return self.predict(generator, **options)
 
     # --- data ----------------------------------------------------------------------------------
 
@@ -187,12 +170,8 @@ class Model(Compiling, Network):
     def _checked_sparse(targets, endpoints):
         for target, endpoint in zip(targets, endpoints):
             shape = endpoint.target_shape
-            if (
-                target is None
-                or shape is None
-                or not hasattr(target, "ndim")
-                or endpoint.loss_function_name != "sparse_categorical_crossentropy"
-            ):
+            unchecked = target is None or shape is None or not hasattr(target, "ndim")
+            if unchecked or endpoint.loss_function_name != "sparse_categorical_crossentropy":
                 continue
             for size, wanted in zip(target.shape[1:], shape[1:]):
                 if wanted is not None and size != wanted:

@@ -30,27 +30,14 @@ def _logs(model, outputs, prefix=""):
 
 def _configured(callbacks, model, mode, source, verbose, do_validation=False, epochs=1):
     """The callbacks of a loop, told how much is to come: samples where they are counted, else steps."""
-    amount = (
-        {"steps": None, "samples": source.samples}
-        if source.counts_samples
-        else {"steps": source.steps, "samples": None}
-    )
-    return configure(
-        callbacks,
-        model,
-        mode=mode,
-        do_validation=do_validation,
-        batch_size=source.batch_size,
-        epochs=epochs,
-        verbose=verbose,
-        **amount,
-    )
+    by_samples = source.counts_samples
+    amount = {"steps": None if by_samples else source.steps, "samples": source.samples if by_samples else None}
+    amount |= {"batch_size": source.batch_size, "epochs": epochs}
+    return configure(callbacks, model, mode=mode, do_validation=do_validation, verbose=verbose, **amount)
 
 
 def _batches(model, source, calls, kind):
-    """(outputs, size) of each batch of an epoch, between the callbacks around it; training ends where one of them says
-    so.
-    """
+    """(outputs, size) of each batch of an epoch, between its callbacks; training ends where one says so."""
     for index, (values, size) in enumerate(source.epoch()):
         logs = {"batch": index, "size": size}
         getattr(calls, f"on_{kind}_batch_begin")(index, logs)

@@ -5,16 +5,13 @@ from __future__ import annotations
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import Elementwise, weight_of
+from everflow.keras.layers.configured import Elementwise, keeps, takes, weight_of
 from everflow.ops import math
 
 
+@keeps("alpha=0.3", alpha=K.cast_to_floatx)
 class LeakyReLU(Elementwise):
     """x where it is positive, alpha * x elsewhere."""
-
-    def __init__(self, alpha=0.3, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(alpha=K.cast_to_floatx(alpha))
 
     def call(self, inputs):
         return K.relu(inputs, alpha=self.alpha)
@@ -23,61 +20,48 @@ class LeakyReLU(Elementwise):
 class PReLU(Elementwise):
     """x where it is positive, alpha * x elsewhere, and alpha is learned."""
 
-    def __init__(
-        self, alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None, **kwargs
-    ):
+    @takes('alpha_initializer="zeros", alpha_regularizer=None, alpha_constraint=None, shared_axes=None')
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        if shared_axes is not None and not isinstance(shared_axes, (list, tuple)):
-            shared_axes = [shared_axes]
-        self._keep_given(locals(), shared_axes=None if shared_axes is None else list(shared_axes))
+        axes = given["shared_axes"]
+        if axes is not None:
+            axes = list(axes) if isinstance(axes, (list, tuple)) else [axes]
+        self._keep_given(given, shared_axes=axes)
 
     @shape_tuples
     def build(self, input_shape):
-        shape = [getattr(size, "value", size) for size in input_shape][1:]
-        for axis in self.shared_axes or ():
+        shared = self.shared_axes or ()
+        shape = list(input_shape[1:])
+        for axis in shared:
             shape[axis - 1] = 1
         self.alpha = weight_of(self, "alpha", shape)
-        shared = self.shared_axes or ()
-        sizes = [getattr(size, "value", size) for size in input_shape]
-        self.input_spec = InputSpec(
-            ndim=len(sizes), axes={i: sizes[i] for i in range(1, len(sizes)) if i not in shared}
-        )
+        own = {axis: size for axis, size in enumerate(input_shape) if axis and axis not in shared}
+        self.input_spec = InputSpec(ndim=len(input_shape), axes=own)
         self.built = True
 
     def call(self, inputs):
-        pos = K.relu(inputs)
-        neg = -self.alpha * K.relu(-inputs)
-        return pos + neg
+        return K.relu(inputs) + -self.alpha * K.relu(-inputs)
 
 
+@keeps("alpha=1.0", alpha=K.cast_to_floatx)
 class ELU(Elementwise):
     """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
-
-    def __init__(self, alpha=1.0, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(alpha=K.cast_to_floatx(alpha))
 
     def call(self, inputs):
         return K.elu(inputs, self.alpha)
 
 
+@keeps("theta=1.0", theta=K.cast_to_floatx)
 class ThresholdedReLU(Elementwise):
     """x where it is above theta, 0 elsewhere."""
-
-    def __init__(self, theta=1.0, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(theta=K.cast_to_floatx(theta))
 
     def call(self, inputs):
         return inputs * math.cast(math.greater(inputs, self.theta), K.floatx())
 
 
+@keeps("axis=-1")
 class Softmax(Elementwise):
     """Shares that are positive and sum to one along an axis."""
-
-    def __init__(self, axis=-1, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(axis=axis)
 
     def call(self, inputs):
         return K.softmax(inputs, axis=self.axis)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework.shapes import TensorShape
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, keeps
 from everflow.ops import array, math
 from everflow.ops.nn import activations as nn
 
@@ -55,12 +55,9 @@ class BaseDenseAttention(ConfiguredLayer):
                 raise ValueError(f"The {what} of {type(self).__name__} must be a list, {forms[what]}, not {given}.")
 
 
+@keeps("use_scale=False")
 class Attention(BaseDenseAttention):
     """Scores are dot products of queries and keys."""
-
-    def __init__(self, use_scale=False, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
         self.scale = self.add_weight("scale", shape=(), initializer="ones") if self.use_scale else None
@@ -71,12 +68,9 @@ class Attention(BaseDenseAttention):
         return scores if self.scale is None else scores * self.scale
 
 
+@keeps("use_scale=True")
 class AdditiveAttention(BaseDenseAttention):
     """Scores are sums over tanh(query + key), with a learned weight for each feature."""
-
-    def __init__(self, use_scale=True, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(use_scale=use_scale)
 
     def build(self, input_shape):
         depth = TensorShape(input_shape[1])[-1].value

@@ -1,6 +1,4 @@
-"""Layers whose arguments are their configuration: what the constructor is given is kept as attributes, and written down
-by `get_config`.
-"""
+"""Layers whose arguments are their configuration: kept as attributes, and written down by `get_config`."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ import numpy as np
 from everflow.keras import activations, constraints, initializers, regularizers
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
+from everflow.keras.signatures import REQUIRED, constructor, parameters
 
 
 def module_for(argument):
@@ -48,18 +47,48 @@ def weight_of(layer, kind, shape, name=None, **more):
     return layer.add_weight(name or kind, shape=shape, **{**settings, **more})
 
 
-# What a constructor has besides arguments that are kept: those of every layer, and what makes it one.
-_OF_ALL_LAYERS = frozenset(("self", "__class__", "kwargs", "rank", "trainable", "name"))
+# What a constructor may list though a layer doesn't keep it: the arguments of every layer.
+_OF_ALL_LAYERS = ("trainable", "name")
+
+
+def takes(listed):
+    """Decorator of a constructor: it takes these parameters, as text or {name: default}, and those of every layer.
+
+    It is called with a dictionary of what it takes, and with the arguments of every layer by name.
+    """
+    taken = parameters(listed) if isinstance(listed, str) else dict(listed)
+
+    def decorate(body):
+        def start(self, **given):
+            own = {name: given.pop(name) for name in taken if name not in _OF_ALL_LAYERS}
+            body(self, own, **given)
+
+        return constructor({**taken, "**kwargs": REQUIRED}, start)
+
+    return decorate
+
+
+def keeps(listed, **conversions):
+    """Class decorator: the layer takes these parameters and keeps them, some of them converted by a function."""
+
+    def decorate(cls):
+        @takes(listed)
+        def start(self, given, **kwargs):
+            super(cls, self).__init__(**kwargs)
+            self._keep_given(given, **{name: convert(given[name]) for name, convert in conversions.items()})
+
+        cls.__init__ = start
+        return cls
+
+    return decorate
 
 
 class ConfiguredLayer(Layer):
     """A layer that keeps its arguments with `_keep`."""
 
     def _keep_given(self, given, leaving_out=(), **changed):
-        """Keep a constructor's arguments, from its `locals()`, but for those kept before; what was converted comes by
-        name.
-        """
-        passed_over = {*_OF_ALL_LAYERS, *leaving_out, *self.__dict__.get("_kept_arguments", ())}
+        """Keep a constructor's arguments, but for those kept before; what was converted comes by name."""
+        passed_over = {*leaving_out, *self.__dict__.get("_kept_arguments", ())}
         self._keep(**{name: changed.get(name, value) for name, value in given.items() if name not in passed_over})
 
     def _keep(self, **arguments):

@@ -7,32 +7,28 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, looked_up, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, looked_up, takes, weight_of
 from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
-from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one
-from everflow.keras.signatures import parameters_of
+from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one, without
+from everflow.keras.signatures import inserted, parameters_of
+from everflow.keras.signatures import takes as takes_parameters
 from everflow.ops import array
 
 
 class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
     """One step of `ConvLSTM2D`."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation="tanh",
-                 recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
-                 recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-                 bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, **kwargs):  # fmt: skip
+    @takes(without("units", "implementation", "reset_after"))
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
         self._keep_given(
-            locals(),
-            kernel_size=arguments.sizes(kernel_size, 2, "kernel_size"),
-            strides=arguments.sizes(strides, 2, "strides"),
-            padding=arguments.padding(padding),
-            data_format=arguments.data_format(data_format),
-            dilation_rate=arguments.sizes(dilation_rate, 2, "dilation_rate"),
-            **within_one(locals()),
+            given,
+            padding=arguments.padding(given["padding"]),
+            data_format=arguments.data_format(given["data_format"]),
+            **{name: arguments.sizes(given[name], 2, name) for name in ("kernel_size", "strides", "dilation_rate")},
+            **within_one(given),
         )
-        self.state_size = (filters, filters)
+        self.state_size = (self.filters, self.filters)
 
     @shape_tuples
     def build(self, input_shape):
@@ -41,14 +37,10 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
         self.recurrent_kernel_shape = (*self.kernel_size, self.filters, self.filters * 4)
         self.kernel = weight_of(self, "kernel", self.kernel_shape)
         self.recurrent_kernel = weight_of(self, "recurrent", self.recurrent_kernel_shape, "recurrent_kernel")
-        self.bias = None
-        if self.use_bias:
-            initializer = (
-                forget_bias_initializer(self.bias_initializer, self.filters)
-                if self.unit_forget_bias
-                else self.bias_initializer
-            )
-            self.bias = weight_of(self, "bias", (self.filters * 4,), initializer=initializer)
+        initializer = self.bias_initializer
+        if self.unit_forget_bias:
+            initializer = forget_bias_initializer(initializer, self.filters)
+        self.bias = weight_of(self, "bias", (self.filters * 4,), initializer=initializer) if self.use_bias else None
         self.built = True
 
     def call(self, inputs, states, training=None):
@@ -86,33 +78,26 @@ class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
 class ConvRNN2D(RNN):
     """A cell over sequences of images."""
 
-    def __init__(
-        self,
-        cell,
-        return_sequences=False,
-        return_state=False,
-        go_backwards=False,
-        stateful=False,
-        unroll=False,
-        **kwargs,
-    ):
+    @takes_parameters(
+        """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+        **kwargs""",
+        "self",
+    )
+    def __init__(self, cell, unroll, **given):
         if unroll:
             raise TypeError("Unrolling isn't possible with convolutional RNNs.")
         if isinstance(cell, (list, tuple)):
             raise TypeError("It is not possible at the moment to stack convolutional cells.")
-        super().__init__(cell, return_sequences, return_state, go_backwards, stateful, unroll, **kwargs)
+        super().__init__(cell, unroll=unroll, **given)
         self.input_spec = [InputSpec(ndim=5)]
 
-    def _image_sizes(self, sizes):
-        """(rows, columns) that the cell makes of inputs [batch, time, …]."""
+    def _one(self, sizes):
+        """The sizes of one image that the cell makes of inputs [batch, time, …]."""
         cell = self.cell
-        start = 3 if cell.data_format == "channels_first" else 2
-        return [
-            arguments.output_length(
-                sizes[start + i], cell.kernel_size[i], cell.strides[i], cell.padding, cell.dilation_rate[i]
-            )
-            for i in (0, 1)
-        ]
+        first = cell.data_format == "channels_first"
+        windows = zip(sizes[3 if first else 2 :], cell.kernel_size, cell.strides, cell.dilation_rate)
+        sides = [arguments.output_length(side, size, step, cell.padding, rate) for side, size, step, rate in windows]
+        return [cell.filters, *sides] if first else [*sides, cell.filters]
 
     def _input_length(self, time_steps):
         return time_steps
@@ -120,10 +105,7 @@ class ConvRNN2D(RNN):
     @shape_tuples
     def compute_output_shape(self, input_shape):
         sizes = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape).as_list()
-        images = self._image_sizes(sizes)
-        one = (
-            [self.cell.filters, *images] if self.cell.data_format == "channels_first" else [*images, self.cell.filters]
-        )
+        one = self._one(sizes)
         output = TensorShape([*sizes[:2], *one] if self.return_sequences else [sizes[0], *one])
         state = TensorShape([sizes[0], *one])
         return [output, state, state] if self.return_state else output
@@ -142,10 +124,7 @@ class ConvRNN2D(RNN):
         shape = self.input_spec[0].shape
         if not shape or not shape[0]:
             raise ValueError("If a RNN is stateful, a complete input_shape must be provided (including batch size).")
-        images = self._image_sizes(list(shape))
-        one = (
-            (self.cell.filters, *images) if self.cell.data_format == "channels_first" else (*images, self.cell.filters)
-        )
+        one = self._one(shape)
         if self.states[0] is None:
             self.states = [K.zeros((shape[0], *one)) for _ in self.cell.state_size]
         elif states is None:
@@ -154,24 +133,26 @@ class ConvRNN2D(RNN):
             super().reset_states(states)
 
 
-_CELL_ARGUMENTS = [name for name in parameters_of(ConvLSTM2DCell.__init__) if name != "**kwargs"]
+_CELL_ARGUMENTS = parameters_of(ConvLSTM2DCell.__init__, ("**kwargs",))
 
 
 @cell_arguments(_CELL_ARGUMENTS)
 class ConvLSTM2D(OfCell, ConvRNN2D):
     """Long short-term memory over sequences of images."""
 
-    def __init__(self, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1), activation="tanh",
-                 recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
-                 recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
-                 recurrent_constraint=None, bias_constraint=None, return_sequences=False, go_backwards=False, stateful=False, dropout=0.0,
-                 recurrent_dropout=0.0, **kwargs):  # fmt: skip
-        given = locals()
-        cell = ConvLSTM2DCell(**{name: given[name] for name in _CELL_ARGUMENTS}, dtype=kwargs.get("dtype"))
-        super().__init__(
-            cell, return_sequences=return_sequences, go_backwards=go_backwards, stateful=stateful, **kwargs
+    @takes(
+        inserted(
+            inserted(_CELL_ARGUMENTS, "bias_regularizer", activity_regularizer=None),
+            "bias_constraint",
+            return_sequences=False,
+            go_backwards=False,
+            stateful=False,
         )
+    )
+    def __init__(self, given, **kwargs):
+        cell = ConvLSTM2DCell(**{name: given.pop(name) for name in _CELL_ARGUMENTS}, dtype=kwargs.get("dtype"))
+        activity_regularizer = given.pop("activity_regularizer")
+        super().__init__(cell, **given, **kwargs)
         self.activity_regularizer = looked_up("activity_regularizer", activity_regularizer)
 
     @classmethod

@@ -10,7 +10,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
 from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array
 from everflow.ops.array.constants import constant
@@ -23,25 +23,26 @@ from everflow.ops.nn.atrous import separable_conv2d as separable_op
 class Conv(ConfiguredLayer):
     """What convolutional layers have in common: a kernel, a bias, an activation."""
 
-    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, activation=None,
-                 use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True, name=None, **kwargs):  # fmt: skip
-        super().__init__(trainable=trainable, name=name, **kwargs)
-        self.rank = rank
+    @takes(
+        """rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, activation=None,
+        use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None, trainable=True,
+        name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**kwargs)
+        self.rank = rank = given.pop("rank")
+        filters, padding = given["filters"], given["padding"]
         self._keep_given(
-            locals(),
+            given,
             filters=int(filters) if filters is not None else None,
-            kernel_size=arguments.sizes(kernel_size, rank, "kernel_size"),
-            strides=arguments.sizes(strides, rank, "strides"),
             padding=arguments.padding(padding, allow_causal=rank == 1),
-            data_format=arguments.data_format(data_format),
-            dilation_rate=arguments.sizes(dilation_rate, rank, "dilation_rate"),
+            data_format=arguments.data_format(given["data_format"]),
+            **{name: arguments.sizes(given[name], rank, name) for name in ("kernel_size", "strides", "dilation_rate")},
         )
         self.input_spec = InputSpec(ndim=rank + 2)
 
-    @property
-    def _is_channels_first(self):
-        return self.data_format == "channels_first"
+    _is_channels_first = property(lambda self: self.data_format == "channels_first")
 
     def _channels(self, input_shape):
         depth = arguments.channels(self, input_shape)
@@ -56,14 +57,9 @@ class Conv(ConfiguredLayer):
         self.kernel = weight_of(self, "kernel", (*self.kernel_size, depth, self.filters))
         self._add_bias(self.filters)
         padding = "valid" if self.padding == "causal" else self.padding
-        self._convolve = Convolution(
-            TensorShape(input_shape),
-            self.kernel.shape,
-            padding.upper(),
-            strides=self.strides,
-            dilation_rate=self.dilation_rate,
-            data_format=arguments.op_format(self.data_format, self.rank),
-        )
+        layout = arguments.op_format(self.data_format, self.rank)
+        steps = {"strides": self.strides, "dilation_rate": self.dilation_rate, "data_format": layout}
+        self._convolve = Convolution(TensorShape(input_shape), self.kernel.shape, padding.upper(), **steps)
         if all(rate == 1 for rate in self.dilation_rate):
             # Graphs of all times hold the rates, also where nothing uses them.
             constant(self.dilation_rate, dtype=dtypes.int32, name="dilation_rate")
@@ -96,13 +92,14 @@ class Conv(ConfiguredLayer):
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()
         start = 2 if self._is_channels_first else 1
-        lengths = [
-            arguments.output_length(
-                sides[start + i], self.kernel_size[i], self.strides[i], self.padding, self.dilation_rate[i]
-            )
-            for i in range(self.rank)
-        ]
+        windows = zip(sides[start:], self.kernel_size, self.strides, self.dilation_rate)
+        lengths = [arguments.output_length(side, *window, self.padding, rate) for side, *window, rate in windows]
         return TensorShape([sides[0], self.filters, *lengths] if start == 2 else [sides[0], *lengths, self.filters])
+
+
+def _of_base(given):
+    """What a plain convolution takes as well, of the arguments of a layer that has other kernels."""
+    return {name: value for name, value in given.items() if name in parameters_of(Conv.__init__)}
 
 
 def _of_rank(base, rank, **defaults):
@@ -171,24 +168,21 @@ class _Transposed:
         self._add_bias(self.filters)
         self.built = True
 
-    def _output_sizes(self, inputs):
-        """(batch, sizes of the output without the channels), as tensors."""
+    def call(self, inputs):
         shape = array.shape(inputs)
-        axes = range(2, 2 + self.rank) if self._is_channels_first else range(1, 1 + self.rank)
+        first = self._is_channels_first
         batch = shape[0]
-        sides = [shape[axis] for axis in axes]
-        return batch, [self._length(side, i) for i, side in enumerate(sides)]
+        sides = [shape[axis] for axis in range(1 + first, 1 + first + self.rank)]
+        lengths = [self._length(side, i) for i, side in enumerate(sides)]
+        sizes = array.stack((batch, self.filters, *lengths) if first else (batch, *lengths, self.filters))
+        outputs = self._transposed(inputs, sizes)
+        outputs.set_shape(self.compute_output_shape(inputs.shape))
+        return self._finished(outputs)
 
     def _length(self, side, i):
-        padding = None if self.output_padding is None else self.output_padding[i]
-        return arguments.deconv_output_length(
-            side,
-            self.kernel_size[i],
-            self.padding,
-            output_padding=padding,
-            stride=self.strides[i],
-            dilation=self.dilation_rate[i],
-        )
+        extra = None if self.output_padding is None else self.output_padding[i]
+        window = self.kernel_size[i], self.padding, extra, self.strides[i], self.dilation_rate[i]
+        return arguments.deconv_output_length(side, *window)
 
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()
@@ -204,20 +198,9 @@ class Conv2DTranspose(_Transposed, Conv2D):
 
     __init__ = _Transposed._constructor(Conv2D)
 
-    def call(self, inputs):
-        batch, lengths = self._output_sizes(inputs)
-        sizes = (batch, self.filters, *lengths) if self._is_channels_first else (batch, *lengths, self.filters)
-        outputs = K.conv2d_transpose(
-            inputs,
-            self.kernel,
-            array.stack(sizes),
-            self.strides,
-            self.padding,
-            self.data_format,
-            dilation_rate=self.dilation_rate,
-        )
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        return self._finished(outputs)
+    def _transposed(self, inputs, sizes):
+        where = self.strides, self.padding, self.data_format
+        return K.conv2d_transpose(inputs, self.kernel, sizes, *where, dilation_rate=self.dilation_rate)
 
 
 class Conv3DTranspose(_Transposed, Conv3D):
@@ -230,33 +213,25 @@ class Conv3DTranspose(_Transposed, Conv3D):
         del config["dilation_rate"]  # it has none
         return config
 
-    def call(self, inputs):
-        batch, lengths = self._output_sizes(inputs)
-        first = self._is_channels_first
-        outputs = nn_convolution.conv3d_transpose(
-            inputs,
-            self.kernel,
-            array.stack((batch, self.filters, *lengths) if first else (batch, *lengths, self.filters)),
-            (1, 1, *self.strides) if first else (1, *self.strides, 1),
-            padding=self.padding.upper(),
-            data_format=arguments.op_format(self.data_format, 3),
-        )
-        outputs.set_shape(self.compute_output_shape(inputs.shape))
-        return self._finished(outputs)
+    def _transposed(self, inputs, sizes):
+        strides = (1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1)
+        where = {"padding": self.padding.upper(), "data_format": arguments.op_format(self.data_format, 3)}
+        return nn_convolution.conv3d_transpose(inputs, self.kernel, sizes, strides, **where)
 
 
 class SeparableConv(Conv):
     """A convolution of each channel by itself, then one that mixes channels."""
 
-    def __init__(self, rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
-                 activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
-                 bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None, trainable=True,
-                 name=None, **kwargs):  # fmt: skip
-        super().__init__(rank, filters, kernel_size, strides, padding, data_format, dilation_rate, activation, use_bias,
-                         bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
-                         bias_constraint=bias_constraint, trainable=trainable, name=name, **kwargs)  # fmt: skip
-        self._keep_given(locals())
+    @takes(
+        """rank, filters, kernel_size, strides=1, padding="valid", data_format=None, dilation_rate=1, depth_multiplier=1,
+        activation=None, use_bias=True, depthwise_initializer="glorot_uniform", pointwise_initializer="glorot_uniform",
+        bias_initializer="zeros", depthwise_regularizer=None, pointwise_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, depthwise_constraint=None, pointwise_constraint=None, bias_constraint=None,
+        trainable=True, name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**_of_base(given), **kwargs)
+        self._keep_given(given)
 
     def build(self, input_shape):
         depth = self._channels(input_shape)
@@ -300,28 +275,24 @@ class SeparableConv2D(SeparableConv):
     __init__ = _of_rank(SeparableConv, 2)
 
     def call(self, inputs):
-        outputs = separable_op(
-            inputs,
-            self.depthwise_kernel,
-            self.pointwise_kernel,
-            strides=(1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1),
-            padding=self.padding.upper(),
-            rate=self.dilation_rate,
-            data_format=arguments.op_format(self.data_format, 2),
-        )
+        strides = (1, 1, *self.strides) if self._is_channels_first else (1, *self.strides, 1)
+        layout = arguments.op_format(self.data_format, 2)
+        how = {"padding": self.padding.upper(), "rate": self.dilation_rate, "data_format": layout}
+        outputs = separable_op(inputs, self.depthwise_kernel, self.pointwise_kernel, strides=strides, **how)
         return self._finished(outputs)
 
 
 class DepthwiseConv2D(Conv2D):
     """Convolution of each channel by itself."""
 
-    def __init__(self, kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, activation=None, use_bias=True,
-                 depthwise_initializer="glorot_uniform", bias_initializer="zeros", depthwise_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, depthwise_constraint=None, bias_constraint=None, **kwargs):  # fmt: skip
-        super().__init__(None, kernel_size, strides, padding, data_format, activation=activation, use_bias=use_bias,
-                         bias_initializer=bias_initializer, bias_regularizer=bias_regularizer, activity_regularizer=activity_regularizer,
-                         bias_constraint=bias_constraint, **kwargs)  # fmt: skip
-        self._keep_given(locals())
+    @takes(
+        """kernel_size, strides=(1, 1), padding="valid", depth_multiplier=1, data_format=None, activation=None,
+        use_bias=True, depthwise_initializer="glorot_uniform", bias_initializer="zeros", depthwise_regularizer=None,
+        bias_regularizer=None, activity_regularizer=None, depthwise_constraint=None, bias_constraint=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(None, **_of_base(given), **kwargs)
+        self._keep_given(given)
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)
@@ -336,15 +307,8 @@ class DepthwiseConv2D(Conv2D):
         self.built = True
 
     def call(self, inputs):
-        outputs = K.depthwise_conv2d(
-            inputs,
-            self.depthwise_kernel,
-            strides=self.strides,
-            padding=self.padding,
-            dilation_rate=self.dilation_rate,
-            data_format=self.data_format,
-        )
-        return self._finished(outputs)
+        where = self.strides, self.padding, self.data_format, self.dilation_rate
+        return self._finished(K.depthwise_conv2d(inputs, self.depthwise_kernel, *where))
 
     def _biased(self, outputs):
         return K.bias_add(outputs, self.bias, data_format=self.data_format)

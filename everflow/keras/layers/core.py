@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras import regularizers
 from everflow.keras.engine.arguments import data_format as checked_format
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, SameShape, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, SameShape, keeps, takes, weight_of
 from everflow.ops import array, math
 from everflow.ops.control_flow import smart_cond
 from everflow.ops.nn import activations as nn
@@ -24,14 +24,11 @@ def _with_mask(tensor, mask):
     return tensor
 
 
+@keeps("mask_value=0.0")
 class Masking(SameShape):
     """Leave out steps of a sequence where all features are `mask_value`: layers after it skip them."""
 
     _computes_mask_in_call = True
-
-    def __init__(self, mask_value=0.0, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(mask_value=mask_value)
 
     def _is_kept(self, inputs, keepdims):
         return K.any(math.not_equal(inputs, self.mask_value), axis=-1, keepdims=keepdims)
@@ -44,15 +41,12 @@ class Masking(SameShape):
         return _with_mask(inputs * math.cast(kept, inputs.dtype), array.squeeze(kept, axis=-1))
 
 
+@keeps("rate, noise_shape=None, seed=None")
 class Dropout(SameShape):
     """While training, zeros for a part `rate` of the inputs and the rest scaled up; else the inputs.
 
     >>> y = tf.keras.layers.Dropout(0.5)(x, training=True)
     """
-
-    def __init__(self, rate, noise_shape=None, seed=None, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(rate=rate, noise_shape=noise_shape, seed=seed)
 
     def _get_noise_shape(self, inputs):
         if self.noise_shape is None:
@@ -108,23 +102,17 @@ class SpatialDropout3D(_SpatialDropout):
     spatial = 3
 
 
+@keeps("activation")
 class Activation(SameShape):
     """A function of each element, by name or as a callable."""
-
-    def __init__(self, activation, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(activation=activation)
 
     def call(self, inputs):
         return self.activation(inputs)
 
 
+@keeps("target_shape", target_shape=tuple)
 class Reshape(ConfiguredLayer):
     """Another shape for each element of the batch; one size may be -1."""
-
-    def __init__(self, target_shape, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(target_shape=tuple(target_shape))
 
     def _sizes(self, known):
         """The target shape, with -1 worked out."""
@@ -217,11 +205,15 @@ class Dense(ConfiguredLayer):
     >>> y = tf.keras.layers.Dense(10, activation="softmax")(x)
     """
 
-    def __init__(self, units, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
-                 kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None, bias_constraint=None,
-                 **kwargs):  # fmt: skip
+    @takes(
+        """units, activation=None, use_bias=True, kernel_initializer="glorot_uniform", bias_initializer="zeros",
+        kernel_regularizer=None, bias_regularizer=None, activity_regularizer=None, kernel_constraint=None,
+        bias_constraint=None"""
+    )
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        self._keep_given(locals(), units=int(units) if not isinstance(units, int) else units)
+        units = given["units"]
+        self._keep_given(given, units=units if isinstance(units, int) else int(units))
         self.supports_masking = True
         self.input_spec = InputSpec(min_ndim=2)
 

@@ -1,5 +1,4 @@
-"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with the weights laid out as cuDNN has them, so that files of models trained
-on GPUs load.
+"""`CuDNNLSTM` and `CuDNNGRU`: LSTM and GRU with weights as cuDNN lays them out, for files of models from GPUs.
 
 They compute the same on any device: gates are sigmoids, and there are two biases.
 """
@@ -9,10 +8,20 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import looked_up, weight_of, written
+from everflow.keras.layers.configured import looked_up, takes, weight_of, written
 from everflow.keras.layers.recurrent import RNN
-from everflow.keras.layers.recurrent_cells import forget_bias_initializer
+from everflow.keras.layers.recurrent_cells import OF_CONVOLUTIONS, forget_bias_initializer, without
+from everflow.keras.signatures import inserted
 from everflow.ops import array, math
+
+_LOOP = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful"), False)
+_FIXED = ("activation", "recurrent_activation", "use_bias", "implementation", "reset_after")
+
+
+def _without(*names):
+    """The parameters of a layer that can't choose its activations, nor drop anything."""
+    of_cell = without(*OF_CONVOLUTIONS, *_FIXED, "dropout", "recurrent_dropout", *names)
+    return {**inserted(of_cell, "bias_regularizer", activity_regularizer=None), **_LOOP}
 
 
 class _Sizes:
@@ -30,13 +39,12 @@ class _CuDNNRNN(RNN):
 
     gates = 0
 
-    def _init_with(self, states, given):
-        """Start with so many states from the `locals()` of a constructor: what is not the loop's is kept."""
-        loop = {name: given[name] for name in ("return_sequences", "return_state", "go_backwards", "stateful")}
+    def _init_with(self, states, given, kwargs):
+        """Start with so many states: what is not the loop's is kept."""
+        loop = {name: given.pop(name) for name in _LOOP}
         units = given["units"]
-        RNN.__init__(self, _Sizes([units] * states if states > 1 else units, units), **loop, **given["kwargs"])
-        kept = [name for name in given if name not in ("self", "kwargs", "activity_regularizer", *loop)]
-        self._written = [*kept, "activity_regularizer"]
+        RNN.__init__(self, _Sizes([units] * states if states > 1 else units, units), **loop, **kwargs)
+        self._written = [*(name for name in given if name != "activity_regularizer"), "activity_regularizer"]
         for name in self._written:
             setattr(self, name, looked_up(name, given[name]))
         self.input_spec = [InputSpec(ndim=3)]
@@ -87,11 +95,9 @@ class CuDNNGRU(_CuDNNRNN):
 
     gates = 3
 
-    def __init__(self, units, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
-                 kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None, activity_regularizer=None,
-                 kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, return_sequences=False, return_state=False,
-                 go_backwards=False, stateful=False, **kwargs):  # fmt: skip
-        self._init_with(1, locals())
+    @takes(_without("unit_forget_bias"))
+    def __init__(self, given, **kwargs):
+        self._init_with(1, given, kwargs)
 
     def _stepper(self, kernel, recurrent, biases):
         def step(x, states):
@@ -110,11 +116,9 @@ class CuDNNLSTM(_CuDNNRNN):
 
     gates = 4
 
-    def __init__(self, units, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal", bias_initializer="zeros",
-                 unit_forget_bias=True, kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None,
-                 return_sequences=False, return_state=False, go_backwards=False, stateful=False, **kwargs):  # fmt: skip
-        self._init_with(2, locals())
+    @takes(_without())
+    def __init__(self, given, **kwargs):
+        self._init_with(2, given, kwargs)
 
     def _first_bias(self):
         if not self.unit_forget_bias:

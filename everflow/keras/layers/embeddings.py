@@ -5,25 +5,27 @@ from __future__ import annotations
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
 from everflow.ops import math
 from everflow.ops.nn.embedding import embedding_lookup
 
 
 class Embedding(ConfiguredLayer):
-    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero` id 0 is left out by layers that
-    mask.
+    """A vector of `output_dim` numbers for each of `input_dim` ids; with `mask_zero`, id 0 is left out by masks.
 
     >>> y = tf.keras.layers.Embedding(1000, 64)(tf.constant([[3, 14, 15]]))
     """
 
-    def __init__(self, input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None, activity_regularizer=None,
-                 embeddings_constraint=None, mask_zero=False, input_length=None, **kwargs):  # fmt: skip
+    @takes(
+        """input_dim, output_dim, embeddings_initializer="uniform", embeddings_regularizer=None,
+        activity_regularizer=None, embeddings_constraint=None, mask_zero=False, input_length=None"""
+    )
+    def __init__(self, given, **kwargs):
         if "input_shape" not in kwargs:
-            kwargs["input_shape"] = (input_length,) if input_length else (None,)
+            kwargs["input_shape"] = (given["input_length"] or None,)
         super().__init__(dtype=kwargs.pop("dtype", None) or K.floatx(), **kwargs)
-        self._keep_given(locals())
-        self.supports_masking = mask_zero
+        self._keep_given(given)
+        self.supports_masking = self.mask_zero
 
     @shape_tuples
     def build(self, input_shape):

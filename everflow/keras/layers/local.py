@@ -12,7 +12,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
 from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, math
 
@@ -26,26 +26,27 @@ class _LocallyConnected(ConfiguredLayer):
 
     rank = 0
 
-    def __init__(self, filters, kernel_size, strides=1, padding="valid", data_format=None, activation=None, use_bias=True,
-                 kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
-                 activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation=1, **kwargs):  # fmt: skip
+    @takes(
+        """filters, kernel_size, strides=1, padding="valid", data_format=None, activation=None, use_bias=True,
+        kernel_initializer="glorot_uniform", bias_initializer="zeros", kernel_regularizer=None, bias_regularizer=None,
+        activity_regularizer=None, kernel_constraint=None, bias_constraint=None, implementation=1"""
+    )
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        padding = arguments.padding(padding)
-        if padding != "valid" and implementation == 1:
+        padding = arguments.padding(given["padding"])
+        if padding != "valid" and given["implementation"] == 1:
             raise ValueError(
                 f'Implementation 1 of LocallyConnected{self.rank}D needs padding "valid"; 2 and 3 also take {padding!r}.'
             )
         self._keep_given(
-            locals(),
-            kernel_size=arguments.sizes(kernel_size, self.rank, "kernel_size"),
-            strides=arguments.sizes(strides, self.rank, "strides"),
-            data_format=arguments.data_format(data_format),
+            given,
+            padding=padding,
+            data_format=arguments.data_format(given["data_format"]),
+            **{name: arguments.sizes(given[name], self.rank, name) for name in ("kernel_size", "strides")},
         )
         self.input_spec = InputSpec(ndim=self.rank + 2)
 
-    @property
-    def _is_channels_first(self):
-        return self.data_format == "channels_first"
+    _is_channels_first = property(lambda self: self.data_format == "channels_first")
 
     def _input_sizes(self, input_shape):
         sizes = TensorShape(input_shape).as_list()
@@ -62,7 +63,8 @@ class _LocallyConnected(ConfiguredLayer):
         sides, depth = self._input_sizes(input_shape)
         if None in sides or depth is None:
             raise ValueError(
-                f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in {input_shape}."
+                f"{type(self).__name__} has weights for each place: all sizes but the batch must be known in "
+                f"{input_shape}."
             )
         self._output_sides = self._lengths(sides)
         if self.implementation == 1:
@@ -78,14 +80,18 @@ class _LocallyConnected(ConfiguredLayer):
         self.kernel_shape = shape
         self.kernel = weight_of(self, "kernel", shape)
         self.bias = weight_of(self, "bias", (*self._output_sides, self.filters)) if self.use_bias else None
-        axes = {1: depth} if self._is_channels_first else {-1: depth}
-        self.input_spec = InputSpec(ndim=self.rank + 2, axes=axes)
+        self.input_spec = InputSpec(ndim=self.rank + 2, axes={1 if self._is_channels_first else -1: depth})
         self.built = True
 
+    def _with_channels(self, sides, channels):
+        """Sides, or a place, with channels where the data format has them."""
+        return (channels, *sides) if self._is_channels_first else (*sides, channels)
+
+    def _output_shape(self):
+        return self._with_channels(self._output_sides, self.filters)
+
     def _matrix_shape(self, sides, depth):
-        if self._is_channels_first:
-            return (depth, *sides, self.filters, *self._output_sides)
-        return (*sides, depth, *self._output_sides, self.filters)
+        return self._with_channels(sides, depth) + self._output_shape()
 
     def _connections(self, sides):
         """(input place, output place) for all that are connected."""
@@ -105,36 +111,24 @@ class _LocallyConnected(ConfiguredLayer):
     def _mask(self, sides, depth):
         mask = np.zeros(self._matrix_shape(sides, depth), "float32")
         for source, target in self._connections(sides):
-            if self._is_channels_first:
-                mask[(slice(None), *source, slice(None), *target)] = 1.0
-            else:
-                mask[(*source, slice(None), *target, slice(None))] = 1.0
+            mask[self._with_channels(source, slice(None)) + self._with_channels(target, slice(None))] = 1.0
         return mask
 
     def _connected_places(self, sides, depth):
         """(output number, input number) of the entries of the transposed matrix, in order."""
-        in_sizes = (depth, *sides) if self._is_channels_first else (*sides, depth)
-        out_sizes = (
-            (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
-        )
+        in_sizes, out_sizes = self._with_channels(sides, depth), self._output_shape()
         places = []
         for source, target in self._connections(sides):
-            for channel in range(depth):
-                for filter_ in range(self.filters):
-                    one = (channel, *source) if self._is_channels_first else (*source, channel)
-                    other = (filter_, *target) if self._is_channels_first else (*target, filter_)
-                    places.append(
-                        (int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes)))
-                    )
+            for channel, filter_ in itertools.product(range(depth), range(self.filters)):
+                one, other = self._with_channels(source, channel), self._with_channels(target, filter_)
+                places.append((int(np.ravel_multi_index(other, out_sizes)), int(np.ravel_multi_index(one, in_sizes))))
         return sorted(places)
 
     @shape_tuples
     def compute_output_shape(self, input_shape):
         sides, _ = self._input_sizes(input_shape)
         batch, lengths = TensorShape(input_shape)[0].value, self._lengths(sides)
-        return TensorShape(
-            [batch, self.filters, *lengths] if self._is_channels_first else [batch, *lengths, self.filters]
-        )
+        return TensorShape([batch, *self._with_channels(lengths, self.filters)])
 
     def call(self, inputs):
         outputs = {1: self._place_by_place, 2: self._with_matrix, 3: self._with_entries}[self.implementation](inputs)
@@ -146,9 +140,6 @@ class _LocallyConnected(ConfiguredLayer):
         return K.local_conv(
             inputs, self.kernel, self.kernel_size, self.strides, tuple(self._output_sides), self.data_format
         )
-
-    def _output_shape(self):
-        return (self.filters, *self._output_sides) if self._is_channels_first else (*self._output_sides, self.filters)
 
     def _with_matrix(self, inputs):
         flat = array.reshape(inputs, (array.shape(inputs)[0], -1))

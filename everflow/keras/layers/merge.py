@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
-from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.layers.configured import ConfiguredLayer, keeps
 from everflow.ops import array, math
 from everflow.ops.nn.normalization import l2_normalize
 
@@ -42,8 +44,8 @@ class _Merge(ConfiguredLayer):
                 result.append(j if i == 1 else i)
             elif i != j:
                 raise ValueError(
-                    f"{type(self).__name__} got operands that could not be broadcast together: shapes {tuple(a)} and {tuple(b)}, "
-                    "without the batch."
+                    f"{type(self).__name__} got operands that could not be broadcast together: shapes {tuple(a)} and "
+                    f"{tuple(b)}, without the batch."
                 )
             else:
                 result.append(i)
@@ -65,11 +67,8 @@ class _Merge(ConfiguredLayer):
 
     def _require_list(self, given, least=2, exactly=None):
         """ValueError where these aren't several tensors, or their shapes; one shape is a tuple of sizes."""
-        is_one = (
-            not isinstance(given, (list, tuple))
-            or isinstance(given, tuple)
-            and all(isinstance(s, (int, type(None))) for s in given)
-        )
+        one_shape = isinstance(given, tuple) and all(isinstance(s, (int, type(None))) for s in given)
+        is_one = not isinstance(given, (list, tuple)) or one_shape
         if is_one or len(given) < least or exactly not in (None, len(given)):
             wanted = f"exactly {exactly}" if exactly else "at least 2"
             raise ValueError(f"{type(self).__name__} is called on a list of {wanted} tensors, not on {given}.")
@@ -146,11 +145,8 @@ class _Merge(ConfiguredLayer):
         return None if all(m is None for m in mask) else self._merged_mask(inputs, mask)
 
     def _merged_mask(self, inputs, masks):
-        return K.all(
-            K.concatenate([array.expand_dims(m, axis=0) for m in masks if m is not None], axis=0),
-            axis=0,
-            keepdims=False,
-        )
+        wide = [array.expand_dims(m, axis=0) for m in masks if m is not None]
+        return K.all(K.concatenate(wide, axis=0), axis=0, keepdims=False)
 
 
 def _folded(combine):
@@ -209,39 +205,33 @@ class Minimum(_Merge):
     _merge_function = _folded(math.minimum)
 
 
+def _for_each_element(mask, x):
+    """A mask of x, or what broadcasts to one."""
+    if mask is None:
+        return array.ones_like(x, dtype="bool")
+    return array.expand_dims(mask, axis=-1) if K.ndim(mask) < K.ndim(x) else mask
+
+
+@keeps("axis=-1")
 class Concatenate(_Merge):
     """Several tensors after each other along an axis."""
-
-    def __init__(self, axis=-1, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(axis=axis)
 
     @shape_tuples
     def build(self, input_shape):
         self._require_list(input_shape)
         shapes = [_sizes(s) if TensorShape(s).rank is not None else None for s in input_shape]
-        others = []
-        for shape in shapes:
-            if shape is None:
-                continue
-            shape = list(shape)
-            del shape[self.axis]
-            others.append(tuple(shape))
-        for i, other in enumerate(others):
-            for earlier in others[:i]:
-                if len(other) != len(earlier) or any(
-                    a is not None and b is not None and a != b for a, b in zip(other, earlier)
-                ):
-                    raise ValueError(
-                        f"Inputs of a Concatenate layer differ in no axis but {self.axis}, along which they are joined; these have shapes "
-                        f"{[tuple(s) if s is not None else None for s in shapes]}."
-                    )
+        others = [list(s) for s in shapes if s is not None]
+        for other in others:
+            del other[self.axis]
+        for one, other in itertools.combinations(map(TensorShape, others), 2):
+            if not one.is_compatible_with(other):
+                raise ValueError(
+                    f"Inputs of a Concatenate layer differ in no axis but {self.axis}, along which they are joined; "
+                    f"these have shapes {[tuple(s) if s is not None else None for s in shapes]}."
+                )
         self.built = True
 
     def call(self, inputs):
-        return self._merge_function(inputs)
-
-    def _merge_function(self, inputs):
         return K.concatenate(inputs, axis=self.axis)
 
     @shape_tuples
@@ -257,14 +247,7 @@ class Concatenate(_Merge):
         return TensorShape(result)
 
     def _merged_mask(self, inputs, given):
-        masks = []
-        for x, m in zip(inputs, given):
-            if m is None:
-                masks.append(array.ones_like(x, dtype="bool"))
-            elif K.ndim(m) < K.ndim(x):
-                masks.append(array.expand_dims(m, axis=-1))
-            else:
-                masks.append(m)
+        masks = [_for_each_element(m, x) for x, m in zip(inputs, given)]
         return K.all(K.concatenate(masks, axis=self.axis), axis=-1, keepdims=False)
 
 
@@ -282,11 +265,8 @@ class Dot(_Merge):
         self._keep(axes=axes, normalize=normalize)
 
     def _axes(self, ranks):
-        if isinstance(self.axes, int):
-            axes = [self.axes % rank if self.axes < 0 else self.axes for rank in ranks]
-        else:
-            axes = [axis % rank if axis < 0 else axis for axis, rank in zip(self.axes, ranks)]
-        return axes
+        axes = [self.axes] * 2 if isinstance(self.axes, int) else self.axes
+        return [axis % rank if axis < 0 else axis for axis, rank in zip(axes, ranks)]
 
     def _sizes_and_axes(self, input_shape):
         self._require_list(input_shape, exactly=2)
@@ -298,15 +278,12 @@ class Dot(_Merge):
         a, b, axes = self._sizes_and_axes(input_shape)
         if a[axes[0]] != b[axes[1]]:
             raise ValueError(
-                f"Dimension incompatibility: axis {axes[0]} of {tuple(a)} and axis {axes[1]} of {tuple(b)} differ in length, "
-                f"{a[axes[0]]} != {b[axes[1]]}."
+                f"Dimension incompatibility: axis {axes[0]} of {tuple(a)} and axis {axes[1]} of {tuple(b)} differ in "
+                f"length, {a[axes[0]]} != {b[axes[1]]}."
             )
         self.built = True
 
     def call(self, inputs):
-        return self._merge_function(inputs)
-
-    def _merge_function(self, inputs):
         self._require_list(inputs, exactly=2)
         a, b = inputs
         axes = self._axes((K.ndim(a), K.ndim(b)))
@@ -318,10 +295,8 @@ class Dot(_Merge):
     @shape_tuples
     def compute_output_shape(self, input_shape):
         a, b, axes = self._sizes_and_axes(input_shape)
-        a.pop(axes[0])
-        b.pop(axes[1])
-        b.pop(0)
-        result = a + b
+        del a[axes[0]], b[axes[1]]
+        result = a + b[1:]
         return TensorShape([*result, 1] if len(result) == 1 else result)
 
     def compute_mask(self, inputs, mask=None):
@@ -333,20 +308,12 @@ def _function(layer, what):
         return layer(**kwargs)(inputs)
 
     merge.__name__ = merge.__qualname__ = layer.__name__.lower()
-    merge.__doc__ = f"{what} of a list of tensors, as a layer; keyword arguments are the layer's."
+    merge.__doc__ = f"The {what} of a list of tensors, as a layer; keyword arguments are the layer's."
     return merge
 
 
-add, subtract, multiply = (
-    _function(Add, "The sum"),
-    _function(Subtract, "The difference"),
-    _function(Multiply, "The product"),
-)
-average, maximum, minimum = (
-    _function(Average, "The mean"),
-    _function(Maximum, "The largest"),
-    _function(Minimum, "The smallest"),
-)
+add, subtract, multiply = _function(Add, "sum"), _function(Subtract, "difference"), _function(Multiply, "product")
+average, maximum, minimum = _function(Average, "mean"), _function(Maximum, "largest"), _function(Minimum, "smallest")
 
 
 def concatenate(inputs, axis=-1, **kwargs):

@@ -5,16 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras import backend as K
-from everflow.keras.layers.configured import Elementwise
+from everflow.keras.layers.configured import Elementwise, keeps
 from everflow.ops import array, math
 
 
+@keeps("stddev")
 class GaussianNoise(Elementwise):
     """Normal noise added to the inputs."""
-
-    def __init__(self, stddev, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(stddev=stddev)
 
     def call(self, inputs, training=None):
         def noised():
@@ -23,12 +20,9 @@ class GaussianNoise(Elementwise):
         return K.in_train_phase(noised, inputs, training=training)
 
 
+@keeps("rate")
 class GaussianDropout(Elementwise):
     """Inputs times normal noise around one, with the variance that dropout would have."""
-
-    def __init__(self, rate, **kwargs):
-        super().__init__(**kwargs)
-        self._keep(rate=rate)
 
     def call(self, inputs, training=None):
         if not 0 < self.rate < 1:
@@ -61,13 +55,13 @@ class AlphaDropout(Elementwise):
         noise_shape = self._get_noise_shape(inputs)
 
         def dropped():
-            floor = -self._SATURATION
+            least = -self._SATURATION
             kept = math.greater_equal(K.random_uniform(noise_shape, seed=self.seed), self.rate)
             kept = math.cast(kept, inputs.dtype)
             # The line that restores mean and variance.
-            slope = ((1 - self.rate) * (1 + self.rate * floor**2)) ** -0.5
-            shift = -slope * floor * self.rate
-            x = inputs * kept + floor * (1 - kept)
+            slope = ((1 - self.rate) * (1 + self.rate * least**2)) ** -0.5
+            shift = -slope * least * self.rate
+            x = inputs * kept + least * (1 - kept)
             return slope * x + shift
 
         return K.in_train_phase(dropped, inputs, training=training)

@@ -10,7 +10,7 @@ from everflow.framework.scopes import colocate_with, control_dependencies, name_
 from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.layers.configured import SameShape, weight_of
+from everflow.keras.layers.configured import SameShape, takes, weight_of
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import smart_cond, smart_constant_value
@@ -40,34 +40,30 @@ class BatchNormalization(SameShape):
     >>> y = tf.keras.layers.BatchNormalization()(x, training=True)
     """
 
-    def __init__(self, axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
-                 moving_mean_initializer="zeros", moving_variance_initializer="ones", beta_regularizer=None, gamma_regularizer=None,
-                 beta_constraint=None, gamma_constraint=None, renorm=False, renorm_clipping=None, renorm_momentum=0.99, fused=None,
-                 trainable=True, virtual_batch_size=None, adjustment=None, name=None, **kwargs):  # fmt: skip
-        super().__init__(name=name, trainable=trainable, **kwargs)
+    @takes(
+        """axis=-1, momentum=0.99, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros",
+        gamma_initializer="ones", moving_mean_initializer="zeros", moving_variance_initializer="ones",
+        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, renorm=False,
+        renorm_clipping=None, renorm_momentum=0.99, fused=None, trainable=True, virtual_batch_size=None,
+        adjustment=None, name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**kwargs)
+        axis = given["axis"]
         if not isinstance(axis, (int, list)):
             raise TypeError(f"`axis` is an int or list of ints, not {axis!r}.")
-        self._keep_given(locals(), leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
-        self.renorm = renorm
-        self.virtual_batch_size = virtual_batch_size
-        self.adjustment = adjustment
-        self.fused = fused
-        if renorm:
-            renorm_clipping = renorm_clipping or {}
-            unknown = set(renorm_clipping) - {"rmax", "rmin", "dmax"}
-            if unknown:
-                raise ValueError(f"renorm_clipping {renorm_clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
-            self.renorm_clipping = renorm_clipping
-            self.renorm_momentum = renorm_momentum
+        self._keep_given(given, leaving_out=_NOT_IN_CONFIGS, axis=list(axis) if isinstance(axis, list) else axis)
+        for name in ("renorm", "virtual_batch_size", "adjustment", "fused"):
+            setattr(self, name, given[name])
+        if self.renorm:
+            clipping = given["renorm_clipping"] or {}
+            if set(clipping) - {"rmax", "rmin", "dmax"}:
+                raise ValueError(f"renorm_clipping {clipping} contains keys not in ['rmax', 'rmin', 'dmax']")
+            self.renorm_clipping, self.renorm_momentum = clipping, given["renorm_momentum"]
 
     def _can_be_fused(self, rank):
-        return (
-            rank == 4
-            and not self.renorm
-            and self.virtual_batch_size is None
-            and self.adjustment is None
-            and self.axis in ([1], [3])
-        )
+        plain = not self.renorm and self.virtual_batch_size is None and self.adjustment is None
+        return rank == 4 and plain and self.axis in ([1], [3])
 
     def build(self, input_shape):
         shape = TensorShape(input_shape)
@@ -136,15 +132,8 @@ class BatchNormalization(SameShape):
 
     def _make_averages(self, shape, dtype):
         def average(name, initializer):
-            return self.add_weight(
-                name,
-                shape,
-                dtype,
-                initializer,
-                synchronization=VariableSynchronization.ON_READ,
-                trainable=False,
-                aggregation=VariableAggregation.MEAN,
-            )
+            of_replicas = {"synchronization": VariableSynchronization.ON_READ, "aggregation": VariableAggregation.MEAN}
+            return self.add_weight(name, shape, dtype, initializer, trainable=False, **of_replicas)
 
         self.moving_mean = average("moving_mean", self.moving_mean_initializer)
         self.moving_variance = average("moving_variance", self.moving_variance_initializer)
@@ -192,12 +181,11 @@ class BatchNormalization(SameShape):
         beta = self.beta if self.center else self._beta_const
         gamma = self.gamma if self.scale else self._gamma_const
         options = {"epsilon": self.epsilon, "data_format": self._data_format}
+        averages = {"mean": self.moving_mean, "variance": self.moving_variance, "is_training": False}
         output, mean, variance = smart_cond(
             training,
             lambda: nn_normalization.fused_batch_norm(inputs, gamma, beta, **options),
-            lambda: nn_normalization.fused_batch_norm(
-                inputs, gamma, beta, mean=self.moving_mean, variance=self.moving_variance, is_training=False, **options
-            ),
+            lambda: nn_normalization.fused_batch_norm(inputs, gamma, beta, **averages, **options),
         )
         known = smart_constant_value(training)
         if known is None:
@@ -260,11 +248,8 @@ class BatchNormalization(SameShape):
 
     @staticmethod
     def _value_of(variable):
-        return (
-            variable.value()
-            if hasattr(variable, "value") and not hasattr(variable, "handle")
-            else convert_to_tensor(variable)
-        )
+        is_plain = hasattr(variable, "value") and not hasattr(variable, "handle")
+        return variable.value() if is_plain else convert_to_tensor(variable)
 
     def _add_average_updates(self, new_mean, new_variance, training):
         def move_mean():
@@ -323,13 +308,17 @@ class LayerNormalization(SameShape):
     >>> y = tf.keras.layers.LayerNormalization()(x)
     """
 
-    def __init__(self, axis=-1, epsilon=0.001, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
-                 beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, trainable=True, name=None,
-                 **kwargs):  # fmt: skip
-        super().__init__(name=name, trainable=trainable, **kwargs)
+    @takes(
+        """axis=-1, epsilon=1e-3, center=True, scale=True, beta_initializer="zeros", gamma_initializer="ones",
+        beta_regularizer=None, gamma_regularizer=None, beta_constraint=None, gamma_constraint=None, trainable=True,
+        name=None"""
+    )
+    def __init__(self, given, **kwargs):
+        super().__init__(**kwargs)
+        axis = given["axis"]
         if not isinstance(axis, (int, list, tuple)):
             raise ValueError(f"`axis` is an int or a list of ints, not {axis!r}.")
-        self._keep_given(locals(), axis=axis if isinstance(axis, int) else list(axis))
+        self._keep_given(given, axis=axis if isinstance(axis, int) else list(axis))
 
     def build(self, input_shape):
         rank = len(input_shape)

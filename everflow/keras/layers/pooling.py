@@ -50,13 +50,9 @@ class Pooling(ConfiguredLayer):
             mode = "max" if self.kind == "max" else "avg"
             return pool(inputs, size, strides, self.padding, self.data_format, pool_mode=mode)
         first = self.data_format == "channels_first"
-        return _POOLS[self.kind, len(size)](
-            inputs,
-            (1, 1, *size) if first else (1, *size, 1),
-            (1, 1, *strides) if first else (1, *strides, 1),
-            padding=self.padding.upper(),
-            data_format=arguments.op_format(self.data_format, len(size)),
-        )
+        windows = [(1, 1, *sides) if first else (1, *sides, 1) for sides in (size, strides)]
+        how = {"padding": self.padding.upper(), "data_format": arguments.op_format(self.data_format, len(size))}
+        return _POOLS[self.kind, len(size)](inputs, *windows, **how)
 
     def compute_output_shape(self, input_shape):
         sides = TensorShape(input_shape).as_list()

@@ -10,6 +10,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.engine.known_classes import deserialize
+from everflow.keras.generic import named_config
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.layers.recurrent_cells import (
     GRUCell,
@@ -17,10 +18,12 @@ from everflow.keras.layers.recurrent_cells import (
     SimpleRNNCell,
     StackedRNNCells,
     call_takes,
+    first_state,
+    output_size_of,
     require_cells,
-    zero_state_for,
+    without,
 )
-from everflow.keras.signatures import REQUIRED, constructor, parameters_of
+from everflow.keras.signatures import REQUIRED, constructor, inserted, parameters_of, takes
 from everflow.ops import array
 
 
@@ -41,24 +44,32 @@ def standardize_arguments(inputs, initial_state, constants, num_constants):
     return inputs, listed(initial_state), listed(constants)
 
 
+_LOOP_SETTINGS = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
+
+
 class RNN(Layer):
     """A cell (or a list of cells, stacked) called for each time step of [batch, time, features].
 
     >>> y = tf.keras.layers.RNN(tf.keras.layers.LSTMCell(32), return_sequences=True)(x)
     """
 
-    def __init__(self, cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False, time_major=False,
-                 **kwargs):  # fmt: skip
+    @takes(
+        """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
+        time_major=False, **kwargs""",
+        "self",
+    )
+    def __init__(self, cell, **kwargs):
         if isinstance(cell, (list, tuple)):
             cell = StackedRNNCells(cell)
         require_cells([cell])
         self.zero_output_for_mask = kwargs.pop("zero_output_for_mask", False)
+        loop = {name: kwargs.pop(name) for name in _LOOP_SETTINGS}
         if "input_shape" not in kwargs and ("input_dim" in kwargs or "input_length" in kwargs):
             kwargs["input_shape"] = (kwargs.pop("input_length", None), kwargs.pop("input_dim", None))
         super().__init__(**kwargs)
         self.cell = cell
-        self.return_sequences, self.return_state, self.go_backwards = return_sequences, return_state, go_backwards
-        self.stateful, self.unroll, self.time_major = stateful, unroll, time_major
+        for name, value in loop.items():
+            setattr(self, name, value)
         self.supports_masking = True
         self.__dict__.update(state_spec=None, _states=None, constants_spec=None, _num_constants=0)
 
@@ -80,15 +91,10 @@ class RNN(Layer):
 
     def get_initial_state(self, inputs):
         """What the cell begins with, for these inputs."""
-        make = getattr(self.cell, "get_initial_state", None)
         if nest.is_sequence(inputs):
             inputs = nest.flatten(inputs)[0]
         batch = array.shape(inputs)[1 if self.time_major else 0]
-        dtype = inputs.dtype
-        if make is not None:
-            state = make(inputs=None, batch_size=batch, dtype=dtype)
-        else:
-            state = zero_state_for(self.cell, None, batch, dtype)
+        state = first_state(self.cell, None, batch, inputs.dtype)
         return list(state) if nest.is_sequence(state) else [state]
 
     def reset_states(self, states=None):
@@ -101,8 +107,8 @@ class RNN(Layer):
             batch = spec.shape[1] if self.time_major else spec.shape[0]
         if not batch:
             raise ValueError(
-                f"{self.name} keeps its states, so it needs to know its batch size: give the first layer of a Sequential model a "
-                "`batch_input_shape`, or `tf.keras.Input` a `batch_shape`."
+                f"{self.name} keeps its states, so it needs to know its batch size: give the first layer of a "
+                "Sequential model a `batch_input_shape`, or `tf.keras.Input` a `batch_shape`."
             )
         if nest.flatten(self.states)[0] is None:
             self.__dict__["_states"] = self._for_each_state(lambda size: K.zeros([batch, *TensorShape(size).as_list()]))
@@ -115,12 +121,14 @@ class RNN(Layer):
         given = nest.flatten(states) if isinstance(states, (list, tuple)) else [states]
         if len(given) != len(flat):
             raise ValueError(
-                f"Layer {self.name} expects {len(flat)} states, but it received {len(given)} state values. Input received: {states}"
+                f"Layer {self.name} expects {len(flat)} states, but it received {len(given)} state values. "
+                f"Input received: {states}"
             )
         for state, value in zip(flat, given):
             if tuple(state.shape.as_list()) != np.shape(value):
                 raise ValueError(
-                    f"State is incompatible with layer {self.name}: expected shape={tuple(state.shape.as_list())}, found shape={np.shape(value)}"
+                    f"State is incompatible with layer {self.name}: expected shape={tuple(state.shape.as_list())}, "
+                    f"found shape={np.shape(value)}"
                 )
         K.batch_set_value(list(zip(flat, given)))
 
@@ -209,8 +217,8 @@ class RNN(Layer):
         time_steps = inputs.shape.as_list()[0 if self.time_major else 1]
         if self.unroll and time_steps is None:
             raise ValueError(
-                f"Cannot unroll {self.name} over an unknown number of time steps: give the first layer of a Sequential model an "
-                "`input_shape` that has it, or `tf.keras.Input` such a `shape`."
+                f"Cannot unroll {self.name} over an unknown number of time steps: give the first layer of a Sequential "
+                "model an `input_shape` that has it, or `tf.keras.Input` such a `shape`."
             )
         last, outputs, states = K.rnn(
             self._step_function(training, constants),
@@ -273,8 +281,7 @@ class RNN(Layer):
         def with_batch(size):
             return TensorShape([batch, *TensorShape(size).as_list()])
 
-        size = getattr(self.cell, "output_size", None)
-        size = nest.flatten(self.cell.state_size)[0] if size is None else size
+        size = output_size_of(self.cell)
         if self.return_sequences:
             both = (time, batch) if self.time_major else (batch, time)
             output = TensorShape([*both, *TensorShape(size).as_list()])
@@ -285,8 +292,7 @@ class RNN(Layer):
     # --- as data -------------------------------------------------------------------------------------
 
     def _rnn_config(self):
-        names = ("return_sequences", "return_state", "go_backwards", "stateful", "unroll", "time_major")
-        config = {**Layer.get_config(self), **{name: getattr(self, name) for name in names}}
+        config = {**Layer.get_config(self), **{name: getattr(self, name) for name in _LOOP_SETTINGS}}
         if self._num_constants:
             config["num_constants"] = self._num_constants
         if self.zero_output_for_mask:
@@ -294,10 +300,7 @@ class RNN(Layer):
         return config
 
     def get_config(self):
-        return {
-            **self._rnn_config(),
-            "cell": {"class_name": type(self.cell).__name__, "config": self.cell.get_config()},
-        }
+        return {**self._rnn_config(), "cell": named_config(self.cell)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -333,7 +336,7 @@ class OfCell:
         }
 
 
-_LOOP_ARGUMENTS = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful", "unroll"), False)
+_LOOP_ARGUMENTS = dict.fromkeys(_LOOP_SETTINGS[:-1], False)
 
 
 class _OfDenseCell(OfCell, RNN):
@@ -355,13 +358,8 @@ def _over(cell_class, *last):
     Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
     """
     of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
-    parameters = {}
-    for name, default in of_cell.items():
-        if name not in last:
-            parameters |= (
-                {name: default, "activity_regularizer": None} if name == "bias_regularizer" else {name: default}
-            )
-    parameters |= {**_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+    first = inserted(without(*last, of=of_cell), "bias_regularizer", activity_regularizer=None)
+    parameters = {**first, **_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
 
     def start(self, activity_regularizer, **given):
         if "implementation" not in of_cell:

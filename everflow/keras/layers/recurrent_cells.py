@@ -10,7 +10,9 @@ from everflow.keras import backend as K
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.known_classes import deserialize
-from everflow.keras.layers.configured import ConfiguredLayer, weight_of
+from everflow.keras.generic import named_config
+from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
+from everflow.keras.signatures import parameters
 from everflow.ops import array
 from everflow.ops.variables import initializers
 
@@ -35,13 +37,28 @@ def zero_state_for(cell, inputs, batch_size, dtype):
     return zero_state(cell.state_size, batch_size, dtype)
 
 
+def first_state(cell, inputs, batch_size, dtype):
+    """The state that any cell begins with: as it says itself, or zeros."""
+    make = getattr(cell, "get_initial_state", None)
+    if make is None:
+        return zero_state_for(cell, inputs, batch_size, dtype)
+    return make(inputs=inputs, batch_size=batch_size, dtype=dtype)
+
+
+def output_size_of(cell):
+    """The size of a cell's output; where it doesn't say, that of its first state."""
+    size = getattr(cell, "output_size", None)
+    return nest.flatten(cell.state_size)[0] if size is None else size
+
+
 def require_cells(cells):
     """ValueError where one of these is no cell."""
     for cell in cells:
         missing = [f"`{name}`" for name in ("call", "state_size") if not hasattr(cell, name)]
         if missing:
             raise ValueError(
-                f"An RNN cell has a method `call` and a `state_size`, one size for each state; {cell!r} has no {missing[0]}."
+                "An RNN cell has a method `call` and a `state_size`, one size for each state; "
+                f"{cell!r} has no {missing[0]}."
             )
 
 
@@ -102,16 +119,30 @@ class _DropoutMasks:
         return self._masks("_recurrent_dropout_mask", inputs, self.recurrent_dropout, training, count)
 
 
+# What recurrent layers take, in the order in which they take it: each takes some of them.
+CELL_PARAMETERS = parameters(
+    """units, filters, kernel_size, strides=(1, 1), padding="valid", data_format=None, dilation_rate=(1, 1),
+    activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
+    recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
+    recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
+    bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1, reset_after=False"""
+)
+OF_CONVOLUTIONS = ("filters", "kernel_size", "strides", "padding", "data_format", "dilation_rate")
+
+
+def without(*names, of=CELL_PARAMETERS):
+    """{name: default} of the parameters of recurrent layers, but for some."""
+    return {name: default for name, default in of.items() if name not in names}
+
+
 class _Cell(_DropoutMasks, ConfiguredLayer):
     """What the cells have in common: a kernel, a recurrent kernel and a bias, each for all gates side by side."""
 
     gates = 1
 
     def _keep_cell(self, given):
-        """Keep the arguments of a constructor, whose `locals()` are given."""
         self._keep_given(given, **within_one(given))
-        units = self.units
-        self.state_size, self.output_size = units, units
+        self.state_size = self.output_size = self.units
 
     def _bias_shape(self):
         return (self.gates * self.units,)
@@ -138,12 +169,10 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
 class SimpleRNNCell(_Cell):
     """output = activation(inputs * kernel + state * recurrent_kernel + bias), which is the new state too."""
 
-    def __init__(self, units, activation="tanh", use_bias=True, kernel_initializer="glorot_uniform", recurrent_initializer="orthogonal",
-                 bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None, bias_regularizer=None,
-                 kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0, recurrent_dropout=0.0,
-                 **kwargs):  # fmt: skip
+    @takes(without(*OF_CONVOLUTIONS, "recurrent_activation", "unit_forget_bias", "implementation", "reset_after"))
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        self._keep_cell(locals())
+        self._keep_cell(given)
 
     def call(self, inputs, states, training=None):
         previous = states[0]
@@ -165,12 +194,10 @@ class GRUCell(_Cell):
 
     gates = 3
 
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", kernel_regularizer=None, recurrent_regularizer=None,
-                 bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None, bias_constraint=None, dropout=0.0,
-                 recurrent_dropout=0.0, implementation=1, reset_after=False, **kwargs):  # fmt: skip
+    @takes(without(*OF_CONVOLUTIONS, "unit_forget_bias"))
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        self._keep_cell(locals())
+        self._keep_cell(given)
 
     def _bias_shape(self):
         return (2, 3 * self.units) if self.reset_after else (3 * self.units,)
@@ -240,13 +267,11 @@ class LSTMCell(_Cell):
 
     gates = 4
 
-    def __init__(self, units, activation="tanh", recurrent_activation="hard_sigmoid", use_bias=True, kernel_initializer="glorot_uniform",
-                 recurrent_initializer="orthogonal", bias_initializer="zeros", unit_forget_bias=True, kernel_regularizer=None,
-                 recurrent_regularizer=None, bias_regularizer=None, kernel_constraint=None, recurrent_constraint=None,
-                 bias_constraint=None, dropout=0.0, recurrent_dropout=0.0, implementation=1, **kwargs):  # fmt: skip
+    @takes(without(*OF_CONVOLUTIONS, "reset_after"))
+    def __init__(self, given, **kwargs):
         super().__init__(**kwargs)
-        self._keep_cell(locals())
-        self.__dict__["state_size"] = [units, units]
+        self._keep_cell(given)
+        self.__dict__["state_size"] = [self.units, self.units]
 
     def _bias_initializer(self):
         if not self.unit_forget_bias:
@@ -281,7 +306,6 @@ class LSTMCell(_Cell):
 
     def _carry_and_output(self, xs, hs, c):
         u = self.units
-
         parts = (slice(None, u), slice(u, u * 2), slice(u * 2, u * 3), slice(u * 3, None))
 
         def gate(i):
@@ -307,13 +331,9 @@ def forget_bias_initializer(bias_initializer, units):
     """An initializer for the biases of an LSTM: one for the forget gate, so that it starts by remembering."""
 
     def initialize(_, *args, **kwargs):
-        return K.concatenate(
-            [
-                bias_initializer((units,), *args, **kwargs),
-                initializers.Ones()((units,), *args, **kwargs),
-                bias_initializer((units * 2,), *args, **kwargs),
-            ]
-        )
+        before = bias_initializer((units,), *args, **kwargs)
+        ones = initializers.Ones()((units,), *args, **kwargs)
+        return K.concatenate([before, ones, bias_initializer((units * 2,), *args, **kwargs)])
 
     return initialize
 
@@ -343,27 +363,16 @@ class StackedRNNCells(Layer):
     @property
     def state_size(self):
         """The sizes of the states of all cells."""
-        return tuple(cell.state_size for cell in (self.cells[::-1] if self.reverse_state_order else self.cells))
+        return tuple(cell.state_size for cell in self._in_order_of_states())
 
-    @property
-    def output_size(self):
-        """The size of the last cell's output."""
-        last = self.cells[-1]
-        if getattr(last, "output_size", None) is not None:
-            return last.output_size
-        return nest.flatten(last.state_size)[0]
+    def _in_order_of_states(self):
+        return self.cells[::-1] if self.reverse_state_order else self.cells
+
+    output_size = property(lambda self: output_size_of(self.cells[-1]), doc="The size of the last cell's output.")
 
     def get_initial_state(self, inputs=None, batch_size=None, dtype=None):
         """The states that the cells begin with."""
-        states = []
-        for cell in self.cells[::-1] if self.reverse_state_order else self.cells:
-            make = getattr(cell, "get_initial_state", None)
-            states.append(
-                make(inputs=inputs, batch_size=batch_size, dtype=dtype)
-                if make
-                else zero_state_for(cell, inputs, batch_size, dtype)
-            )
-        return tuple(states)
+        return tuple(first_state(cell, inputs, batch_size, dtype) for cell in self._in_order_of_states())
 
     def call(self, inputs, states, constants=None, **kwargs):
         sizes = self.state_size[::-1] if self.reverse_state_order else self.state_size
@@ -390,15 +399,11 @@ class StackedRNNCells(Layer):
             if isinstance(cell, Layer) and not cell.built:
                 cell.build(input_shape)
                 cell.built = True
-            size = getattr(cell, "output_size", None)
-            if size is None:
-                size = nest.flatten(cell.state_size)[0]
-            input_shape = TensorShape([TensorShape(input_shape)[0], *TensorShape(size).as_list()])
+            input_shape = TensorShape([TensorShape(input_shape)[0], *TensorShape(output_size_of(cell)).as_list()])
         self.built = True
 
     def get_config(self):
-        cells = [{"class_name": type(cell).__name__, "config": cell.get_config()} for cell in self.cells]
-        return {**super().get_config(), "cells": cells}
+        return {**super().get_config(), "cells": [named_config(cell) for cell in self.cells]}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):

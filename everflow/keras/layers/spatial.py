@@ -7,6 +7,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
+from everflow.keras.signatures import constructor, parameters
 
 
 class _Spatial(ConfiguredLayer):
@@ -105,6 +106,20 @@ def _pairs(value, rank, name):
     return tuple(arguments.sizes(part, 2, f"{names[i]} entry of {name}") for i, part in enumerate(value))
 
 
+def _over(rank, listed):
+    """Class decorator: a layer over so many dimensions, with these parameters; the first is a pair for each dimension."""
+
+    def decorate(cls):
+        def start(self, data_format, **given):
+            far = _pairs(given.pop(cls.argument), rank, cls.argument)
+            self._start(far, data_format, **given)
+
+        cls.rank, cls.__init__ = rank, constructor(parameters(f"{listed}, **kwargs"), start)
+        return cls
+
+    return decorate
+
+
 class ZeroPadding1D(_Spatial):
     """Zeros before and after each sequence."""
 
@@ -133,22 +148,14 @@ class _ZeroPadding(_Spatial):
         return pad(inputs, padding=self.padding, data_format=self.data_format)
 
 
+@_over(2, "padding=(1, 1), data_format=None")
 class ZeroPadding2D(_ZeroPadding):
     """Zeros around images."""
 
-    rank = 2
 
-    def __init__(self, padding=(1, 1), data_format=None, **kwargs):
-        self._start(_pairs(padding, 2, "padding"), data_format, **kwargs)
-
-
+@_over(3, "padding=(1, 1, 1), data_format=None")
 class ZeroPadding3D(_ZeroPadding):
     """Zeros around volumes."""
-
-    rank = 3
-
-    def __init__(self, padding=(1, 1, 1), data_format=None, **kwargs):
-        self._start(_pairs(padding, 3, "padding"), data_format, **kwargs)
 
 
 class _Cropping(_Spatial):
@@ -176,19 +183,11 @@ class Cropping1D(_Cropping):
         self._start(arguments.sizes(cropping, 2, "cropping"), **kwargs)
 
 
+@_over(2, "cropping=((0, 0), (0, 0)), data_format=None")
 class Cropping2D(_Cropping):
     """Rows and columns cut off at the borders of images."""
 
-    rank = 2
 
-    def __init__(self, cropping=((0, 0), (0, 0)), data_format=None, **kwargs):
-        self._start(_pairs(cropping, 2, "cropping"), data_format, **kwargs)
-
-
+@_over(3, "cropping=((1, 1), (1, 1), (1, 1)), data_format=None")
 class Cropping3D(_Cropping):
     """Planes cut off at the borders of volumes."""
-
-    rank = 3
-
-    def __init__(self, cropping=((1, 1), (1, 1), (1, 1)), data_format=None, **kwargs):
-        self._start(_pairs(cropping, 3, "cropping"), data_format, **kwargs)

@@ -12,6 +12,7 @@ from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.engine.known_classes import deserialize
+from everflow.keras.generic import named_config
 from everflow.keras.layers.recurrent import standardize_arguments
 from everflow.ops import array
 
@@ -42,10 +43,7 @@ class Wrapper(Layer):
         """The layer's own."""
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "layer": {"class_name": type(self.layer).__name__, "config": self.layer.get_config()},
-        }
+        return {**super().get_config(), "layer": named_config(self.layer)}
 
     @classmethod
     def from_config(cls, config, custom_objects=None):
@@ -130,6 +128,19 @@ class TimeDistributed(Wrapper):
         return mask
 
 
+# Settings that both directions have.
+_ALIKE = ("stateful", "return_sequences", "return_state")
+
+# What a bidirectional layer makes of the outputs of both directions.
+_MERGES = {
+    "sum": lambda y, back: y + back,
+    "mul": lambda y, back: y * back,
+    "ave": lambda y, back: (y + back) / 2,
+    "concat": lambda y, back: K.concatenate([y, back]),
+    None: lambda y, back: [y, back],
+}
+
+
 class Bidirectional(Wrapper):
     """A recurrent layer over the sequence and another over the reversed sequence, merged.
 
@@ -139,7 +150,7 @@ class Bidirectional(Wrapper):
     def __init__(self, layer, merge_mode="concat", weights=None, backward_layer=None, **kwargs):
         if not isinstance(layer, Layer):
             raise ValueError(f"Bidirectional wraps a layer, not {layer!r}.")
-        if merge_mode not in ("sum", "mul", "ave", "concat", None):
+        if merge_mode not in _MERGES:
             raise ValueError(f"Invalid merge mode {merge_mode!r}: it is 'sum', 'mul', 'ave', 'concat' or None.")
         super().__init__(layer, **kwargs)
         self.__dict__["_tracked"].pop("layer", None)
@@ -161,11 +172,8 @@ class Bidirectional(Wrapper):
         if weights:
             half = len(weights) // 2
             self.forward_layer._initial_weights, self.backward_layer._initial_weights = weights[:half], weights[half:]
-        self.stateful, self.return_sequences, self.return_state = (
-            layer.stateful,
-            layer.return_sequences,
-            layer.return_state,
-        )
+        for name in _ALIKE:
+            setattr(self, name, getattr(layer, name))
         self.supports_masking = True
         self.__dict__["_num_constants"] = 0
         self.input_spec = layer.input_spec
@@ -180,13 +188,15 @@ class Bidirectional(Wrapper):
     def _check_backward(self):
         if self.forward_layer.go_backwards == self.backward_layer.go_backwards:
             raise ValueError(
-                f"The layers of Bidirectional go opposite ways, but `go_backwards` is {self.forward_layer.go_backwards} for both."
+                "The layers of Bidirectional go opposite ways, but `go_backwards` is "
+                f"{self.forward_layer.go_backwards} for both."
             )
-        for name in ("stateful", "return_sequences", "return_state"):
+        for name in _ALIKE:
             forward, backward = getattr(self.forward_layer, name), getattr(self.backward_layer, name)
             if forward != backward:
                 raise ValueError(
-                    f"`{name}` is {forward} for the forward layer and {backward} for the backward one: it has to be the same."
+                    f"`{name}` is {forward} for the forward layer and {backward} for the backward one: "
+                    "it has to be the same."
                 )
 
     def build(self, input_shape):
@@ -235,7 +245,7 @@ class Bidirectional(Wrapper):
         if constants is not None:
             kwargs["constants"] = constants
         forward_inputs = backward_inputs = inputs
-        forward_state = backward_state = None
+        forward_state, backward_state = {}, {}
         if isinstance(inputs, list) and len(inputs) > 1:
             end = len(inputs) - self._num_constants
             half = (end - 1) // 2
@@ -243,33 +253,19 @@ class Bidirectional(Wrapper):
             backward_inputs = [inputs[0], *inputs[1 + half : end], *inputs[end:]]
         elif initial_state is not None:
             half = len(initial_state) // 2
-            forward_state, backward_state = initial_state[:half], initial_state[half:]
-        y = self.forward_layer(
-            forward_inputs, **({"initial_state": forward_state} if forward_state is not None else {}), **kwargs
-        )
-        back = self.backward_layer(
-            backward_inputs, **({"initial_state": backward_state} if backward_state is not None else {}), **kwargs
-        )
+            forward_state = {"initial_state": initial_state[:half]}
+            backward_state = {"initial_state": initial_state[half:]}
+        y = self.forward_layer(forward_inputs, **forward_state, **kwargs)
+        back = self.backward_layer(backward_inputs, **backward_state, **kwargs)
         if self.return_state:
             states = y[1:] + back[1:]
             y, back = y[0], back[0]
         if self.return_sequences:
             back = K.reverse(back, 0 if getattr(self.forward_layer, "time_major", False) else 1)
-        output = self._merged(y, back)
+        output = _MERGES[self.merge_mode](y, back)
         if self.return_state:
             return [*(output if self.merge_mode is None else [output]), *states]
         return output
-
-    def _merged(self, y, back):
-        if self.merge_mode == "concat":
-            return K.concatenate([y, back])
-        if self.merge_mode == "sum":
-            return y + back
-        if self.merge_mode == "ave":
-            return (y + back) / 2
-        if self.merge_mode == "mul":
-            return y * back
-        return [y, back]
 
     @shape_tuples
     def compute_output_shape(self, input_shape):
@@ -317,8 +313,7 @@ class Bidirectional(Wrapper):
         if self._num_constants:
             config["num_constants"] = self._num_constants
         if self._given_backward is not None:
-            given = self._given_backward
-            config["backward_layer"] = {"class_name": type(given).__name__, "config": given.get_config()}
+            config["backward_layer"] = named_config(self._given_backward)
         return config
 
     @classmethod

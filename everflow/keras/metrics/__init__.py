@@ -1,13 +1,11 @@
-"""tf.keras.metrics: how good predictions are, as functions for each sample, and as objects that keep count over
-batches.
-"""
+"""tf.keras.metrics: how good predictions are, as functions of samples, and as objects that count over batches."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
 from __future__ import annotations
 
 from everflow.keras.engine.known_classes import register_classes as _register_classes
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import reading_and_writing
 from everflow.keras.losses import (
     KLD,
     MAE,
@@ -99,16 +97,7 @@ Poisson = _mean("Poisson", poisson)
 LogCoshError = _mean("LogCoshError", logcosh)
 
 
-def serialize(metric):
-    """A metric function's name, or a metric as a dict."""
-    return serialize_keras_object(metric)
-
-
-def deserialize(config, custom_objects=None):
-    """The metric of this name, or from what `serialize` gave."""
-    return deserialize_keras_object(
-        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="metric function"
-    )
+serialize, deserialize = reading_and_writing("metric", globals(), "metric function")
 
 
 def get(identifier):

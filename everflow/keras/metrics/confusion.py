@@ -8,6 +8,7 @@ from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
+from everflow.keras.engine import base_layer
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
 from everflow.ops import array, math
@@ -48,12 +49,24 @@ def _only_top_k(x, k):
     return x * mask + _NEGATIVE_INFINITY * (1 - mask)
 
 
+def _cells(wanted, actual, predicted):
+    """{cell of the confusion matrix: (labels, predictions) that are both true there}, with no more negations than wanted."""
+    cells = {"true_positives": (actual, predicted)}
+    if "false_negatives" in wanted or "true_negatives" in wanted:
+        not_predicted = math.logical_not(predicted)
+        cells["false_negatives"] = (actual, not_predicted)
+    if "false_positives" in wanted or "true_negatives" in wanted:
+        not_actual = math.logical_not(actual)
+        cells["false_positives"] = (not_actual, predicted)
+        if "true_negatives" in wanted:
+            cells["true_negatives"] = (not_actual, not_predicted)
+    return cells
+
+
 def update_confusion_matrix_variables(
     counts, y_true, y_pred, thresholds, top_k=None, class_id=None, sample_weight=None
 ):
-    """An op that adds a batch to variables, given as {"true_positives": variable with an element for each threshold,
-    …}.
-    """
+    """An op that adds a batch to variables: {"true_positives": variable with an element for each threshold, …}."""
     some = next(iter(counts.values()))
     y_true = math.cast(y_true, some.dtype)
     y_pred = math.cast(y_pred, some.dtype)
@@ -87,17 +100,8 @@ def update_confusion_matrix_variables(
     if sample_weight is not None:
         weights = broadcast_weights(math.cast(sample_weight, dtype=some.dtype), y_pred)
         weights = array.tile(array.reshape(weights, [1, -1]), [rows, 1])
-    cells = {"true_positives": (actual, predicted)}
-    if "false_negatives" in counts or "true_negatives" in counts:
-        not_predicted = math.logical_not(predicted)
-        cells["false_negatives"] = (actual, not_predicted)
-    if "false_positives" in counts or "true_negatives" in counts:
-        not_actual = math.logical_not(actual)
-        cells["false_positives"] = (not_actual, predicted)
-        if "true_negatives" in counts:
-            cells["true_negatives"] = (not_actual, not_predicted)
     updates = []
-    for name, (label, prediction) in cells.items():
+    for name, (label, prediction) in _cells(counts, actual, predicted).items():
         if name in counts:
             both = math.cast(math.logical_and(label, prediction), dtype=counts[name].dtype)
             if weights is not None:
@@ -117,15 +121,9 @@ class _Counts(Metric):
 
     def update_state(self, y_true, y_pred, sample_weight=None):
         """Add a batch of labels and probabilities."""
-        return update_confusion_matrix_variables(
-            {name: getattr(self, name) for name in self._count_names},
-            y_true,
-            y_pred,
-            thresholds=self.thresholds,
-            top_k=getattr(self, "top_k", None),
-            class_id=getattr(self, "class_id", None),
-            sample_weight=sample_weight,
-        )
+        counts = {name: getattr(self, name) for name in self._count_names}
+        chosen = {name: getattr(self, name, None) for name in ("thresholds", "top_k", "class_id")}
+        return update_confusion_matrix_variables(counts, y_true, y_pred, **chosen, sample_weight=sample_weight)
 
     def reset_states(self):
         K.batch_set_value([(v, np.zeros((len(self.thresholds),))) for v in self.variables])
@@ -157,28 +155,16 @@ class _ConfusionMatrixConditionCount(_Counts):
         return {**super().get_config(), "thresholds": self.init_thresholds}
 
 
-class FalsePositives(_ConfusionMatrixConditionCount):
-    """How many predictions are above the threshold though the label is 0."""
-
-    _counted = "false_positives"
-
-
-class FalseNegatives(_ConfusionMatrixConditionCount):
-    """How many predictions are below the threshold though the label is 1."""
-
-    _counted = "false_negatives"
+def _cell(name, doc):
+    counted = base_layer.snake_case(name)
+    members = {"_counted": counted, "__doc__": doc, "__module__": __name__}
+    return type(name, (_ConfusionMatrixConditionCount,), members)
 
 
-class TrueNegatives(_ConfusionMatrixConditionCount):
-    """How many predictions are rightly below the threshold."""
-
-    _counted = "true_negatives"
-
-
-class TruePositives(_ConfusionMatrixConditionCount):
-    """How many predictions are rightly above the threshold."""
-
-    _counted = "true_positives"
+FalsePositives = _cell("FalsePositives", "How many predictions are above the threshold though the label is 0.")
+FalseNegatives = _cell("FalseNegatives", "How many predictions are below the threshold though the label is 1.")
+TrueNegatives = _cell("TrueNegatives", "How many predictions are rightly below the threshold.")
+TruePositives = _cell("TruePositives", "How many predictions are rightly above the threshold.")
 
 
 class _Share(_Counts):
@@ -198,12 +184,8 @@ class _Share(_Counts):
         return self._one_or_all(math.div_no_nan(self.true_positives, self.true_positives + getattr(self, self._others)))
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "thresholds": self.init_thresholds,
-            "top_k": self.top_k,
-            "class_id": self.class_id,
-        }
+        own = {"thresholds": self.init_thresholds, "top_k": self.top_k, "class_id": self.class_id}
+        return {**super().get_config(), **own}
 
 
 class Precision(_Share):

@@ -74,10 +74,5 @@ class AUC(_Counts):
         return math.reduce_sum(math.multiply(x[:last] - x[1:], heights), name=self.name)
 
     def get_config(self):
-        return {
-            **super().get_config(),
-            "num_thresholds": self.num_thresholds,
-            "curve": self.curve,
-            "summation_method": self.summation_method,
-            "thresholds": self.thresholds[1:-1],
-        }
+        own = {name: getattr(self, name) for name in ("num_thresholds", "curve", "summation_method")}
+        return {**super().get_config(), **own, "thresholds": self.thresholds[1:-1]}

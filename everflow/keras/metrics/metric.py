@@ -15,8 +15,7 @@ from everflow.ops.variables.variable import VariableAggregation, VariableSynchro
 
 
 class Metric(Layer, metaclass=abc.ABCMeta):
-    """Base of metrics: subclasses make state with `add_weight`, add to it in `update_state`, and compute `result` from
-    it.
+    """Base of metrics: subclasses make state with `add_weight`, add to it in `update_state`, and compute `result`.
 
     >>> class Largest(tf.keras.metrics.Metric):
     ...     def __init__(self, name="largest", **kwargs):
@@ -77,16 +76,9 @@ class Metric(Layer, metaclass=abc.ABCMeta):
         dtype=None,
     ):
         """A variable of the metric's state."""
-        return super().add_weight(
-            name=name,
-            shape=shape,
-            dtype=self._dtype if dtype is None else dtype,
-            trainable=False,
-            initializer=initializer,
-            collections=[],
-            synchronization=synchronization,
-            aggregation=aggregation,
-        )
+        dtype = self._dtype if dtype is None else dtype
+        replicated = {"synchronization": synchronization, "aggregation": aggregation}
+        return super().add_weight(name, shape, dtype, initializer, trainable=False, collections=[], **replicated)
 
     def get_config(self):
         return {"name": self.name, "dtype": self.dtype}

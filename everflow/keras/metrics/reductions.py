@@ -20,9 +20,7 @@ _SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weig
 
 
 def _fit_weights(values, sample_weight, reduce):
-    """Values times weights, and the weights in the shape of the values; values are reduced where weights have fewer
-    axes.
-    """
+    """Values times weights, and weights in their shape; values are reduced where weights have fewer axes."""
     values, _, sample_weight = squeeze_or_expand_dimensions(values, None, sample_weight)
     try:
         sample_weight = broadcast_weights(sample_weight, values)
@@ -219,16 +217,10 @@ class MeanTensor(Metric):
 
 
 def mean_of_function(class_name, fn, name=None, arguments=()):
-    """The class of the mean of a function; `arguments` are those of the function that its constructor takes, with their
-    defaults.
-    """
+    """The class of the mean of a function; `arguments` are those that its constructor takes, with their defaults."""
     front = {argument: default for argument, default in arguments if argument == "k"}
-    parameters = {
-        **front,
-        "name": name or fn.__name__,
-        "dtype": None,
-        **{a: default for a, default in arguments if a not in front},
-    }
+    behind = {argument: default for argument, default in arguments if argument not in front}
+    parameters = {**front, "name": name or fn.__name__, "dtype": None, **behind}
     start = constructor(parameters, lambda self, **given: MeanMetricWrapper.__init__(self, fn, **given))
     members = {"__init__": start, "__doc__": f"The mean of `{fn.__name__}` over all samples.", "__module__": __name__}
     return type(class_name, (MeanMetricWrapper,), members)

@@ -1,6 +1,4 @@
-"""tf.keras.mixed_precision.experimental: policies that say in which types a layer computes, and optimizers that scale
-the loss.
-"""
+"""tf.keras.mixed_precision.experimental: in which types layers compute, and optimizers that scale the loss."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

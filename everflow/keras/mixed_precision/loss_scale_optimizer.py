@@ -1,6 +1,4 @@
-"""`LossScaleOptimizer`: a Keras optimizer of which losses are scaled up and gradients down, so that small ones outlive
-half precision.
-"""
+"""`LossScaleOptimizer`: a Keras optimizer that scales losses up and gradients down, for half precision."""
 
 from __future__ import annotations
 

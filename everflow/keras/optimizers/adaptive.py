@@ -11,6 +11,7 @@ from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
 from everflow.keras import initializers
 from everflow.keras.optimizers.optimizer import Optimizer, is_used
+from everflow.keras.signatures import takes
 from everflow.ops import array, math
 from everflow.ops.control_flow.grouping import group
 
@@ -25,11 +26,30 @@ class _MayLackSteps(Optimizer):
         super().set_weights(weights)
 
 
-class Adagrad(_MayLackSteps):
+class _ByOneOp(Optimizer):
+    """An optimizer with an op for its updates: its name, and what it calls slots and rates."""
+
+    _op: str
+    _op_slots: dict
+    _op_rates: dict
+
+    def _resource_apply_dense(self, grad, var):
+        return self._apply_op("ResourceApply", grad, var)
+
+    def _resource_apply_sparse(self, grad, var, indices):
+        return self._apply_op("ResourceSparseApply", grad, var, indices=indices)
+
+    def _apply_op(self, form, grad, var, **indices):
+        arguments = self._op_arguments(grad, var, self._op_slots, self._op_rates, **indices)
+        return getattr(raw, form + self._op)(**arguments)
+
+
+class Adagrad(_MayLackSteps, _ByOneOp):
     """The rate of a weight falls with the sum of squares of its gradients."""
 
     _written_hypers = ("learning_rate", "decay")
     _written_attributes = {"initial_accumulator_value": "_initial_accumulator_value", "epsilon": "epsilon"}
+    _op, _op_slots, _op_rates = "AdagradV2", {"accum": "accumulator"}, {"epsilon": "epsilon"}
 
     def __init__(self, learning_rate=0.001, initial_accumulator_value=0.1, epsilon=1e-7, name="Adagrad", **kwargs):
         if initial_accumulator_value < 0.0:
@@ -52,26 +72,19 @@ class Adagrad(_MayLackSteps):
         prepared["neg_lr"] = -prepared["lr_t"]
         prepared["zero"] = array.zeros((), dtype=dtypes.int64)
 
-    def _arguments(self, grad, var):
-        return self._op_arguments(grad, var, {"accum": "accumulator"}, {"epsilon": "epsilon"})
-
-    def _resource_apply_dense(self, grad, var):
-        return raw.ResourceApplyAdagradV2(**self._arguments(grad, var))
-
-    def _resource_apply_sparse(self, grad, var, indices):
-        return raw.ResourceSparseApplyAdagradV2(indices=indices, **self._arguments(grad, var))
-
     @classmethod
     def from_config(cls, config, custom_objects=None):
         config = {"initial_accumulator_value": 0.0, **config}
         return super().from_config(config, custom_objects)
 
 
-class Adadelta(_MayLackSteps):
+class Adadelta(_MayLackSteps, _ByOneOp):
     """As Adagrad, over a window of gradients, and with steps measured by earlier steps."""
 
     _written_hypers = ("learning_rate", "decay", "rho")
     _written_attributes = {"epsilon": "epsilon"}
+    _op, _op_slots = "Adadelta", {"accum": "accum_grad", "accum_update": "accum_var"}
+    _op_rates = {"rho": "rho", "epsilon": "epsilon"}
 
     def __init__(self, learning_rate=0.001, rho=0.95, epsilon=1e-7, name="Adadelta", **kwargs):
         super().__init__(name, **kwargs)
@@ -85,16 +98,6 @@ class Adadelta(_MayLackSteps):
         super()._prepare_local(dtype, prepared)
         prepared["epsilon"] = convert_to_tensor(self.epsilon, dtype)
         prepared["rho"] = array.identity(self._get_hyper("rho", dtype))
-
-    def _arguments(self, grad, var):
-        slots = {"accum": "accum_grad", "accum_update": "accum_var"}
-        return self._op_arguments(grad, var, slots, {"rho": "rho", "epsilon": "epsilon"})
-
-    def _resource_apply_dense(self, grad, var):
-        return raw.ResourceApplyAdadelta(**self._arguments(grad, var))
-
-    def _resource_apply_sparse(self, grad, var, indices):
-        return raw.ResourceSparseApplyAdadelta(indices=indices, **self._arguments(grad, var))
 
 
 class RMSprop(_MayLackSteps):
@@ -179,51 +182,37 @@ class RMSprop(_MayLackSteps):
         return group(var_now, rms_now)
 
 
-class Ftrl(Optimizer):
+_FTRL_RATES = {"l1": "l1_regularization_strength", "l2": "l2_regularization_strength"}
+
+
+class Ftrl(_ByOneOp):
     """Follow the regularised leader: many weights become exactly zero."""
 
-    _written_hypers = (
-        "learning_rate",
-        "decay",
-        "learning_rate_power",
-        "l1_regularization_strength",
-        "l2_regularization_strength",
-    )
+    _written_hypers = ("learning_rate", "decay", "learning_rate_power", *_FTRL_RATES.values())
     _written_attributes = {
-        "initial_accumulator_value": "_initial_accumulator_value",
-        "l2_shrinkage_regularization_strength": "_l2_shrinkage_regularization_strength",
+        name: f"_{name}" for name in ("initial_accumulator_value", "l2_shrinkage_regularization_strength")
     }
+    _op_slots = {"accum": "accumulator", "linear": "linear"}
+    _op_rates = {**_FTRL_RATES, "lr_power": "learning_rate_power"}
 
-    def __init__(
-        self,
-        learning_rate=0.001,
-        learning_rate_power=-0.5,
-        initial_accumulator_value=0.1,
-        l1_regularization_strength=0.0,
-        l2_regularization_strength=0.0,
-        name="Ftrl",
-        l2_shrinkage_regularization_strength=0.0,
-        **kwargs,
-    ):
-        super().__init__(name, **kwargs)
-        for argument, value in (
-            ("initial_accumulator_value", initial_accumulator_value),
-            ("l1_regularization_strength", l1_regularization_strength),
-            ("l2_regularization_strength", l2_regularization_strength),
-            ("l2_shrinkage_regularization_strength", l2_shrinkage_regularization_strength),
-        ):
+    @takes(
+        """learning_rate=0.001, learning_rate_power=-0.5, initial_accumulator_value=0.1,
+        l1_regularization_strength=0.0, l2_regularization_strength=0.0, name="Ftrl",
+        l2_shrinkage_regularization_strength=0.0, **kwargs""",
+        "self",
+    )
+    def __init__(self, learning_rate, learning_rate_power, name, **given):
+        kept = ("initial_accumulator_value", *_FTRL_RATES.values(), "l2_shrinkage_regularization_strength")
+        kept = {argument: given.pop(argument) for argument in kept}
+        super().__init__(name, **given)
+        for argument, value in kept.items():
             if value < 0.0:
                 raise ValueError(f"{argument} of Ftrl can't be negative: {value}")
         if learning_rate_power > 0.0:
             raise ValueError(f"learning_rate_power of Ftrl can't be positive: {learning_rate_power}")
-        self._set_hypers(
-            learning_rate,
-            learning_rate_power=learning_rate_power,
-            l1_regularization_strength=l1_regularization_strength,
-            l2_regularization_strength=l2_regularization_strength,
-        )
-        self._initial_accumulator_value = initial_accumulator_value
-        self._l2_shrinkage_regularization_strength = l2_shrinkage_regularization_strength
+        for argument, attribute in self._written_attributes.items():
+            setattr(self, attribute, kept.pop(argument))
+        self._set_hypers(learning_rate, learning_rate_power=learning_rate_power, **kept)
 
     def _create_slots(self, var_list):
         for var in var_list:
@@ -233,23 +222,12 @@ class Ftrl(Optimizer):
 
     def _prepare_local(self, dtype, prepared):
         super()._prepare_local(dtype, prepared)
-        for name in ("learning_rate_power", "l1_regularization_strength", "l2_regularization_strength"):
+        for name in ("learning_rate_power", *_FTRL_RATES.values()):
             prepared[name] = array.identity(self._get_hyper(name, dtype))
         prepared["l2_shrinkage"] = math.cast(self._l2_shrinkage_regularization_strength, dtype)
 
-    def _apply_ftrl(self, kind, grad, var, **more):
-        slots = {"accum": "accumulator", "linear": "linear"}
-        rates = {
-            "l1": "l1_regularization_strength",
-            "l2": "l2_regularization_strength",
-            "lr_power": "learning_rate_power",
-        }
+    def _apply_op(self, form, grad, var, **indices):
+        op, rates = "Ftrl", self._op_rates
         if self._l2_shrinkage_regularization_strength > 0.0:
-            kind, rates = kind + "V2", {**rates, "l2_shrinkage": "l2_shrinkage"}
-        return getattr(raw, kind)(**self._op_arguments(grad, var, slots, rates, **more))
-
-    def _resource_apply_dense(self, grad, var):
-        return self._apply_ftrl("ResourceApplyFtrl", grad, var)
-
-    def _resource_apply_sparse(self, grad, var, indices):
-        return self._apply_ftrl("ResourceSparseApplyFtrl", grad, var, indices=indices)
+            op, rates = "FtrlV2", {**rates, "l2_shrinkage": "l2_shrinkage"}
+        return getattr(raw, form + op)(**self._op_arguments(grad, var, self._op_slots, rates, **indices))

@@ -1,6 +1,4 @@
-"""The base of Keras's optimizers: hyperparameters that can change while training, slots next to weights, and the
-updates of weights.
-"""
+"""The base of Keras's optimizers: hyperparameters that can change while training, slots, and updates of weights."""
 
 from __future__ import annotations
 
@@ -209,10 +207,7 @@ class Optimizer:
             for var in var_list:
                 self.add_slot(var, slot_name)
 
-    @property
-    def weights(self):
-        """The variables of the optimizer, in the order of their making."""
-        return self._weights
+    weights = property(lambda self: self._weights, doc="The variables of the optimizer, in the order of their making.")
 
     def variables(self):
         """The variables of the optimizer, in the order of their making."""
@@ -329,9 +324,7 @@ class Optimizer:
         raise NotImplementedError
 
     def _resource_apply_sparse_duplicate_indices(self, grad, handle, indices):
-        """An op that updates rows of a variable; the same row may be there several times, and such gradients are added
-        up.
-        """
+        """An op that updates rows of a variable; gradients of a row that is there several times are added up."""
         rows, positions = array.unique(indices)
         summed = math.unsorted_segment_sum(grad, positions, array.shape(rows)[0])
         return self._resource_apply_sparse(summed, handle, rows)

@@ -7,7 +7,7 @@ import inspect
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.keras.generic import deserialize_keras_object, serialize_keras_object
+from everflow.keras.generic import reading_and_writing
 from everflow.keras.signatures import REQUIRED, constructor
 from everflow.ops import math
 from everflow.ops.control_flow.conditionals import case
@@ -112,13 +112,4 @@ class PiecewiseConstantDecay(LearningRateSchedule):
         return {"boundaries": self.boundaries, "values": self.values, "name": self.name}
 
 
-def serialize(learning_rate_schedule):
-    """A schedule as a dict."""
-    return serialize_keras_object(learning_rate_schedule)
-
-
-def deserialize(config, custom_objects=None):
-    """A schedule from what `serialize` gave."""
-    return deserialize_keras_object(
-        config, module_objects=globals(), custom_objects=custom_objects, printable_module_name="decay"
-    )
+serialize, deserialize = reading_and_writing("learning_rate_schedule", globals(), "decay")

@@ -7,12 +7,12 @@ import random
 
 import numpy as np
 
+from everflow.keras.signatures import takes
 from everflow.keras.utils.sequences import Sequence
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
-    """Sequences as rows of an array: shorter ones are filled, longer ones cut, at the beginning ("pre") or the end
-    ("post").
+    """Sequences as rows of an array: filled or cut at the beginning ("pre") or the end ("post").
 
     >>> tf.keras.preprocessing.sequence.pad_sequences([[1], [2, 3]])
     array([[0, 1],
@@ -60,16 +60,11 @@ def make_sampling_table(size, sampling_factor=1e-05):
     return np.minimum(1.0, factor / np.sqrt(factor))
 
 
-def skipgrams(
-    sequence,
-    vocabulary_size,
-    window_size=4,
-    negative_samples=1.0,
-    shuffle=True,
-    categorical=False,
-    sampling_table=None,
-    seed=None,
-):
+@takes(
+    """sequence, vocabulary_size, window_size=4, negative_samples=1.0, shuffle=True, categorical=False,
+    sampling_table=None, seed=None"""
+)
+def skipgrams(sequence, vocabulary_size, window_size, negative_samples, shuffle, categorical, sampling_table, seed):
     """Pairs of a word and one near it, labelled 1, and pairs with random words, labelled 0."""
     couples, labels = [], []
     for i, word in enumerate(sequence):
@@ -99,28 +94,19 @@ def skipgrams(
 class TimeseriesGenerator(Sequence):
     """Batches of windows of a time series, each with the target that follows it."""
 
-    def __init__(
-        self,
-        data,
-        targets,
-        length,
-        sampling_rate=1,
-        stride=1,
-        start_index=0,
-        end_index=None,
-        shuffle=False,
-        reverse=False,
-        batch_size=128,
-    ):
+    @takes(
+        """data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None, shuffle=False, reverse=False,
+        batch_size=128""",
+        "self",
+    )
+    def __init__(self, data, targets, length, start_index, end_index, **kept):
         if len(data) != len(targets):
             raise ValueError(
                 f"A time series has a target for each step; there are {len(data)} steps and {len(targets)} targets."
             )
-        self.data, self.targets, self.length = data, targets, length
-        self.sampling_rate, self.stride = sampling_rate, stride
+        self.__dict__.update(kept, data=data, targets=targets, length=length)
         # Rows that can be targets: the first has a whole window before it.
         self.start_index, self.end_index = start_index + length, len(data) - 1 if end_index is None else end_index
-        self.shuffle, self.reverse, self.batch_size = shuffle, reverse, batch_size
         if self.start_index > self.end_index:
             raise ValueError(
                 f"No window of {length} steps from `start_index` on ends before `end_index`: {self.start_index} > {self.end_index}."

@@ -8,6 +8,8 @@ import json
 
 import numpy as np
 
+from everflow.keras.signatures import parameters_of, takes
+
 _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
 
@@ -53,25 +55,20 @@ class Tokenizer:
     [[1, 4]]
     """
 
-    def __init__(
-        self,
-        num_words=None,
-        filters=_FILTERS,
-        lower=True,
-        split=" ",
-        char_level=False,
-        oov_token=None,
-        document_count=0,
-        **kwargs,
-    ):
-        if "nb_words" in kwargs:
-            num_words = kwargs.pop("nb_words")
-        if kwargs:
-            raise TypeError("Unrecognized keyword arguments: " + str(kwargs))
+    @takes(
+        """num_words=None, filters=FILTERS, lower=True, split=" ", char_level=False, oov_token=None, document_count=0,
+        **kwargs""",
+        "self",
+        FILTERS=_FILTERS,
+    )
+    def __init__(self, num_words, **kept):
+        self.num_words = kept.pop("nb_words", num_words)
+        unknown = {name: kept[name] for name in kept if name not in parameters_of(Tokenizer.__init__)}
+        if unknown:
+            raise TypeError("Unrecognized keyword arguments: " + str(unknown))
+        self.__dict__.update(kept)
         self.word_counts = collections.OrderedDict()
         self.word_docs = collections.defaultdict(int)
-        self.filters, self.split, self.lower, self.char_level = filters, split, lower, char_level
-        self.num_words, self.oov_token, self.document_count = num_words, oov_token, document_count
         self.index_docs = collections.defaultdict(int)
         self.word_index = {}
         self.index_word = {}

@@ -17,9 +17,7 @@ def clone_with(model, inputs, custom_objects):
 
 
 def copy_of(optimizer, global_step, config=None):
-    """An optimizer with the same settings that counts in the global step; `config` where they can't be asked for in
-    this graph.
-    """
+    """An optimizer with the same settings that counts in the global step; `config` has them where they are known."""
     if isinstance(optimizer, TFOptimizer):
         return TFOptimizer(optimizer.optimizer, global_step)
     copy = optimizer.__class__.from_config(config or optimizer.get_config())

@@ -1,6 +1,4 @@
-"""`tf.keras.experimental.export_saved_model`: a model as graphs for training, evaluating and serving, with its
-configuration beside them.
-"""
+"""`tf.keras.experimental.export_saved_model`: a model as graphs for training, evaluating and serving."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ _SIGNATURES = {"train": ("train", "tensorflow/supervised/training"), "eval": ("e
 def export_saved_model(
     model, saved_model_path, custom_objects=None, as_text=False, input_signature=None, serving_only=False
 ):
-    """Write a model as a SavedModel: a graph for each of training, evaluating and serving, the weights, and the
-    configuration.
+    """Write a model as a SavedModel: graphs for training, evaluating and serving, weights, and the configuration.
 
     `serving_only` writes what servers need, which models of a program's own class can give, too.
 
@@ -87,12 +84,8 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
     clone = clone_with(model, None, custom_objects)
     train_op = None
     if mode == "serve":
-        name, signature = (
-            "serving_default",
-            predict_signature_def(
-                dict(zip(clone.input_names, clone.inputs)), dict(zip(clone.output_names, clone.outputs))
-            ),
-        )
+        inputs, outputs = zip(clone.input_names, clone.inputs), zip(clone.output_names, clone.outputs)
+        name, signature = "serving_default", predict_signature_def(dict(inputs), dict(outputs))
     else:
         arguments = {key: value for key, value in model._compile_arguments.items() if key != "target_tensors"}
         clone.compile(optimizer=copy_of(model.optimizer, get_or_create_global_step(), optimizer_config), **arguments)

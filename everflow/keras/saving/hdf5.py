@@ -165,12 +165,8 @@ def _converted(layer, values, version):
     if kind in ("Bidirectional", "TimeDistributed") or hasattr(layer, "layers"):
         return values
     shapes = [tuple(w.shape.as_list()) for w in _weights_in_file_order(layer)]
-    if (
-        len(values) == 3
-        and len(shapes) == 3
-        and values[2].shape != shapes[2]
-        and kind in ("LSTM", "CuDNNLSTM", "GRU", "CuDNNGRU")
-    ):
+    differs = len(values) == len(shapes) == 3 and values[2].shape != shapes[2]
+    if differs and kind in ("LSTM", "CuDNNLSTM", "GRU", "CuDNNGRU"):
         return _between_cudnn(kind, values, shapes[2])
     return values
 

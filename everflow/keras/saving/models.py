@@ -31,8 +31,7 @@ def save_model(model, filepath, overwrite=True, include_optimizer=True, save_for
 
 
 def load_model(filepath, custom_objects=None, compile=True):
-    """The model in a file that `save_model` wrote; `custom_objects` are the program's own classes and functions by
-    name.
+    """The model in a file that `save_model` wrote; `custom_objects` are the program's classes and functions by name.
 
     >>> model = tf.keras.models.load_model("model.h5")
     """

@@ -1,5 +1,4 @@
-"""Keras models as SavedModels: what a layer adds to the file so that TensorFlow and we can make it again, and models
-from such files.
+"""Keras models as SavedModels: what a layer adds to the file to be made again, and models from such files.
 
 Each layer takes along its configuration and its `call`, traced for training and for use. A model whose layers' classes
 are known is made from the configuration; any other is revived from its traced functions.
@@ -19,6 +18,7 @@ from everflow.keras import __version__, optimizers
 from everflow.keras import backend as K
 from everflow.keras.engine.known_classes import known_class
 from everflow.keras.engine.saved_form import register_forms
+from everflow.keras.generic import named_config
 from everflow.keras.metrics.metric import Metric
 from everflow.keras.optimizers import Optimizer
 from everflow.keras.saving import hdf5
@@ -67,10 +67,7 @@ def identity(layer):
     about["input_spec"] = nest.map_structure(
         lambda s: s and {"class_name": "InputSpec", "config": s.get_config()}, spec
     )
-    about["activity_regularizer"] = layer._activity_regularizer and {
-        "class_name": type(layer._activity_regularizer).__name__,
-        "config": layer._activity_regularizer.get_config(),
-    }
+    about["activity_regularizer"] = layer._activity_regularizer and named_config(layer._activity_regularizer)
     if _is_network(layer):
         about.update(keras_version=__version__, backend=K.backend(), model_config={"class_name": type(layer).__name__})
         if "config" in about:
@@ -99,11 +96,8 @@ def branches(layer):
     if _is_network(layer):
         functions["_default_save_signature"] = _serving_function(layer)
     api = AutoTrackable()
-    aliases = (
-        {"call_and_return_conditional_losses": functions.get("call_and_return_all_conditional_losses")}
-        if functions
-        else {}
-    )
+    with_losses = functions.get("call_and_return_all_conditional_losses")
+    aliases = {"call_and_return_conditional_losses": with_losses} if functions else {}
     for name, value in {**inner, **lists, **functions, **aliases}.items():
         setattr(api, name, value)
     return [*lists.items(), ("keras_api", api), *functions.items()]
@@ -262,11 +256,8 @@ def _revived(loader, about):
             if not about["expects_training_arg"]:
                 outputs, losses = function(inputs)
             elif isinstance(training, Tensor):
-                flat = K.in_train_phase(
-                    lambda: nest.flatten(function(inputs, training=True)),
-                    lambda: nest.flatten(function(inputs, training=False)),
-                    training,
-                )
+                phases = [lambda phase=phase: nest.flatten(function(inputs, training=phase)) for phase in (True, False)]
+                flat = K.in_train_phase(*phases, training)
                 outputs, losses = nest.pack_sequence_as(function._concretes[0].structured_outputs, nest.flatten(flat))
             else:
                 outputs, losses = function(inputs, training=bool(training))

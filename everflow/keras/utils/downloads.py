@@ -93,13 +93,8 @@ def _extract_archive(file_path, path=".", archive_format="auto"):
     """Unpack a tar or zip archive; False where the file is neither."""
     if archive_format is None:
         return False
-    formats = (
-        ["tar", "zip"]
-        if archive_format == "auto"
-        else [archive_format]
-        if isinstance(archive_format, str)
-        else archive_format
-    )
+    formats = [archive_format] if isinstance(archive_format, str) else archive_format
+    formats = ["tar", "zip"] if archive_format == "auto" else formats
     for kind in formats:
         if kind == "tar" and tarfile.is_tarfile(file_path):
             with tarfile.open(file_path) as archive:

@@ -41,9 +41,7 @@ def _next(uid):
 
 
 def terminate_keras_multiprocessing_pools(grace_period=0.1, use_sigkill=False):
-    """End the processes of all workers: those that were asked to, and, with `use_sigkill`, those that don't within the
-    grace period.
-    """
+    """End the processes of all workers; with `use_sigkill`, also those that don't end within the grace period."""
     processes = [process for pool in list(_pools) for process in pool._pool or []]
     for pool in list(_pools):
         pool.terminate()

@@ -1,6 +1,4 @@
-"""What layers that programs write import from inside Keras: sizes of convolutions, shapes as tuples, choices made
-early.
-"""
+"""What layers of programs import from inside Keras: sizes of convolutions, shapes as tuples, choices made early."""
 
 from __future__ import annotations
 
@@ -56,9 +54,10 @@ def convert_shapes(input_shape, to_tuples=True):
     """Shapes, one or a structure of them, as tuples or as TensorShapes."""
 
     def is_shape(value):
-        return value is None or isinstance(value, TensorShape) or (
-            isinstance(value, (list, tuple)) and all(size is None or not isinstance(size, (list, tuple, dict, TensorShape)) for size in value)
-        )  # fmt: skip
+        if value is None or isinstance(value, TensorShape):
+            return True
+        nested = (list, tuple, dict, TensorShape)
+        return isinstance(value, (list, tuple)) and not any(isinstance(size, nested) for size in value)
 
     if is_shape(input_shape):
         shape = TensorShape(input_shape)
@@ -69,9 +68,7 @@ def convert_shapes(input_shape, to_tuples=True):
 
 
 def shape_type_conversion(fn):
-    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and what is returned becomes
-    TensorShapes.
-    """
+    """Decorator of `compute_output_shape` and `build`: shapes come as tuples, and results become TensorShapes."""
 
     @functools.wraps(fn)
     def wrapper(instance, input_shape):

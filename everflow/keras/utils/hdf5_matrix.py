@@ -53,22 +53,7 @@ class HDF5Matrix:
             raise IndexError(f"row {i} of {len(self)}")
         return self.start + int(i)
 
-    @property
-    def shape(self):
-        """The shape, as an array has one."""
-        return (len(self), *self._base_shape)
-
-    @property
-    def dtype(self):
-        """The numpy dtype."""
-        return self._base_dtype
-
-    @property
-    def ndim(self):
-        """The number of axes."""
-        return self.data.ndim
-
-    @property
-    def size(self):
-        """The number of elements."""
-        return np.prod(self.shape)
+    shape = property(lambda self: (len(self), *self._base_shape), doc="The shape, as an array has one.")
+    dtype = property(lambda self: self._base_dtype, doc="The numpy dtype.")
+    ndim = property(lambda self: self.data.ndim, doc="The number of axes.")
+    size = property(lambda self: np.prod(self.shape), doc="The number of elements.")

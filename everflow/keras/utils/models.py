@@ -34,13 +34,8 @@ def get_source_inputs(tensor, layer=None, node_index=None):
 def convert_all_kernels_in_model(model):
     """Turn the kernels of all convolutions, from Theano's way of writing them to TensorFlow's or back."""
     names = {"Conv1D", "Conv2D", "Conv3D", "Convolution1D", "Convolution2D", "Convolution3D", "Conv2DTranspose"}
-    K.batch_set_value(
-        [
-            (layer.kernel, convert_kernel(K.get_value(layer.kernel)))
-            for layer in model.layers
-            if type(layer).__name__ in names
-        ]
-    )
+    kernels = [layer.kernel for layer in model.layers if type(layer).__name__ in names]
+    K.batch_set_value([(kernel, convert_kernel(K.get_value(kernel))) for kernel in kernels])
 
 
 def convert_kernel(kernel):
@@ -85,11 +80,8 @@ def multi_gpu_model(model, gpus, cpu_merge=True, cpu_relocation=False):
             inputs = []
             for x in model.inputs:
                 with device(x.device):
-                    inputs.append(
-                        layers.Lambda(
-                            part, output_shape=tuple(x.shape.as_list())[1:], arguments={"i": i, "parts": count}
-                        )(x)
-                    )
+                    shape, arguments = tuple(x.shape.as_list())[1:], {"i": i, "parts": count}
+                    inputs.append(layers.Lambda(part, output_shape=shape, arguments=arguments)(x))
             replica = model(inputs if len(inputs) > 1 else inputs[0])
             for place, output in enumerate(replica if isinstance(replica, list) else [replica]):
                 outputs[place].append(output)

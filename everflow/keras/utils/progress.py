@@ -21,21 +21,16 @@ class Progbar:
         self.target, self.width, self.verbose = target, width, verbose
         self.interval, self.unit_name = interval, unit_name
         self.stateful_metrics = set(stateful_metrics or ())
-        self._dynamic_display = (
-            (hasattr(sys.stdout, "isatty") and sys.stdout.isatty())
-            or "ipykernel" in sys.modules
-            or "posix" in sys.modules
-            or "PYCHARM_HOSTED" in os.environ
-        )
+        on_terminal = hasattr(sys.stdout, "isatty") and sys.stdout.isatty()
+        in_shell = "ipykernel" in sys.modules or "posix" in sys.modules or "PYCHARM_HOSTED" in os.environ
+        self._dynamic_display = on_terminal or in_shell
         self._total_width = self._seen_so_far = 0
         # {name: [sum of values, number of steps they stand for]}, in the order in which names came.
         self._values = {}
         self._start, self._last_update = time.time(), 0
 
     def update(self, current, values=None):
-        """Show that `current` steps are done; `values` are pairs of a name and a value for the steps since the last
-        call.
-        """
+        """Show that `current` steps are done; `values` are (name, value) for the steps since the last call."""
         self._take(current, values or [])
         now = time.time()
         info = f" - {now - self._start:.0f}s"

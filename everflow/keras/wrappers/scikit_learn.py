@@ -33,13 +33,8 @@ class BaseWrapper:
 
     def check_params(self, params):
         """ValueError for arguments that none of the functions takes."""
-        functions = [
-            Sequential.fit,
-            Sequential.predict,
-            Sequential.predict_classes,
-            Sequential.evaluate,
-            self._builder(),
-        ]
+        methods = "fit", "predict", "predict_classes", "evaluate"
+        functions = [*(getattr(Sequential, name) for name in methods), self._builder()]
         for name in params:
             if name != "nb_epoch" and not any(_takes(function, name) for function in functions):
                 raise ValueError(f"{name} is not a legal parameter")

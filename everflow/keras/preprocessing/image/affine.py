@@ -1,12 +1,11 @@
-"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy's
-generator.
-"""
+"""Turning, moving, shearing, zooming and recolouring images; the `random_` functions draw how much from numpy."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from everflow.keras.preprocessing.image.files import array_to_img, img_to_array
+from everflow.keras.signatures import takes
 
 
 def _ndimage():
@@ -52,24 +51,14 @@ def _around_middle(matrix, height, width):
     return np.dot(np.dot(there, matrix), back)
 
 
-def apply_affine_transform(
-    x,
-    theta=0,
-    tx=0,
-    ty=0,
-    shear=0,
-    zx=1,
-    zy=1,
-    row_axis=0,
-    col_axis=1,
-    channel_axis=2,
-    fill_mode="nearest",
-    cval=0.0,
-    order=1,
-):
+@takes(
+    """x, theta=0, tx=0, ty=0, shear=0, zx=1, zy=1, row_axis=0, col_axis=1, channel_axis=2, fill_mode="nearest",
+    cval=0.0, order=1"""
+)
+def apply_affine_transform(x, row_axis, col_axis, channel_axis, fill_mode, cval, order, **moves):
     """An image turned by `theta` degrees, moved, sheared and zoomed; what comes in from outside is as `fill_mode` says."""
     ndimage = _ndimage()
-    matrix = _matrix(theta, tx, ty, shear, zx, zy)
+    matrix = _matrix(**moves)
     if matrix is None:
         return x
     matrix = _around_middle(matrix, x.shape[row_axis], x.shape[col_axis])
@@ -80,19 +69,12 @@ def apply_affine_transform(
     return np.moveaxis(np.stack(channels, axis=0), 0, channel_axis)
 
 
-def _moved(x, how, **moves):
-    """An image with some moves; `how` has its axes, then how to fill and to interpolate."""
-    row_axis, col_axis, channel_axis, fill_mode, cval, order = how
-    return apply_affine_transform(
-        x,
-        **moves,
-        row_axis=row_axis,
-        col_axis=col_axis,
-        channel_axis=channel_axis,
-        fill_mode=fill_mode,
-        cval=cval,
-        order=order,
-    )
+# How the functions below, but for those of colours, fill and interpolate.
+_HOW = 'row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1'
+
+
+def _moved(x, interpolation_order, **how_and_moves):
+    return apply_affine_transform(x, order=interpolation_order, **how_and_moves)
 
 
 def flip_axis(x, axis):
@@ -100,38 +82,34 @@ def flip_axis(x, axis):
     return np.flip(x, axis)
 
 
-def random_rotation(
-    x, rg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
-):
+@takes(f"x, rg, {_HOW}")
+def random_rotation(x, rg, **how):
     """An image turned by up to `rg` degrees either way."""
     theta = np.random.uniform(-rg, rg)
-    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), theta=theta)
+    return _moved(x, **how, theta=theta)
 
 
-def random_shift(
-    x, wrg, hrg, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
-):
+@takes(f"x, wrg, hrg, {_HOW}")
+def random_shift(x, wrg, hrg, **how):
     """An image moved by up to fractions of its width and height."""
-    tx = np.random.uniform(-hrg, hrg) * x.shape[row_axis]
-    ty = np.random.uniform(-wrg, wrg) * x.shape[col_axis]
-    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), tx=tx, ty=ty)
+    tx = np.random.uniform(-hrg, hrg) * x.shape[how["row_axis"]]
+    ty = np.random.uniform(-wrg, wrg) * x.shape[how["col_axis"]]
+    return _moved(x, **how, tx=tx, ty=ty)
 
 
-def random_shear(
-    x, intensity, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
-):
+@takes(f"x, intensity, {_HOW}")
+def random_shear(x, intensity, **how):
     """An image sheared by up to `intensity` degrees either way."""
     shear = np.random.uniform(-intensity, intensity)
-    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), shear=shear)
+    return _moved(x, **how, shear=shear)
 
 
-def random_zoom(
-    x, zoom_range, row_axis=1, col_axis=2, channel_axis=0, fill_mode="nearest", cval=0.0, interpolation_order=1
-):
+@takes(f"x, zoom_range, {_HOW}")
+def random_zoom(x, zoom_range, **how):
     """An image zoomed by factors within a range, for rows and columns each."""
     check_pair("zoom_range", zoom_range)
     zx, zy = (1, 1) if zoom_range[0] == 1 and zoom_range[1] == 1 else np.random.uniform(zoom_range[0], zoom_range[1], 2)
-    return _moved(x, (row_axis, col_axis, channel_axis, fill_mode, cval, interpolation_order), zx=zx, zy=zy)
+    return _moved(x, **how, zx=zx, zy=zy)
 
 
 def apply_channel_shift(x, intensity, channel_axis=0):

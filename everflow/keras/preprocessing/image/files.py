@@ -107,11 +107,8 @@ def array_to_img(x, data_format=None, scale=True, dtype=None):
     if channels == 3:
         return image.fromarray(x.astype("uint8"), "RGB")
     if channels == 1:
-        return (
-            image.fromarray(x[:, :, 0].astype("int32"), "I")
-            if np.max(x) > 255
-            else image.fromarray(x[:, :, 0].astype("uint8"), "L")
-        )
+        kind = ("int32", "I") if np.max(x) > 255 else ("uint8", "L")
+        return image.fromarray(x[:, :, 0].astype(kind[0]), kind[1])
     raise ValueError(f"Unsupported channel number: {channels}")
 
 

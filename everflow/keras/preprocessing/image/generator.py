@@ -16,7 +16,7 @@ from everflow.keras.preprocessing.image.affine import (
 )
 from everflow.keras.preprocessing.image.files import checked_format, warn_of_channels
 from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
-from everflow.keras.signatures import REQUIRED, parameters_of, taking
+from everflow.keras.signatures import REQUIRED, parameters, parameters_of, takes, taking
 
 # (a wish, what it decides, how)
 _DECIDED = (
@@ -27,11 +27,13 @@ _DECIDED = (
 )
 
 _NO_MOVES = {"theta": 0, "tx": 0, "ty": 0, "shear": 0, "zx": 1, "zy": 1}
-_KEPT = """
-    featurewise_center samplewise_center featurewise_std_normalization samplewise_std_normalization zca_whitening zca_epsilon
-    rotation_range width_shift_range height_shift_range brightness_range shear_range channel_shift_range fill_mode cval horizontal_flip
-    vertical_flip rescale preprocessing_function data_format
-""".split()
+_PARAMETERS = parameters(
+    """featurewise_center=False, samplewise_center=False, featurewise_std_normalization=False,
+    samplewise_std_normalization=False, zca_whitening=False, zca_epsilon=1e-6, rotation_range=0, width_shift_range=0.0,
+    height_shift_range=0.0, brightness_range=None, shear_range=0.0, zoom_range=0.0, channel_shift_range=0.0,
+    fill_mode="nearest", cval=0.0, horizontal_flip=False, vertical_flip=False, rescale=None,
+    preprocessing_function=None, data_format=None, validation_split=0.0, dtype=None"""
+)
 
 
 def _flow(name, kind, doc, adapted=dict, **defaults):
@@ -40,8 +42,8 @@ def _flow(name, kind, doc, adapted=dict, **defaults):
     def iterate(self, **arguments):
         return kind(image_data_generator=self, data_format=self.data_format, dtype=self.dtype, **adapted(arguments))
 
-    parameters = parameters_of(kind.__init__, ("image_data_generator", "data_format", "dtype"), **defaults)
-    method = taking(parameters if adapted is dict else {**parameters, "**kwargs": REQUIRED}, iterate, "self")
+    taken = parameters_of(kind.__init__, ("image_data_generator", "data_format", "dtype"), **defaults)
+    method = taking(taken if adapted is dict else {**taken, "**kwargs": REQUIRED}, iterate, "self")
     method.__name__, method.__qualname__, method.__doc__ = name, f"ImageDataGenerator.{name}", doc
     return method
 
@@ -69,37 +71,12 @@ class ImageDataGenerator:
     >>> images, labels = next(batches)
     """
 
-    def __init__(
-        self,
-        featurewise_center=False,
-        samplewise_center=False,
-        featurewise_std_normalization=False,
-        samplewise_std_normalization=False,
-        zca_whitening=False,
-        zca_epsilon=1e-6,
-        rotation_range=0,
-        width_shift_range=0.0,
-        height_shift_range=0.0,
-        brightness_range=None,
-        shear_range=0.0,
-        zoom_range=0.0,
-        channel_shift_range=0.0,
-        fill_mode="nearest",
-        cval=0.0,
-        horizontal_flip=False,
-        vertical_flip=False,
-        rescale=None,
-        preprocessing_function=None,
-        data_format=None,
-        validation_split=0.0,
-        dtype=None,
-    ):
-        data_format = checked_format(data_format)
+    @takes(_PARAMETERS, "self")
+    def __init__(self, zoom_range, data_format, validation_split, dtype, **kept):
+        self.data_format = data_format = checked_format(data_format)
         if validation_split and not 0 < validation_split < 1:
             raise ValueError(f"`validation_split` is a fraction between 0 and 1, not {validation_split}.")
-        given = locals()
-        for name in _KEPT:
-            setattr(self, name, given[name])
+        self.__dict__.update(kept)
         self.dtype = floatx() if dtype is None else dtype
         self.interpolation_order = 1
         # Axes of a batch.
@@ -123,7 +100,7 @@ class ImageDataGenerator:
             if getattr(self, wish) and bool(getattr(self, other)) is not value:
                 setattr(self, other, value)
                 warnings.warn(
-                    f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=3
+                    f"`{wish}` of an ImageDataGenerator decides on `{other}`, which is {value} now.", stacklevel=4
                 )
 
     # --- batches ----------------------------------------------------------------------------
@@ -217,16 +194,9 @@ class ImageDataGenerator:
         p = transform_parameters
         moves = {name: p.get(name, default) for name, default in _NO_MOVES.items()}
         if moves != _NO_MOVES:
-            x = apply_affine_transform(
-                x,
-                **moves,
-                row_axis=row_axis,
-                col_axis=col_axis,
-                channel_axis=channel_axis,
-                fill_mode=self.fill_mode,
-                cval=self.cval,
-                order=self.interpolation_order,
-            )
+            axes = {"row_axis": row_axis, "col_axis": col_axis, "channel_axis": channel_axis}
+            filled = {"fill_mode": self.fill_mode, "cval": self.cval, "order": self.interpolation_order}
+            x = apply_affine_transform(x, **moves, **axes, **filled)
         if p.get("channel_shift_intensity") is not None:
             x = apply_channel_shift(x, p["channel_shift_intensity"], channel_axis)
         if p.get("flip_horizontal", False):

@@ -10,20 +10,13 @@ import numpy as np
 
 from everflow.keras.backend.config import floatx, image_data_format
 from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img, warn_of_channels
-from everflow.keras.signatures import REQUIRED, constructor
+from everflow.keras.signatures import takes
 from everflow.keras.utils.sequences import Sequence
 
 # Arguments of iterators, with their defaults: of all of them, and of those over files.
-_OF_ALL = {"seed": None, "data_format": None, "save_to_dir": None, "save_prefix": "", "save_format": "png"}
-_OF_FILES = {
-    "target_size": (256, 256),
-    "color_mode": "rgb",
-    "classes": None,
-    "class_mode": "categorical",
-    "batch_size": 32,
-    "shuffle": True,
-    **_OF_ALL,
-}
+_OF_ALL = 'seed=None, data_format=None, save_to_dir=None, save_prefix="", save_format="png"'
+_OF_FILES = f"""target_size=(256, 256), color_mode="rgb", classes=None, class_mode="categorical", batch_size=32, shuffle=True,
+    {_OF_ALL}"""
 
 
 class Iterator(Sequence):
@@ -123,7 +116,12 @@ def _part(subset, fraction, count):
 class NumpyArrayIterator(Iterator):
     """Batches of images of an array, with their labels and weights."""
 
-    def _start(self, x, y, image_data_generator, sample_weight, subset, **settings):
+    @takes(
+        f"""x, y, image_data_generator, batch_size=32, shuffle=False, sample_weight=None, {_OF_ALL}, subset=None,
+        dtype=None""",
+        "self",
+    )
+    def __init__(self, x, y, image_data_generator, sample_weight, subset, **settings):
         self._note(image_data_generator, **settings)
         if isinstance(x, (tuple, list)):
             more = [np.asarray(other) for other in x[1]] if isinstance(x[1], list) else [np.asarray(x[1])]
@@ -154,21 +152,6 @@ class NumpyArrayIterator(Iterator):
         self.sample_weight = None if sample_weight is None else np.asarray(sample_weight)
         self._begin(self.x.shape[0], **settings)
 
-    __init__ = constructor(
-        {
-            "x": REQUIRED,
-            "y": REQUIRED,
-            "image_data_generator": REQUIRED,
-            "batch_size": 32,
-            "shuffle": False,
-            "sample_weight": None,
-            **_OF_ALL,
-            "subset": None,
-            "dtype": None,
-        },
-        _start,
-    )
-
     def _get_batches_of_transformed_samples(self, index_array):
         batch = np.zeros((len(index_array), *self.x.shape[1:]), dtype=self.dtype)
         generator = self.image_data_generator
@@ -193,18 +176,8 @@ _OF_PROCESSING = "target_size color_mode data_format save_to_dir save_prefix sav
 class BatchFromFilesMixin:
     """What iterators over files share: how an image is read and a batch is made."""
 
-    def set_processing_attrs(
-        self,
-        image_data_generator,
-        target_size,
-        color_mode,
-        data_format,
-        save_to_dir,
-        save_prefix,
-        save_format,
-        subset,
-        interpolation,
-    ):
+    @takes(f"image_data_generator, {', '.join(_OF_PROCESSING)}", "self")
+    def set_processing_attrs(self, image_data_generator, target_size, color_mode, data_format, subset, **kept):
         """Note how images are read and where transformed ones are saved."""
         self.image_data_generator = image_data_generator
         self.target_size = tuple(target_size)
@@ -216,8 +189,7 @@ class BatchFromFilesMixin:
         self.image_shape = (
             (*self.target_size, channels) if data_format == "channels_last" else (channels, *self.target_size)
         )
-        self.save_to_dir, self.save_prefix, self.save_format = save_to_dir, save_prefix, save_format
-        self.interpolation = interpolation
+        self.__dict__.update(kept)
         self.subset, self.split = subset, None
         if subset is not None:
             fraction = image_data_generator._validation_split
@@ -289,7 +261,12 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
 
     allowed_class_modes = {"categorical", "binary", "sparse", "input", None}
 
-    def _start(self, directory, image_data_generator, classes, follow_links, data_format, **settings):
+    @takes(
+        f"""directory, image_data_generator, {_OF_FILES}, follow_links=False, subset=None, interpolation="nearest",
+        dtype=None""",
+        "self",
+    )
+    def __init__(self, directory, image_data_generator, classes, follow_links, data_format, **settings):
         data_format = image_data_format() if data_format is None else data_format
         self._note_files(image_data_generator, data_format=data_format, **settings)
         self.directory = directory
@@ -308,19 +285,6 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
         self._filepaths = [os.path.join(directory, name) for name in self.filenames]
         self._begin(self.samples, **settings)
 
-    __init__ = constructor(
-        {
-            "directory": REQUIRED,
-            "image_data_generator": REQUIRED,
-            **_OF_FILES,
-            "follow_links": False,
-            "subset": None,
-            "interpolation": "nearest",
-            "dtype": None,
-        },
-        _start,
-    )
-
     def _files_of(self, folder, follow_links):
         """The images below a folder, relative to the one that holds it; the part of them that the subset takes."""
         base = os.path.basename(folder)
@@ -331,13 +295,8 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
                     found.append(os.path.join(base, os.path.relpath(os.path.join(root, name), folder)))
         return self._in_subset(found)
 
-    @property
-    def labels(self):
-        return self.classes
-
-    @property
-    def sample_weight(self):
-        return None
+    labels = property(lambda self: self.classes)
+    sample_weight = property(lambda self: None)
 
 
 class DataFrameIterator(BatchFromFilesMixin, Iterator):
@@ -345,7 +304,14 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
 
     allowed_class_modes = {"binary", "categorical", "input", "multi_output", "raw", "sparse", None}
 
-    def _start(
+    @takes(
+        f"""dataframe, directory=None, image_data_generator=None, x_col="filename", y_col="class", weight_col=None,
+        {_OF_FILES}, subset=None, interpolation="nearest", dtype="float32", validate_filenames=True""".replace(
+            "data_format=None", 'data_format="channels_last"'
+        ),
+        "self",
+    )
+    def __init__(
         self,
         dataframe,
         directory,
@@ -384,24 +350,6 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         )
         self._begin(self.samples, **settings)
 
-    __init__ = constructor(
-        {
-            "dataframe": REQUIRED,
-            "directory": None,
-            "image_data_generator": None,
-            "x_col": "filename",
-            "y_col": "class",
-            "weight_col": None,
-            **_OF_FILES,
-            "data_format": "channels_last",
-            "subset": None,
-            "interpolation": "nearest",
-            "dtype": "float32",
-            "validate_filenames": True,
-        },
-        _start,
-    )
-
     _has_classes = property(lambda self: self.class_mode in {"categorical", "binary", "sparse"})
 
     def _label_columns(self, y_col):
@@ -425,16 +373,8 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         elif self.class_mode == "multi_output":
             self._targets = [np.stack(columns[name]) for name in y_col]
         elif self.class_mode == "raw":
-            self._targets = (
-                np.stack([columns[name] for name in y_col], axis=1)
-                if isinstance(y_col, (list, tuple))
-                else columns[y_col]
-            )
+            several = isinstance(y_col, (list, tuple))
+            self._targets = np.stack([columns[name] for name in y_col], axis=1) if several else columns[y_col]
 
-    @property
-    def labels(self):
-        return self.classes if self._has_classes else self._targets
-
-    @property
-    def sample_weight(self):
-        return self._sample_weight
+    labels = property(lambda self: self.classes if self._has_classes else self._targets)
+    sample_weight = property(lambda self: self._sample_weight)
