@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.array.indexing import assign_slice
 from tests.kernels.feeding import fed
 
 X = np.arange(12).reshape(3, 4)
@@ -176,10 +178,6 @@ def test_places_that_are_not_there(sess, build, message):
 
 
 def test_a_scalar_of_text_is_replaced_by_its_text_and_not_by_an_array():
-    import numpy as np
-
-    from everflow.kernels.array.indexing import assign_slice
-
     none = torch.zeros(0, dtype=torch.int32)
     target = np.array(b"old", object)
     assign_slice(target, none, none, none, np.array(b"new", object), (0, 0, 0, 0, 0))
