@@ -51,15 +51,7 @@ class Beta(_TotalShaped, Scalar):
             assert_same_float_dtype([self._concentration1, self._concentration0])
             self._total_concentration = self._concentration1 + self._concentration0
         parents = [self._concentration1, self._concentration0, self._total_concentration]
-        super().__init__(
-            self._total_concentration.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, self._total_concentration.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     concentration1 = property(lambda self: self._concentration1, doc="The weight of 1.")
     concentration0 = property(lambda self: self._concentration0, doc="The weight of 0.")
@@ -177,9 +169,7 @@ class Dirichlet(Concentrations):
             self._concentration = _checked_concentration(concentration) if validate_args else concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._concentration, self._total_concentration]
-        super().__init__(
-            self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._concentration.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     def _sample_n(self, n, seed=None):
         gamma_sample = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)

@@ -33,15 +33,7 @@ class Bernoulli(Scalar):
             self._logits, self._probs = checks.get_logits_and_probs(
                 logits=logits, probs=probs, validate_args=validate_args, name=name
             )
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
     probs = property(lambda self: self._probs, doc="The probability of 1.")
@@ -143,15 +135,7 @@ class Categorical(Distribution):
             else:
                 with name_scope("batch_shape"):
                     self._batch_shape_val = shape[:-1]
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     event_size = property(lambda self: self._event_size, doc="How many classes there are, as a tensor.")
     logits = property(lambda self: self._logits, doc="The logits of the classes.")

@@ -121,6 +121,13 @@ class Distribution:
         self._graph_parents = graph_parents
         self._name = name
 
+    def _begin(self, parameters, dtype, reparameterization_type, parents, name, allow_nan_stats=None):
+        """The base's constructor, called with what a kind's was given by name."""
+        if allow_nan_stats is None:
+            allow_nan_stats = parameters["allow_nan_stats"]
+        settings = dtype, reparameterization_type, parameters["validate_args"], allow_nan_stats
+        Distribution.__init__(self, *settings, parameters, parents, name)
+
     name = property(lambda self: self._name, doc="The name scope that holds its nodes.")
     dtype = property(lambda self: self._dtype, doc="The type of samples.")
 

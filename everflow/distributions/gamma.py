@@ -23,7 +23,7 @@ class ConcentrationRate(Scalar):
 
     _parameter_names = ("concentration", "rate")
 
-    def __init__(self, concentration, rate, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, concentration, rate, validate_args, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
             with control_dependencies(
                 [check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []
@@ -31,10 +31,7 @@ class ConcentrationRate(Scalar):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
-        parents = [self._concentration, self._rate]
-        super().__init__(
-            self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._rate.dtype, FULLY_REPARAMETERIZED, [self._concentration, self._rate], name)
 
     concentration = property(
         lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical."
@@ -49,7 +46,7 @@ class Gamma(ConcentrationRate):
     """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
-        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(concentration, rate, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)

@@ -25,21 +25,13 @@ from everflow.ops.random import distributions as random
 class LocationScale(Scalar):
     """Base of distributions that are a standard one, stretched by `scale` and moved by `loc`."""
 
-    def __init__(self, loc, scale, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, loc, scale, validate_args, parameters, name):
         with name_scope(name, values=[loc, scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._loc = array.identity(loc, name="loc")
                 self._scale = array.identity(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
-        super().__init__(
-            self._scale.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._scale],
-            name,
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._loc, self._scale], name)
 
     loc = property(lambda self: self._loc, doc="The location.")
     scale = property(lambda self: self._scale, doc="The scale.")
@@ -57,7 +49,7 @@ class Normal(LocationScale):
     """
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return self._standard_normal(n, seed) * self.scale + self.loc
@@ -111,7 +103,7 @@ class Laplace(LocationScale):
     """The Laplace distribution, of density proportional to `exp(-|x - loc| / scale)`."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         # From (-1, 1) without its ends: one at either end would be infinitely far away.
@@ -183,10 +175,7 @@ class StudentT(Scalar):
                 self._loc = array.identity(loc, name="loc")
                 self._scale = array.identity(scale, name="scale")
                 assert_same_float_dtype((self._df, self._loc, self._scale))
-        parents = [self._df, self._loc, self._scale]
-        super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._df, self._loc, self._scale], name)
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
     loc = property(lambda self: self._loc, doc="The location.")

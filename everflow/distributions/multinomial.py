@@ -76,9 +76,7 @@ class Multinomial(_Counts, Vector):
             )
             self._mean_val = self._total_count[..., None] * self._probs
         parents = [self._total_count, self._logits, self._probs]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     logits = property(lambda self: self._logits, doc="The logits of the classes.")
     probs = property(lambda self: self._probs, doc="The probabilities of the classes.")
@@ -131,9 +129,7 @@ class DirichletMultinomial(_Counts, Concentrations):
             self._concentration = positive(self._concentration) if validate_args else self._concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._total_count, self._concentration]
-        super().__init__(
-            self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._concentration.dtype, NOT_REPARAMETERIZED, parents, name)
 
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)

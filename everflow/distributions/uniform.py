@@ -32,15 +32,7 @@ class Uniform(Scalar):
                 self._low = array.identity(low, name="low")
                 self._high = array.identity(high, name="high")
                 assert_same_float_dtype([self._low, self._high])
-        super().__init__(
-            self._low.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._low, self._high],
-            name,
-        )
+        self._begin(parameters, self._low.dtype, FULLY_REPARAMETERIZED, [self._low, self._high], name)
 
     low = property(lambda self: self._low, doc="Where the interval begins.")
     high = property(lambda self: self._high, doc="Where the interval ends.")

@@ -37,7 +37,7 @@ class Autoregressive(Inner):
             self._num_steps = num_steps
         first = self._distribution0
         kind, parents = first.reparameterization_type, first._graph_parents
-        super().__init__(first.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, first.dtype, kind, parents, name)
 
     distribution_fn = property(
         lambda self: self._distribution_fn, doc="The function from a sequence to the distribution of its elements."

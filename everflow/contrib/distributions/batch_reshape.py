@@ -40,7 +40,7 @@ class BatchReshape(Distribution):
         self._distribution = distribution
         parents = [self._given_shape, *distribution._graph_parents]
         kind = distribution.reparameterization_type
-        super().__init__(distribution.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, distribution.dtype, kind, parents, name)
 
     distribution = property(lambda self: self._distribution, doc="The distribution whose batch this is.")
 

@@ -42,9 +42,7 @@ class Poisson(Scalar):
                 log_rate = convert_to_tensor(log_rate, name="log_rate")
                 self._rate = math.exp(log_rate, name="rate")
                 self._log_rate = convert_to_tensor(log_rate, name="log_rate")
-        super().__init__(
-            self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._rate], name
-        )
+        self._begin(parameters, self._rate.dtype, NOT_REPARAMETERIZED, [self._rate], name)
 
     rate = property(lambda self: self._rate, doc="The mean.")
     log_rate = property(lambda self: self._log_rate, doc="The logarithm of the mean.")
@@ -91,9 +89,7 @@ class Binomial(Scalar):
                 logits=logits, probs=probs, validate_args=validate_args, name=name
             )
         parents = [self._total_count, self._logits, self._probs]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -153,15 +149,7 @@ class Geometric(Scalar):
             )
             with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
                 self._probs = array.identity(self._probs, name="probs")
-        super().__init__(
-            self._probs.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._probs, self._logits],
-            name,
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, [self._probs, self._logits], name)
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
     probs = property(lambda self: self._probs, doc="The probability of 1.")
@@ -223,9 +211,7 @@ class NegativeBinomial(Scalar):
             with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
                 self._total_count = array.identity(total_count)
         parents = [self._total_count, self._probs, self._logits]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws of 0 to wait for.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -266,7 +252,7 @@ class NegativeBinomial(Scalar):
 
 
 class _Certain(Distribution):
-    def __init__(self, loc, atol, rtol, is_vector, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, loc, atol, rtol, is_vector, parameters, name):
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             dtype = self._loc.dtype
@@ -279,15 +265,7 @@ class _Certain(Distribution):
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
         self._is_vector = is_vector
-        super().__init__(
-            self._loc.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._slack],
-            name,
-        )
+        self._begin(parameters, self._loc.dtype, FULLY_REPARAMETERIZED, [self._loc, self._slack], name)
 
     loc = property(lambda self: self._loc, doc="The value.")
     atol = property(lambda self: self._atol, doc="How far away a value may be.")
@@ -332,7 +310,7 @@ class Deterministic(_Certain):
     """A number that is certain."""
 
     def __init__(self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"):
-        super().__init__(loc, atol, rtol, False, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, atol, rtol, False, dict(locals()), name)
 
     def _prob(self, x):
         return math.cast(math.abs(x - self._loc) <= self._slack, dtype=self.dtype)
@@ -347,7 +325,7 @@ class VectorDeterministic(_Certain):
     def __init__(
         self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="VectorDeterministic"
     ):
-        super().__init__(loc, atol, rtol, True, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, atol, rtol, True, dict(locals()), name)
 
     def _prob(self, x):
         return math.cast(math.reduce_all(math.abs(x - self._loc) <= self._slack, axis=-1), dtype=self.dtype)

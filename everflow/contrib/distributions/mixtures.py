@@ -60,7 +60,7 @@ class Mixture(Distribution):
         self._static_event_shape, self._static_batch_shape = event_shape, batch_shape
         self._use_static_graph = use_static_graph
         parents = list(cat._graph_parents) + [parent for component in components for parent in component._graph_parents]
-        super().__init__(dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, dtype, NOT_REPARAMETERIZED, parents, name)
 
     cat = property(lambda self: self._cat, doc="What chooses.")
     components = property(lambda self: self._components, doc="What is chosen from.")
@@ -216,15 +216,7 @@ class MixtureSameFamily(Inner):
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
-        super().__init__(
-            components_distribution.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, components_distribution.dtype, NOT_REPARAMETERIZED, parents, name)
 
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses.")
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")

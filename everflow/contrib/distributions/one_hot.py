@@ -64,15 +64,7 @@ class OneHotCategorical(_Classes):
                 name=name, logits=logits, probs=probs, validate_args=validate_args, multidimensional=True
             )
             self._set_sizes()
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     def _sample_n(self, n, seed=None):
         sample_shape = array.concat([[n], array.shape(self.logits)], 0)
@@ -145,8 +137,7 @@ class ExpRelaxedOneHotCategorical(_Classes):
                 self._temperature = array.identity(temperature, name="temperature")
                 self._temperature_2d = array.reshape(temperature, [-1, 1], name="temperature_2d")
             self._set_sizes()
-        parents = [self._logits, self._probs, self._temperature]
-        super().__init__(dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, dtype, FULLY_REPARAMETERIZED, [self._logits, self._probs, self._temperature], name)
 
     temperature = property(
         lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot."

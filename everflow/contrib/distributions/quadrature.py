@@ -150,8 +150,7 @@ class PoissonLogNormalQuadratureCompound(Distribution):
             options = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
             self._distribution = Poisson(log_rate=grid, **options)
             self._mixture_distribution = Categorical(logits=math.log(probs), **options)
-        parents = [self._loc, self._scale]
-        super().__init__(grid.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, grid.dtype, NOT_REPARAMETERIZED, [self._loc, self._scale], name)
 
     loc = property(lambda self: self._loc, doc="The mean of the logarithm of the rate.")
     scale = property(lambda self: self._scale, doc="The standard deviation of the logarithm of the rate.")

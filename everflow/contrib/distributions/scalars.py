@@ -24,7 +24,7 @@ class Logistic(LocationScale):
     """The logistic distribution, whose distribution function is a sigmoid."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Logistic"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         uniform = self._standard_uniform(n, seed, np.finfo(self.dtype.as_numpy_dtype).tiny)
@@ -63,7 +63,7 @@ class Cauchy(LocationScale):
     """The Cauchy distribution, whose tails are so heavy that it has no mean."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Cauchy"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return self._quantile(self._standard_uniform(n, seed, 0.0))
@@ -109,9 +109,7 @@ class HalfNormal(Scalar):
         with name_scope(name, values=[scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._scale = array.identity(scale, name="scale")
-        super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._scale], name
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._scale], name)
 
     scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
 
@@ -152,7 +150,7 @@ class InverseGamma(ConcentrationRate):
     """The inverses of gamma draws; the rate is their scale."""
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
-        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(concentration, rate, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return 1.0 / random.random_gamma(

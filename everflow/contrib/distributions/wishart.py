@@ -50,9 +50,7 @@ class _WishartLinearOperator(Distribution):
                 self._dimension = convert_to_tensor(size, dtype=scale_operator.dtype, name="dimension")
             self._df = self._large_enough(self._df, validate_args)
         parents = [self._df, self._dimension, *scale_operator.graph_parents]
-        super().__init__(
-            scale_operator.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, scale_operator.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     def _large_enough(self, df, validate_args):
         """The degrees of freedom, which are no fewer than the matrices have rows: else they would be singular."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 
+from everflow.contrib.framework.shared_parameters import parameters_of
+
 _stack: list[dict] = [{}]
 _defaults_of: dict[str, tuple] = {}
 
@@ -60,9 +62,12 @@ def add_arg_scope(func):
         return func(*args, **({**scoped, **kwargs} if scoped else kwargs))
 
     key = str(func)
-    code, defaults = func.__code__, func.__defaults__
-    # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.
-    _defaults_of[key] = code.co_varnames[-len(defaults) : code.co_argcount] if defaults else ()
+    if hasattr(func, "__signature__"):
+        _defaults_of[key] = tuple(parameters_of(func))
+    else:
+        code, defaults = func.__code__, func.__defaults__
+        # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.
+        _defaults_of[key] = code.co_varnames[-len(defaults) : code.co_argcount] if defaults else ()
     with_scope._key_op = key
     with_scope.__doc__ = func.__doc__
     return with_scope

@@ -27,11 +27,17 @@ NAMES = {"kernel": "weights", "bias": "biases"}
 ZEROS = initializers.zeros_initializer()
 
 
-def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, scope):
+def finished(outputs, scope, arguments):
     """What follows the linear part of a layer: normalization, activation, collection."""
-    if normalizer_fn is not None:
-        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    return activated(outputs, activation_fn, outputs_collections, scope)
+    if arguments["normalizer_fn"] is not None:
+        outputs = arguments["normalizer_fn"](outputs, **(arguments["normalizer_params"] or {}))
+    return activated(outputs, arguments["activation_fn"], arguments["outputs_collections"], scope)
+
+
+def layer_scope(default_name, inputs, arguments, names=NAMES):
+    """The variable scope of a layer, in which variables of `tf.layers` have contrib's names."""
+    getter = model_variable_getter(names)
+    return variable_scope(arguments["scope"], default_name, [inputs], reuse=arguments["reuse"], custom_getter=getter)
 
 
 def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
@@ -65,14 +71,26 @@ def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
         add_variable_to_collections(getattr(layer, kernel), arguments["variables_collections"], "weights")
     if layer.use_bias:
         add_variable_to_collections(layer.bias, arguments["variables_collections"], "biases")
-    after = (arguments[key] for key in ("normalizer_fn", "normalizer_params", "activation_fn", "outputs_collections"))
-    return finished(outputs, *after, scope)
+    return finished(outputs, scope, arguments)
 
 
 @add_arg_scope
-def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
-                    weights_initializer=XAVIER, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
-                    reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+def fully_connected(
+    inputs,
+    num_outputs,
+    activation_fn=nn.relu,
+    normalizer_fn=None,
+    normalizer_params=None,
+    weights_initializer=XAVIER,
+    weights_regularizer=None,
+    biases_initializer=ZEROS,
+    biases_regularizer=None,
+    reuse=None,
+    variables_collections=None,
+    outputs_collections=None,
+    trainable=True,
+    scope=None,
+):
     """`activation_fn(inputs @ weights + biases)`; a normalizer takes the place of the biases.
 
     >>> hidden = layers.fully_connected(x, 100)
@@ -81,11 +99,8 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs must be an int, not {num_outputs!r}")
-    with variable_scope(
-        scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
-    ) as sc:
-        inputs = convert_to_tensor(inputs)
-        return applied(Dense, inputs, sc, arguments, units=num_outputs)
+    with layer_scope("fully_connected", inputs, arguments) as sc:
+        return applied(Dense, convert_to_tensor(inputs), sc, arguments, units=num_outputs)
 
 
 linear = functools.partial(fully_connected, activation_fn=None)
@@ -95,8 +110,18 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 
 
 @add_arg_scope
-def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, reuse=None, variables_collections=None,
-             outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
+def bias_add(
+    inputs,
+    activation_fn=None,
+    initializer=ZEROS,
+    regularizer=None,
+    reuse=None,
+    variables_collections=None,
+    outputs_collections=None,
+    trainable=True,
+    data_format="NHWC",
+    scope=None,
+):
     """`inputs` plus a bias for each channel."""
     check_data_format(data_format, "NCHW", "NHWC")
     with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
@@ -113,9 +138,20 @@ def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, re
 
 
 @add_arg_scope
-def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=XAVIER, bias_init=ZEROS, name=None,
-                           weight_collections=("weights",), bias_collections=("biases",), output_collections=("activations",),
-                           trainable=True, weight_regularizer=None, bias_regularizer=None):  # fmt: skip
+def legacy_fully_connected(
+    x,
+    num_output_units,
+    activation_fn=None,
+    weight_init=XAVIER,
+    bias_init=ZEROS,
+    name=None,
+    weight_collections=("weights",),
+    bias_collections=("biases",),
+    output_collections=("activations",),
+    trainable=True,
+    weight_regularizer=None,
+    bias_regularizer=None,
+):
     """The first form of `fully_connected`, whose variables are "weights" and "bias"."""
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
@@ -124,15 +160,7 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
 
         def made(label, shape, init, collections, regularizer):
             keys = list(dict.fromkeys([*(collections or []), GraphKeys.GLOBAL_VARIABLES]))
-            return get_variable(
-                label,
-                shape=shape,
-                dtype=dtype,
-                initializer=init,
-                collections=keys,
-                regularizer=regularizer,
-                trainable=trainable,
-            )
+            return get_variable(label, shape, dtype, init, regularizer, trainable, keys)
 
         weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)
         flat = x if rank == 2 else array.reshape(x, [-1, inputs])
