@@ -16,6 +16,17 @@ def parameters_of(function, without=(), **defaults):
     return {**{name: default for name, default in found.items() if name not in without}, **defaults}
 
 
+def inserted(parameters, **after):
+    """A table of parameters with more of them, those of `after`, behind the ones that it names.
+
+    >>> inserted({"trainable": True, "scope": None}, trainable={"rate": 1})
+    {'trainable': True, 'rate': 1, 'scope': None}
+    """
+    return {
+        key: value for name in parameters for key, value in ({name: parameters[name]} | after.get(name, {})).items()
+    }
+
+
 def taking(parameters):
     """Decorator: in place of its `**given` a function takes these parameters, {name: default}, or those of a function.
 

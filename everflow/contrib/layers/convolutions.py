@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.layers.dense import applied, finished, fully_connected, layer_scope
 from everflow.contrib.layers.model_variables import layer_variable
 from everflow.contrib.layers.outputs import check_data_format, last_dimension, two_element_tuple
@@ -113,26 +113,28 @@ convolution3d_transpose = conv3d_transpose = _transposed(
 _SEPARABLE_NAMES = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "pointwise_kernel": "pointwise_weights"}
 
 
-def _with_pointwise(parameters):
-    """A table of parameters in which the initializer of pointwise weights follows that of the others."""
-    names = list(parameters)
-    names.insert(names.index("weights_initializer") + 1, "pointwise_initializer")
-    return {name: parameters.get(name) for name in names}
-
-
 @add_arg_scope
-@taking({"data_format": "NHWC", "rate": 1, **_with_pointwise(parameters_of(fully_connected))})
-def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", **given):
+@taking(inserted(parameters_of(fully_connected), weights_initializer={"pointwise_initializer": None}))
+def separable_convolution2d(
+    inputs,
+    num_outputs,
+    kernel_size,
+    depth_multiplier=1,
+    stride=1,
+    padding="SAME",
+    data_format="NHWC",
+    rate=1,
+    **given,
+):
     """A convolution of each channel, then one across channels; only the first where `num_outputs` is None."""
-    data_format = given["data_format"]
     check_data_format(data_format, "NCHW", "NHWC")
     with layer_scope("SeparableConv2d", inputs, given, _SEPARABLE_NAMES) as sc:
         inputs = convert_to_tensor(inputs)
         if num_outputs is None:
-            outputs = _depthwise(inputs, kernel_size, depth_multiplier, stride, padding, given)
-            return finished(outputs, sc, given)
+            window = {"padding": padding, "rate": two_element_tuple(rate), "data_format": data_format}
+            return finished(_depthwise(inputs, kernel_size, depth_multiplier, stride, window, given), sc, given)
         own = _own(num_outputs, kernel_size, stride, padding, data_format)
-        own.update(dilation_rate=two_element_tuple(given["rate"]), depth_multiplier=depth_multiplier)
+        own.update(dilation_rate=two_element_tuple(rate), depth_multiplier=depth_multiplier)
         if given["pointwise_initializer"] is not None:
             own["pointwise_initializer"] = given["pointwise_initializer"]
         return applied(base.SeparableConv2D, inputs, sc, given, ("depthwise_kernel", "pointwise_kernel"), **own)
@@ -141,21 +143,19 @@ def separable_convolution2d(inputs, num_outputs, kernel_size, depth_multiplier=1
 separable_conv2d = separable_convolution2d
 
 
-def _depthwise(inputs, kernel_size, multiplier, stride, padding, given):
+def _depthwise(inputs, kernel_size, multiplier, stride, window, given):
     """A convolution of each channel alone, by what `separable_convolution2d` was given."""
     height, width = two_element_tuple(kernel_size)
     stride_height, stride_width = two_element_tuple(stride)
-    data_format = given["data_format"]
-    first = data_format.startswith("NC")
+    first = window["data_format"].startswith("NC")
     channels = dimension_value(inputs.get_shape()[1 if first else 3])
     weights = _variable("depthwise_weights", [height, width, channels, multiplier], "weights", inputs, given)
     strides = [1, 1, stride_height, stride_width] if first else [1, stride_height, stride_width, 1]
-    rate = two_element_tuple(given["rate"])
-    outputs = nn.depthwise_conv2d(inputs, weights, strides, padding, rate=rate, data_format=data_format)
+    outputs = nn.depthwise_conv2d(inputs, weights, strides, **window)
     if given["normalizer_fn"] or given["biases_initializer"] is None:
         return outputs
     biases = _variable("biases", [multiplier * channels], "biases", inputs, given)
-    return nn.bias_add(outputs, biases, data_format=data_format)
+    return nn.bias_add(outputs, biases, data_format=window["data_format"])
 
 
 def _variable(name, shape, kind, inputs, given):

@@ -5,8 +5,9 @@ tf.contrib.learn.
 from __future__ import annotations
 
 from everflow.contrib import layers
+from everflow.contrib.framework.shared_parameters import inserted, taking
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import class_head, regression_head
+from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
@@ -52,20 +53,34 @@ def refuse_embedding_rates(embedding_lr_multipliers):
         raise ValueError("embedding_lr_multipliers is not supported.")
 
 
+_NETWORK = {
+    "model_dir": None,
+    "optimizer": None,
+    "activation_fn": relu,
+    "dropout": None,
+    "gradient_clip_norm": None,
+    "config": None,
+    "feature_engineering_fn": None,
+    "embedding_lr_multipliers": None,
+    "input_layer_min_slice_size": None,
+}
+
+
 class _DNN(BaseEstimator):
     """A network and a head."""
 
-    def __init__(self, head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                 feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size):  # fmt: skip
-        refuse_embedding_rates(embedding_lr_multipliers)
+    @taking(_NETWORK)
+    def __init__(self, head, hidden_units, feature_columns, **given):
+        refuse_embedding_rates(given["embedding_lr_multipliers"])
         self.feature_columns = tuple(feature_columns or [])
         if not self.feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.hidden_units, self.optimizer = tuple(hidden_units), optimizer
-        self._head, self._gradient_clip_norm = head, gradient_clip_norm
-        self._feature_engineering_fn = feature_engineering_fn
-        self._activation_fn, self._dropout, self._min_slice_size = activation_fn, dropout, input_layer_min_slice_size
-        super().__init__(model_dir=model_dir, config=config)
+        self.hidden_units, self.optimizer = tuple(hidden_units), given["optimizer"]
+        self._head, self._gradient_clip_norm = head, given["gradient_clip_norm"]
+        self._feature_engineering_fn = given["feature_engineering_fn"]
+        self._activation_fn, self._dropout = given["activation_fn"], given["dropout"]
+        self._min_slice_size = given["input_layer_min_slice_size"]
+        super().__init__(model_dir=given["model_dir"], config=given["config"])
 
     def _draw(self, features, labels, mode, config):
         features = features_by_name(features)
@@ -92,12 +107,6 @@ class _DNN(BaseEstimator):
 class DNNEstimator(_DNN):
     """A network over columns for any head of tf.contrib.learn."""
 
-    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer=None, activation_fn=relu, dropout=None,
-                 gradient_clip_norm=None, config=None, feature_engineering_fn=None, embedding_lr_multipliers=None,
-                 input_layer_min_slice_size=None):  # fmt: skip
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
-
 
 class DNNClassifier(PredictsClasses, _DNN):
     """A network over columns that tells classes apart.
@@ -108,21 +117,14 @@ class DNNClassifier(PredictsClasses, _DNN):
     >>> classifier.evaluate(x=data, y=labels)["accuracy"]
     """
 
-    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
-                 activation_fn=relu, dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None,
-                 feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
-                 label_keys=None):  # fmt: skip
-        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+    @taking(inserted(_NETWORK, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
+    def __init__(self, hidden_units, feature_columns, **given):
+        super().__init__(class_head(given), hidden_units, feature_columns, **given)
 
 
 class DNNRegressor(PredictsScores, _DNN):
     """A network over columns that predicts numbers."""
 
-    def __init__(self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, activation_fn=relu,
-                 dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
-                 label_dimension=1, embedding_lr_multipliers=None, input_layer_min_slice_size=None):  # fmt: skip
-        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+    @taking(inserted(_NETWORK, **REGRESSES, feature_engineering_fn={"label_dimension": 1}))
+    def __init__(self, hidden_units, feature_columns, **given):
+        super().__init__(number_head(given), hidden_units, feature_columns, **given)

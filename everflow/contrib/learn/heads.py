@@ -256,9 +256,24 @@ def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable
     return MultiClassHead(n_classes, label_name, weight_column_name, head_name, label_keys)
 
 
-def class_head(n_classes, weight_column_name, enable_centered_bias, label_keys):
-    """The head of the ready-made classifiers."""
-    return multi_class_head(n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys)
+# What the ready-made classifiers and regressors take for their heads, by the parameter of estimators that it follows.
+CLASSIFIES = {
+    "model_dir": {"n_classes": 2, "weight_column_name": None},
+    "gradient_clip_norm": {"enable_centered_bias": False},
+}
+REGRESSES = {"model_dir": {"weight_column_name": None}, "gradient_clip_norm": {"enable_centered_bias": False}}
+
+
+def class_head(given):
+    """The head of a ready-made classifier, by what is taken for it out of the classifier's arguments."""
+    names = ("n_classes", "weight_column_name", "enable_centered_bias", "label_keys")
+    return multi_class_head(**{name: given.pop(name) for name in names})
+
+
+def number_head(given):
+    """The head of a ready-made regressor, by what is taken for it out of the regressor's arguments."""
+    names = ("weight_column_name", "label_dimension", "enable_centered_bias")
+    return regression_head(**{name: given.pop(name) for name in names})
 
 
 def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
