@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from everflow.cluster.server import Server
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.distribute import mirrored, reduction
 from everflow.distribute.central_storage import CentralExtended
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver
@@ -26,9 +27,7 @@ class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
 
     def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
         super().__init__(num_packs)
-        self._all_reduce_alg = all_reduce_alg
-        self._agg_small_grads_max_bytes = agg_small_grads_max_bytes
-        self._agg_small_grads_max_group = agg_small_grads_max_group
+        keep(self, locals(), "num_packs")
 
 
 class MirroredStrategy(mirrored.MirroredStrategy):

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from math import sqrt
 
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import dtypes
 from everflow.ops.variables import initializers
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
@@ -39,11 +40,11 @@ def load_linear_multiclass_bias_initializer(ckpt_path, bias_tensor_name, new_cla
     return load_and_remap_matrix_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, 1, **rows)
 
 
-def load_variable_slot_initializer(ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size,
-                                   old_row_vocab_file=None, new_row_vocab_file=None, old_col_vocab_file=None, new_col_vocab_file=None,
-                                   num_row_oov_buckets=0, num_col_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
+@taking(parameters_of(load_and_remap_matrix_initializer, ["old_row_vocab_size"]))
+def load_variable_slot_initializer(
+    ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size, **given
+):
     """As `load_and_remap_matrix_initializer`, for an optimizer's slot: it is made whole, for the part its variable is."""
-    given = dict(locals())
-    primary = given.pop("primary_partition_info")
-    of_variable = load_and_remap_matrix_initializer(**given)
-    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary)
+    sizes = new_row_vocab_size, new_col_vocab_size
+    made = load_and_remap_matrix_initializer(ckpt_path, old_tensor_name, *sizes, **given)
+    return lambda shape, dtype=dtypes.float32, partition_info=None: made(shape, dtype, primary_partition_info)

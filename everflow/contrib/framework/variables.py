@@ -9,6 +9,7 @@ import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.devices import DeviceSpec
@@ -25,9 +26,6 @@ from everflow.ops.variables.global_step import get_or_create_global_step as _get
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform.deprecation import deprecated
-
-_AUTO, _NONE = VariableSynchronization.AUTO, VariableAggregation.NONE
-
 
 # --- the global step -------------------------------------------------------------------------
 
@@ -95,15 +93,32 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
     )
 
 
+_VARIABLE = {
+    "shape": None,
+    "dtype": None,
+    "initializer": None,
+    "regularizer": None,
+    "trainable": True,
+    "collections": None,
+    "caching_device": None,
+    "device": None,
+    "partitioner": None,
+    "custom_getter": None,
+    "use_resource": None,
+    "synchronization": VariableSynchronization.AUTO,
+    "aggregation": VariableAggregation.NONE,
+}
+
+
 @add_arg_scope
-def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None, caching_device=None,
-             device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO, aggregation=_NONE):  # fmt: skip
+@taking(_VARIABLE)
+def variable(name, **given):
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
-    given = dict(locals())
+    collections = given["collections"]
     # Each collection once, however often it was given.
     given["collections"] = list(set(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES]))
     with device_scope(given.pop("device") or ""):
-        return _getter(given.pop("custom_getter"))(given.pop("name"), **given)
+        return _getter(given.pop("custom_getter"))(name, **given)
 
 
 def _getter(custom_getter):
@@ -113,13 +128,11 @@ def _getter(custom_getter):
 
 
 @add_arg_scope
-def model_variable(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, trainable=True, collections=None,
-                   caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO,
-                   aggregation=_NONE):  # fmt: skip
+@taking({**_VARIABLE, "dtype": dtypes.float32})
+def model_variable(name, **given):
     """As `variable`, in the collection of model variables as well."""
-    given = dict(locals())
-    given["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(**given)
+    given["collections"] = [*(given["collections"] or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(name, **given)
 
 
 def add_model_variable(var):

@@ -6,8 +6,9 @@ import functools
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.model_variables import COLLECTED, layer_variable, model_variable_getter
 from everflow.contrib.layers.outputs import (
     activated,
     add_variable_to_collections,
@@ -110,31 +111,21 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 
 
 @add_arg_scope
-def bias_add(
-    inputs,
-    activation_fn=None,
-    initializer=ZEROS,
-    regularizer=None,
-    reuse=None,
-    variables_collections=None,
-    outputs_collections=None,
-    trainable=True,
-    data_format="NHWC",
-    scope=None,
-):
+@taking({**COLLECTED, "data_format": "NHWC", "scope": None})
+def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, **given):
     """`inputs` plus a bias for each channel."""
+    data_format = given["data_format"]
     check_data_format(data_format, "NCHW", "NHWC")
-    with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
+    with variable_scope(given["scope"], "BiasAdd", [inputs], reuse=given["reuse"]) as sc:
         inputs = convert_to_tensor(inputs)
         if data_format == "NCHW" and inputs.shape.rank not in (None, 4):
             raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
         dtype = inputs.dtype.base_dtype
-        biases = layer_variable(
-            "biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer
-        )
+        kept = given["variables_collections"], given["trainable"]
+        biases = layer_variable("biases", [channels], dtype, initializer, *kept, regularizer=regularizer)
         outputs = nn.bias_add(inputs, biases, data_format=data_format)
-        return activated(outputs, activation_fn, outputs_collections, sc)
+        return activated(outputs, activation_fn, given["outputs_collections"], sc)
 
 
 @add_arg_scope

@@ -5,6 +5,7 @@ them.
 from __future__ import annotations
 
 from everflow import nn
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework.registry import RegisterGradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
@@ -26,8 +27,18 @@ def _lower_bound_grad(op, grad):
 class GDN(Layer):
     """y[i] = x[i] / sqrt(beta[i] + sum over j of gamma[j, i] * x[j]²); `inverse` multiplies instead."""
 
-    def __init__(self, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
-                 activity_regularizer=None, trainable=True, name=None, **kwargs):  # fmt: skip
+    def __init__(
+        self,
+        inverse=False,
+        beta_min=1e-6,
+        gamma_init=0.1,
+        reparam_offset=2**-18,
+        data_format="channels_last",
+        activity_regularizer=None,
+        trainable=True,
+        name=None,
+        **kwargs,
+    ):
         super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
         self.inverse = inverse
         self._beta_min = beta_min
@@ -98,8 +109,7 @@ class GDN(Layer):
         return TensorShape(input_shape)
 
 
-def gdn(inputs, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
-        activity_regularizer=None, trainable=True, name=None, reuse=None):  # fmt: skip
+@taking(GDN.__init__)
+def gdn(inputs, *, reuse=None, **given):
     """Generalized divisive normalization of images; see `GDN`."""
-    settings = {key: value for key, value in locals().items() if key not in ("inputs", "reuse")}
-    return GDN(**settings, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse).apply(inputs)
+    return GDN(**given, dtype=inputs.dtype.base_dtype, _scope=given["name"], _reuse=reuse).apply(inputs)

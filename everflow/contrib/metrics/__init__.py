@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.metrics.areas import auc_using_histogram, auc_with_confidence_intervals, streaming_dynamic_auc
 from everflow.contrib.metrics.operating_points import (
     precision_at_recall,
@@ -87,28 +88,22 @@ streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
 
 
-def sparse_recall_at_top_k(labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
-                           name=None):  # fmt: skip
+@taking(parameters_of(metrics.recall_at_top_k, ["k"]))
+def sparse_recall_at_top_k(labels, top_k_predictions, **given):
     """The share of the labels that are among predicted classes."""
-    return metrics.recall_at_top_k(
-        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
-    )
+    return metrics.recall_at_top_k(labels, top_k_predictions, **given)
 
 
-def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
-                                        updates_collections=None, name=None):  # fmt: skip
+@taking(parameters_of(metrics.precision_at_top_k, ["k"]))
+def streaming_sparse_precision_at_top_k(top_k_predictions, labels, **given):
     """The share of predicted classes that are right."""
-    return metrics.precision_at_top_k(
-        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
-    )
+    return metrics.precision_at_top_k(labels, top_k_predictions, **given)
 
 
-def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
-                                                name=None):  # fmt: skip
+@taking(metrics.mean)
+def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, **given):
     """The mean, over rows, of the precision at each predicted class that is right."""
-    return at_k.average_precision_at_top_k(
-        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
-    )
+    return at_k.average_precision_at_top_k(labels, top_k_predictions, **given)
 
 
 def streaming_recall_at_k(

@@ -4,6 +4,7 @@ their gradients.
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, get_collection_ref
@@ -35,13 +36,10 @@ class AGNOptimizer(AveragingOptimizer):
     ):
         super().__init__(optimizer, num_worker, custom_getter, communication_period, use_locking, name)
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                          colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
+    @taking(Optimizer.compute_gradients)
+    def compute_gradients(self, loss, var_list=None, **given):
         """Those of `optimizer`, of the local variables."""
-        var_list = var_list or trainable_variables()
-        return self._opt.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
-        )
+        return self._opt.compute_gradients(loss, var_list or trainable_variables(), **given)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Apply `optimizer`'s updates and add to the sums; at the end of a period update the centers. `global_step`

@@ -4,6 +4,7 @@ matrix.
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.framework import dtypes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
@@ -23,6 +24,13 @@ from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import Variable
 from everflow.train.optimizer import Optimizer
+
+# As every optimizer's, but for the placement of gradients, and with more.
+_GRADIENTS = {
+    **parameters_of(Optimizer.compute_gradients, ["colocate_gradients_with_ops"]),
+    "stop_gradients": None,
+    "scale_loss_by_num_replicas": False,
+}
 
 
 class GGTOptimizer(Optimizer):
@@ -55,26 +63,17 @@ class GGTOptimizer(Optimizer):
             "sigma_eps": sigma_eps,
         }
 
-    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, name=None,
-                 grad_loss=None, stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
+    @taking(inserted(_GRADIENTS, aggregation_method={"name": None}))
+    def minimize(self, loss, global_step=None, **given):
         """An operation that changes variables so that `loss` gets smaller, and counts `global_step` up."""
-        found = self.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, grad_loss, stop_gradients, scale_loss_by_num_replicas
-        )
-        return self.apply_gradients(found, global_step=global_step, name=name)
+        name = given.pop("name")
+        return self.apply_gradients(self.compute_gradients(loss, **given), global_step=global_step, name=name)
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, grad_loss=None,
-                          stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
+    @taking(_GRADIENTS)
+    def compute_gradients(self, loss, *, scale_loss_by_num_replicas=False, **given):
         """A list of (gradient, variable), where nothing flows through `stop_gradients`; a gradient may be None."""
         return self._found_gradients(
-            loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            False,
-            grad_loss,
-            stop_gradients,
-            scaled=scale_loss_by_num_replicas,
+            loss, **given, colocate_gradients_with_ops=False, scaled=scale_loss_by_num_replicas
         )
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):

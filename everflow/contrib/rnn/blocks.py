@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -52,9 +53,7 @@ class LSTMBlockCell(LayerRNNCell):
         self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None, name="lstm_cell"
     ):
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
-        self._num_units = num_units
-        self._forget_bias = forget_bias
-        self._use_peephole = use_peephole
+        keep(self, locals())
         self._cell_clip = cell_clip if cell_clip is not None else -1
         self.input_spec = InputSpec(ndim=2)
 
@@ -198,10 +197,8 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         name="lstm_fused_cell",
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
-        self._num_units = num_units
-        self._forget_bias = forget_bias
+        keep(self, locals())
         self._cell_clip = cell_clip if cell_clip is not None else -1
-        self._use_peephole = use_peephole
         self.input_spec = InputSpec(ndim=3)
 
     num_units = property(lambda self: self._num_units)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import Linears, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
@@ -62,14 +63,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         super().__init__(_reuse=reuse)
         if input_size is not None:
             logging.warning("%s: The input_size parameter is deprecated.", self)
-        self._num_units = num_units
-        self._activation = activation
-        self._forget_bias = forget_bias
-        self._keep_prob = dropout_keep_prob
-        self._seed = dropout_prob_seed
-        self._layer_norm = layer_norm
-        self._norm_gain = norm_gain
-        self._norm_shift = norm_shift
+        keep(self, locals(), "input_size")
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
@@ -93,8 +87,8 @@ class LayerNormBasicLSTMCell(RNNCell):
             for gate, name in zip((i, j, f, o), ("input", "transform", "forget", "output"))
         )
         g = self._activation(j)
-        if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
-            g = dropout(g, self._keep_prob, seed=self._seed)
+        if not isinstance(self._dropout_keep_prob, float) or self._dropout_keep_prob < 1:
+            g = dropout(g, self._dropout_keep_prob, seed=self._dropout_prob_seed)
         new_c = c * math.sigmoid(f + self._forget_bias) + math.sigmoid(i) * g
         new_c = self._norm(new_c, "state", dtype)
         new_h = self._activation(new_c) * math.sigmoid(o)
@@ -108,19 +102,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
                  num_proj_shards=1, forget_bias=1.0, state_is_tuple=True, activation=math.tanh, reuse=None, layer_norm=False,
                  norm_gain=1.0, norm_shift=0.0):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._initializer = initializer
-        self._num_proj = num_proj
-        self._proj_clip = proj_clip
-        self._num_unit_shards = num_unit_shards
-        self._num_proj_shards = num_proj_shards
-        self._forget_bias = forget_bias
-        self._state_is_tuple = state_is_tuple
-        self._activation = activation
-        self._layer_norm = layer_norm
-        self._norm_gain = norm_gain
-        self._norm_shift = norm_shift
+        keep(self, locals())
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
@@ -170,10 +152,7 @@ class UGRNNCell(RNNCell):
 
     def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=math.tanh, reuse=None):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._forget_bias = forget_bias
-        self._activation = activation
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
@@ -199,11 +178,7 @@ class IntersectionRNNCell(RNNCell):
         self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn.relu, reuse=None
     ):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._forget_bias = forget_bias
-        self._num_input_proj = num_in_proj
-        self._y_activation = y_activation
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
@@ -215,12 +190,12 @@ class IntersectionRNNCell(RNNCell):
         input_size = known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
-                if not self._num_input_proj:
+                if not self._num_in_proj:
                     raise ValueError(
                         f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}"
                     )
                 with scopes.variable_scope("in_projection"):
-                    inputs = self._linears("projection", inputs, self._num_input_proj)
+                    inputs = self._linears("projection", inputs, self._num_in_proj)
             joined = array.concat([inputs, state], 1)
             gates = self._linears("gates", joined, 4 * units)
             state_gate = gates[:, :units]
@@ -243,9 +218,7 @@ class NASCell(LayerRNNCell):
 
     def __init__(self, num_units, num_proj=None, use_bias=False, reuse=None, **kwargs):
         super().__init__(_reuse=reuse, **kwargs)
-        self._num_units = num_units
-        self._num_proj = num_proj
-        self._use_bias = use_bias
+        keep(self, locals())
 
     output_size = property(lambda self: self._num_proj or self._num_units)
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
@@ -273,10 +246,8 @@ class NASCell(LayerRNNCell):
             recurrent = nn.bias_add(recurrent, self.bias)
         m = array.split(axis=1, num_or_size_splits=self._BASES, value=recurrent)
         x = array.split(axis=1, num_or_size_splits=self._BASES, value=given)
-        first = [
-            sigmoid(x[0] + m[0]), relu(x[1] + m[1]), sigmoid(x[2] + m[2]), relu(x[3] * m[3]),
-            tanh(x[4] + m[4]), sigmoid(x[5] + m[5]), tanh(x[6] + m[6]), sigmoid(x[7] + m[7]),
-        ]  # fmt: skip
+        functions = (sigmoid, relu, sigmoid, relu, tanh, sigmoid, tanh, sigmoid)
+        first = [f(x[i] * m[i] if i == 3 else x[i] + m[i]) for i, f in enumerate(functions)]
         second = [
             tanh(first[0] * first[1]),
             tanh(first[2] + first[3]),

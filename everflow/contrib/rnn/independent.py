@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.framework import dtypes
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, math
@@ -104,9 +105,7 @@ class IndyLSTMCell(_IndependentCell):
     def __init__(self, num_units, forget_bias=1.0, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None,
                  dtype=None):  # fmt: skip
         super().__init__(num_units, activation, reuse, name, dtype)
-        self._forget_bias = forget_bias
-        self._kernel_initializer = kernel_initializer
-        self._bias_initializer = bias_initializer
+        keep(self, locals(), "activation", "num_units")
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import BIAS, KERNEL, Linears, known_width
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
@@ -27,12 +28,7 @@ class GLSTMCell(RNNCell):
         reuse=None,
     ):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._num_proj = num_proj
-        self._forget_bias = forget_bias
-        self._activation = activation
-        self._number_of_groups = number_of_groups
+        keep(self, locals())
         for name, size in (("num_units", num_units), ("num_proj", num_proj)):
             if size and size % number_of_groups != 0:
                 raise ValueError(f"{name}={size} can't be cut into {number_of_groups} groups of one size")
@@ -89,13 +85,7 @@ class PhasedLSTMCell(RNNCell):
     def __init__(self, num_units, use_peepholes=False, leak=0.001, ratio_on=0.1, trainable_ratio_on=True, period_init_min=1.0,
                  period_init_max=1000.0, reuse=None):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._leak = leak
-        self._ratio_on = ratio_on
-        self._trainable_ratio_on = trainable_ratio_on
-        self._period_init_min = period_init_min
-        self._period_init_max = period_init_max
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
@@ -163,13 +153,8 @@ class ConvLSTMCell(RNNCell):
         super().__init__(name=name)
         if conv_ndims != len(input_shape) - 1:
             raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
-        self._conv_ndims = conv_ndims
-        self._input_shape = input_shape
-        self._output_channels = output_channels
+        keep(self, locals(), "initializers")
         self._kernel_shape = list(kernel_shape)
-        self._use_bias = use_bias
-        self._forget_bias = forget_bias
-        self._skip_connection = skip_connection
         space = list(input_shape[:-1])
         channels = output_channels + (input_shape[-1] if skip_connection else 0)
         state = TensorShape(space + [output_channels])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math as python_math
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import Linears
 from everflow.framework import nest
 from everflow.framework.scopes import device, name_scope
@@ -43,9 +44,7 @@ class EmbeddingWrapper(_Wrapper):
             raise ValueError(
                 f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0"
             )
-        self._embedding_classes = embedding_classes
-        self._embedding_size = embedding_size
-        self._initializer = initializer
+        keep(self, locals(), "cell")
 
     def call(self, inputs, state):
         """One step of the cell on embedded ids."""
@@ -110,11 +109,9 @@ class AttentionCellWrapper(_Wrapper):
             raise ValueError(f"The inner cell's state is a tuple, {cell.state_size}, so state_is_tuple must be True")
         if attn_length <= 0:
             raise ValueError(f"attn_length must be greater than zero, not {attn_length}")
+        keep(self, locals(), "cell")
         self._attn_size = attn_size if attn_size is not None else cell.output_size
         self._attn_vec_size = attn_vec_size if attn_vec_size is not None else self._attn_size
-        self._input_size = input_size
-        self._attn_length = attn_length
-        self._state_is_tuple = state_is_tuple
         self._linears = Linears()
 
     @property

@@ -6,6 +6,7 @@ import math as python_math
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
@@ -90,8 +91,18 @@ class AttentionMechanism:
 class _BaseAttentionMechanism(AttentionMechanism):
     """A mechanism with a memory: masked after the sequences' ends, and projected to keys."""
 
-    def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None,
-                 check_inner_dims_defined=True, score_mask_value=None, custom_key_value_fn=None, name=None):  # fmt: skip
+    def __init__(
+        self,
+        query_layer,
+        memory,
+        probability_fn,
+        memory_sequence_length=None,
+        memory_layer=None,
+        check_inner_dims_defined=True,
+        score_mask_value=None,
+        custom_key_value_fn=None,
+        name=None,
+    ):
         self._query_layer = query_layer
         self._memory_layer = memory_layer
         if not callable(probability_fn):
@@ -219,6 +230,9 @@ class Additive:
         return learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
 
 
+_MECHANISM = {"probability_fn": None, "score_mask_value": None, "dtype": None, "custom_key_value_fn": None}
+
+
 class LuongAttention(Multiplicative, _BaseAttentionMechanism):
     """Multiplicative attention: dot products of the query with a projected memory.
 
@@ -227,18 +241,10 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
 
     _scope = "luong_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
-                 custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(
-            num_units,
-            memory,
-            _without_previous(probability_fn),
-            dtype,
-            name,
-            custom_key_value_fn=custom_key_value_fn,
-            **masks,
-        )
+    @taking({**_MECHANISM, "name": "LuongAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, **given):
+        probability_fn = _without_previous(given.pop("probability_fn"))
+        self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)
         self._scale = scale
 
 
@@ -250,16 +256,8 @@ class BahdanauAttention(Additive, _BaseAttentionMechanism):
 
     _scope = "bahdanau_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
-                 dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(
-            num_units,
-            memory,
-            _without_previous(probability_fn),
-            dtype,
-            name,
-            custom_key_value_fn=custom_key_value_fn,
-            **masks,
-        )
+    @taking({**_MECHANISM, "name": "BahdanauAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, **given):
+        probability_fn = _without_previous(given.pop("probability_fn"))
+        self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)
         self._normalize = normalize

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
 from everflow.contrib.seq2seq.feeding import Helper
 from everflow.framework import nest
@@ -28,10 +29,7 @@ class BasicDecoder(Decoder):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")
         if output_layer is not None and not isinstance(output_layer, Layer):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
-        self._cell = cell
-        self._helper = helper
-        self._initial_state = initial_state
-        self._output_layer = output_layer
+        keep(self, locals())
 
     batch_size = property(lambda self: self._helper.batch_size)
 

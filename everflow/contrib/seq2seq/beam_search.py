@@ -6,6 +6,7 @@ import collections
 
 import numpy as np
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapperState
 from everflow.contrib.seq2seq.beams import gather_beams, gather_tree_from_array, split_static, tile_batch
 from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
@@ -68,9 +69,7 @@ class BeamSearchDecoder(Decoder):
         assert_like_rnncell("cell", cell)
         if output_layer is not None and not isinstance(output_layer, Layer):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
-        self._cell = cell
-        self._output_layer = output_layer
-        self._reorder_tensor_arrays = reorder_tensor_arrays
+        keep(self, locals(), "embedding", "initial_state")
         self._embedding_fn = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._start_tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
         if self._start_tokens.shape.rank != 1:
@@ -79,9 +78,6 @@ class BeamSearchDecoder(Decoder):
         if self._end_token.shape.rank != 0:
             raise ValueError("end_token must be a scalar")
         self._batch_size = array.size(start_tokens)
-        self._beam_width = beam_width
-        self._length_penalty_weight = length_penalty_weight
-        self._coverage_penalty_weight = coverage_penalty_weight
         self._initial_cell_state = nest.map_structure(self._maybe_split, initial_state, cell.state_size)
         self._start_tokens = array.tile(array.expand_dims(self._start_tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)

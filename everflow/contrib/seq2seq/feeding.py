@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.draws import categorical_sample, draw_bernoulli
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -314,11 +315,8 @@ class InferenceHelper(Helper):
     """Feeds back samples that a function makes of the outputs, until another says the end."""
 
     def __init__(self, sample_fn, sample_shape, sample_dtype, start_inputs, end_fn, next_inputs_fn=None):
-        self._sample_fn = sample_fn
-        self._end_fn = end_fn
+        keep(self, locals())
         self._sample_shape = TensorShape(sample_shape)
-        self._sample_dtype = sample_dtype
-        self._next_inputs_fn = next_inputs_fn
         self._batch_size = array.shape(start_inputs)[0]
         self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
 
