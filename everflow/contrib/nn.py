@@ -1,6 +1,4 @@
-"""tf.contrib.nn: alpha dropout, a scaled softplus, losses over sampled classes, and cross entropies with their
-arguments flipped.
-"""
+"""tf.contrib.nn: alpha dropout, a scaled softplus, sampled losses, cross entropies with flipped arguments."""
 
 from __future__ import annotations
 
@@ -126,9 +124,7 @@ def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, nu
 def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_resampled, num_classes,
                               num_true, sampled_values, resampling_temperature, remove_accidental_hits,
                               partition_strategy, name=None):  # fmt: skip
-    """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch are
-    kept.
-    """
+    """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch."""
     if num_sampled > num_classes:
         raise ValueError("num_sampled must not exceed num_classes")
     if num_resampled > num_sampled:

@@ -1,6 +1,4 @@
-"""What several distributions do with their parameters and values: checks, the two ways to give probabilities, seeds for
-parts.
-"""
+"""What several distributions do with parameters and values: checks, logits or probabilities, seeds for parts."""
 
 from __future__ import annotations
 
@@ -101,15 +99,12 @@ def get_logits_and_probs(
                     )
                 probs = with_dependencies(dependencies, probs)
         with name_scope("logits"):
-            # The probabilities of many classes sum to one whatever is added to the logits; a lone probability leaves no
-            # such choice.
+            # Logits of many classes may have any number added; that of a single probability is fixed.
             return (math.log(probs) if multidimensional else math.log(probs) - math.log1p(-1.0 * probs)), probs
 
 
 def embed_check_categorical_event_shape(categorical_param, name="embed_check_categorical_event_shape"):
-    """The parameter itself, once it is known to have at least one axis, with a number of classes that its type can tell
-    apart.
-    """
+    """The parameter itself, once it is known to have an axis of classes that its type can tell apart."""
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
         most = _largest_integer(x.dtype)

@@ -79,9 +79,7 @@ def _kl_bernoulli_bernoulli(a, b, name=None):
 
 
 def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
-    """Classes and the parameters of each, broadcast against each other; the parameters have the classes on one more
-    axis.
-    """
+    """Classes, and parameters with one more axis for the classes, broadcast against each other."""
     if event.dtype.is_integer:
         pass
     elif event.dtype.is_floating:

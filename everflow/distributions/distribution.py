@@ -88,8 +88,7 @@ def _of_value(method, derived=None):
 class Distribution:
     """A batch of probability distributions, all of one kind.
 
-    A sample has shape `sample_shape + batch_shape + event_shape`: so many draws, of so many distributions, of values of
-    that shape.
+    A sample has shape `sample_shape + batch_shape + event_shape`: draws, of so many distributions, of values.
 
     >>> normal = tf.distributions.Normal(loc=[0.0, 1.0], scale=1.0)
     >>> normal.sample(3, seed=1).shape.as_list()
@@ -326,9 +325,7 @@ class Distribution:
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def _where_defined(self, value, defined, checks, shape=None):
-        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the
-        run.
-        """
+        """A statistic, NaN where it isn't `defined()`; or an error by `checks()`, without `allow_nan_stats`."""
         if not self.allow_nan_stats:
             return with_dependencies(checks(), value)
         # In the order of TensorFlow's graphs: NaNs first.
@@ -361,9 +358,7 @@ class Distribution:
 
 
 def _first(direct, derived):
-    """What a kind defines, or else what follows from the rest of it; complains of what was asked for if neither is
-    there.
-    """
+    """What a kind defines, or else what follows from the rest of it; if neither is there, the first complaint."""
     try:
         return direct()
     except NotImplementedError as missing:

@@ -111,17 +111,14 @@ class Multinomial(_Counts, Vector):
 
 
 class DirichletMultinomial(_Counts, Concentrations):
-    """How often each class comes among `total_count` draws, when the probabilities themselves come from a Dirichlet
-    distribution.
-    """
+    """How often each class comes among `total_count` draws, with probabilities from a Dirichlet distribution."""
 
     def __init__(
         self, total_count, concentration, validate_args=False, allow_nan_stats=True, name="DirichletMultinomial"
     ):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, concentration]) as name:
-            # Whole numbers are expected, but it has the type of the concentration, so that both can be used in one
-            # formula.
+            # Whole numbers are expected, in the type of the concentration, so that both can be in one formula.
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)

@@ -1,5 +1,4 @@
-"""The distribution function of the normal distribution, its logarithm and its inverse, exact far into the tails; and
-that of Laplace's.
+"""The distribution function of the normal distribution, its logarithm and inverse, exact in the tails; and Laplace's.
 
 The inverse follows Cephes: rational approximations in the middle and in two zones of the tails.
 """
@@ -17,13 +16,11 @@ from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 
-# Below the first number log_ndtr is a series, above the second ndtr is so near to 1 that its logarithm is taken from
-# the other side.
+# Below the first number log_ndtr is a series; above the second its logarithm is taken from the other side.
 _SERIES_BELOW = {dtypes.float64: -20.0, dtypes.float32: -10.0}
 _MIRRORED_ABOVE = {dtypes.float64: 8.0, dtypes.float32: 5.0}
 
-# Polynomials of the inverse, highest power first: numerator and denominator for the middle, for moderate tails and for
-# far ones.
+# Polynomials of the inverse, highest power first: (numerator, denominator) in the middle and in two zones of the tails.
 _MIDDLE = (
     (-59.96335010141079, 98.00107541859997, -56.67628574690703, 13.931260938727968, -1.2391658386738125),
     (
@@ -157,8 +154,7 @@ def _ndtri(p):
 
     edge = -np.expm1(-2.0)
     folded = where_v2(p > edge, 1.0 - p, p)
-    # Values outside (0, 1) get a harmless one here, so that gradients stay finite; their results are replaced at the
-    # end.
+    # Values outside (0, 1) get a harmless one here, for finite gradients; their results are replaced at the end.
     safe = where_v2(folded <= 0.0, array.fill(array.shape(p), np.array(0.5, p.dtype.as_numpy_dtype())), folded)
 
     w = safe - 0.5

@@ -56,9 +56,7 @@ class TFLiteConverter:
 
     @classmethod
     def from_session(cls, sess, input_tensors, output_tensors):
-        """A converter of what leads from tensors to tensors in a session's graph, with the session's values of
-        variables.
-        """
+        """A converter of the graph between tensors of a session, with the session's values of variables."""
         return cls(sources.freeze(sess, output_tensors), input_tensors, output_tensors)
 
     @classmethod

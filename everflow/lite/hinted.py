@@ -110,9 +110,7 @@ _BUILTIN = {"UnidirectionalSequenceLstm": _lstm, "UnidirectionalSequenceRnn": _r
 
 
 def _in_order(net):
-    """Every operator after those whose outputs it takes. What only the collapsed parts needed is dropped before, as it
-    may go in circles.
-    """
+    """Every operator after those whose outputs it takes, without what only the collapsed parts needed."""
     net.prune()
     ready = {name for name, array in net.arrays.items() if net.producer(name) is None}
     waiting, ordered = list(net.nodes), []

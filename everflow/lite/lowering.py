@@ -1,6 +1,4 @@
-"""Which built-in op of TensorFlow Lite an op of TensorFlow becomes: tables for those that only change their name and
-where their settings lie.
-"""
+"""Which built-in op of TensorFlow Lite an op becomes: tables for those that only change name and settings."""
 
 from __future__ import annotations
 
@@ -242,9 +240,7 @@ def fake_quantized(value, options):
 
 
 def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
-    """A net of built-in ops, with custom ops for those that have none. With `select` these are TensorFlow's own;
-    without `builtins` all are.
-    """
+    """A net of built-in ops, and custom ones for the rest: with `select` TensorFlow's, without `builtins` all."""
     from everflow.lite.hinted import collapse  # builds on this module
 
     load_rules()
@@ -275,9 +271,7 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
 
 
 def _lowered(net, source, all_known: bool) -> bool:
-    """Whether a rule took an op. Around ops that have none (loops, say) others may lack what their rules need: then the
-    former are what to tell of.
-    """
+    """Whether a rule took an op; around ops without a rule others may lack what theirs need, and don't count."""
     if source.type not in RULES:
         return False
     try:

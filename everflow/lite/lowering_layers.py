@@ -1,6 +1,4 @@
-"""Ops whose weights or way of calculation are others in TensorFlow Lite: convolutions, matrix products, normalizations,
-slices.
-"""
+"""Ops with other weights or formulas in TensorFlow Lite: convolutions, matrix products, normalizations, slices."""
 
 from __future__ import annotations
 
@@ -225,9 +223,7 @@ def _scale_and_shift(net, source, scale, shift):
 
 @lowering("StridedSlice")
 def _strided_slice(net, source):
-    """TensorFlow Lite wants a begin, end and stride for every axis, and has neither ellipses nor new axes: what these
-    mean is spelled out.
-    """
+    """Slices spelled out: TensorFlow Lite wants begin, end and stride of every axis, no ellipsis or new axis."""
     x, *parts = source.inputs
     shape, values = net.shape(x), [net.value(name) for name in parts]
     masks = {name: int(source.attrs[name]) for name in slicing.MASKS}

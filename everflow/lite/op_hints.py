@@ -1,5 +1,4 @@
-"""tf.lite.OpHint: marks around a part of a graph that one op of TensorFlow Lite can do, and the graph with such parts
-as one node.
+"""tf.lite.OpHint: marks around a part of a graph that is one op of TensorFlow Lite, and graphs with such nodes.
 
 The marks are identities with attributes: of which function call (a unique id) they are an input or output, and at which
 place. Several marks at one place, as in an unrolled loop, are put together: stacked, or only the first or last of them
@@ -62,9 +61,7 @@ class OpHint:
             return wanted
 
         def add(self, arg, tag=None, name=None, aggregate=None, index_override=None):
-            """Mark one tensor; returns it behind its mark. `tag` and `aggregate` go together, for arguments that come
-            several times.
-            """
+            """Mark one tensor; returns it behind its mark. Arguments of several tensors have `tag` and `aggregate`."""
             if tag is None and aggregate is not None:
                 raise ValueError("You must specify `tag` if using aggregate.")
             if tag is not None and aggregate is None:
@@ -166,9 +163,7 @@ class Hinted:
 
 
 def hinted_parts(nodes, getter) -> dict[str, Hinted]:
-    """The marked parts of a graph by unique id; `getter(node)` gives a function from an attribute's name to its value
-    or None.
-    """
+    """The marked parts of a graph by unique id; `getter(node)(attribute)` is the attribute's value or None."""
     found: dict[str, Hinted] = {}
     for node in nodes:
         get = getter(node)

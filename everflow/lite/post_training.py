@@ -1,6 +1,4 @@
-"""Smaller models after training: weights as 8-bit integers or halves of floats, or everything as 8-bit integers by
-ranges seen on typical inputs.
-"""
+"""Smaller models after training: weights as 8-bit integers or half floats, or everything as 8-bit integers."""
 
 from __future__ import annotations
 
@@ -106,9 +104,7 @@ def observe(net: Net, samples) -> dict:
 
 
 def quantize_all(net: Net, samples, allow_float: bool, input_type, output_type) -> None:
-    """Everything as int8, by the ranges seen on samples. Ops without an integer form raise, or stay floats with
-    `allow_float`.
-    """
+    """Everything as int8, by the ranges seen on samples; ops without it raise, unless `allow_float`."""
     seen = observe(net, samples)
     integer = _integer_nodes(net, allow_float)
     for number, node in enumerate(net.nodes):

@@ -130,9 +130,7 @@ def _spread_ranges(net, share: bool):
 
 
 def _joint_range(net, node, share) -> bool:
-    """An output that is made of parts has a range that holds all of theirs. The parts keep their own, unless they are
-    to share it or have none.
-    """
+    """Gives an output made of parts a range that holds theirs; parts keep their own unless they are to share it."""
     floats = [n for n in (*node.inputs, *node.outputs) if net.arrays[n].dtype == np.float32]
     known = [net.arrays[n].range for n in floats if net.arrays[n].range is not None]
     if not known:

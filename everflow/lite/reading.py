@@ -1,6 +1,4 @@
-"""From a frozen GraphDef to the operations that have to be converted: with all shapes, and everything constant
-computed.
-"""
+"""From a frozen GraphDef to the operations to be converted: with all shapes, and all constants computed."""
 
 from __future__ import annotations
 
@@ -57,9 +55,7 @@ class Reading:
         self.operations = self._fold()
 
     def _fold(self):
-        """Find what is known: tensors by name, with their value or None where it is still to be computed. Returns the
-        other operations.
-        """
+        """Find what is known, tensors by name with a value or None; returns the operations to be computed."""
         known, dead, operations = self._known, set(), []
         for op in self.graph.get_operations():
             shape = op.inputs[0].shape if op.inputs else None

@@ -1,5 +1,4 @@
-"""Rewrites of a net: steps that do nothing go away, batch normalization and biases go into weights, activations into
-the ops before them.
+"""Rewrites of a net: idle steps go away, batch normalization and biases into weights, activations into ops before.
 
 A rule is `rule(net, node)`, which looks at one operator and says whether it changed anything. The table at the end says
 for which ops; the rules run until none has anything left to do.
@@ -68,9 +67,7 @@ def _drop_neutral(net, node):
 
 
 def _constant_operand(net, node):
-    """(the array, the constant) where one operand of two is a float constant, else None. What is divided or taken away
-    must come second.
-    """
+    """(the array, the float constant) of two operands, else None; the second is divided by or taken away."""
     for place in (1, 0) if node.op in ("ADD", "MUL") else (1,):
         value, other = net.value(node.inputs[place]), node.inputs[1 - place]
         if value is not None and net.value(other) is None and value.dtype == np.float32:
@@ -199,9 +196,7 @@ def _reshape_before_layer(net, node):
 
 
 def _chain(net, name, *ops):
-    """The operators that made an array, last first, if they are of these types and nobody else needs what is between
-    them.
-    """
+    """The operators that made an array, last first, if they are of these types and only used for it."""
     found = []
     for i, op in enumerate(ops):
         node = net.producer(name)

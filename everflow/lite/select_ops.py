@@ -28,8 +28,7 @@ def encode(op, source) -> bytes:
 def kernel(custom_options, call):
     """A function like the kernels of built-in ops, that runs the op which a file carries.
 
-    Ops with state, and those on strings or resources, are refused: they could read and write more than the model's
-    tensors.
+    Ops with state, and those on strings or resources, are refused: they could reach more than the model's tensors.
     """
     from everflow.kernels.tensors import from_numpy, to_numpy  # loads torch
 

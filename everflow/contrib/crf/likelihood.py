@@ -78,8 +78,7 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=None):
-    """(log likelihood of each sequence of tags, transition scores); without transitions a variable `transitions` is
-    made.
+    """(log likelihood of each sequence of tags, transition scores, which are a variable unless they are given).
 
     >>> log_likelihood, transitions = tf.contrib.crf.crf_log_likelihood(logits, tags, lengths)
     >>> loss = tf.reduce_mean(-log_likelihood)

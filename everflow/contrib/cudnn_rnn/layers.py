@@ -141,8 +141,7 @@ class _CudnnRNN(Layer):
     def call(self, inputs, initial_state=None, sequence_lengths=None, time_major=True, training=True):
         """(outputs, states): outputs [time, batch, units * directions], states as `state_shape` says.
 
-        With `time_major=False` the batch comes first in inputs, outputs and states. `sequence_lengths` says how much of
-        each row counts.
+        With `time_major=False` the batch comes first. `sequence_lengths` says how much of each row counts.
         """
         if initial_state is not None and not isinstance(initial_state, tuple):
             raise TypeError(f"Invalid initial_state type: {type(initial_state)}, expecting tuple.")

@@ -1,6 +1,4 @@
-"""The two forms of a network's parameters: one opaque vector, or the kernels and biases of the compatible cells
-("canonical").
-"""
+"""A network's parameters as one opaque vector, or as kernels and biases of the compatible cells ("canonical")."""
 
 from __future__ import annotations
 

@@ -29,8 +29,7 @@ def sloppy_interleave(map_func, cycle_length, block_length=1):
 
 
 def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
-    """Batches that overlap: each starts `window_shift` elements after the one before and takes every
-    `window_stride`-th.
+    """Overlapping batches: each starts `window_shift` elements later and takes every `window_stride`-th.
 
     >>> tf.data.Dataset.range(5).apply(tf.contrib.data.sliding_window_batch(3))  # [0, 1, 2], [1, 2, 3], [2, 3, 4]
     """

@@ -1,6 +1,4 @@
-"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normal distributions and their
-like.
-"""
+"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normals and others."""
 
 from __future__ import annotations
 
@@ -59,9 +57,7 @@ def _broadcast(a, b):
 
 
 class AffineVector(TransformedDistribution):
-    """Base of the distributions of `loc + scale @ z` for vectors z of independent draws, with a LinearOperator as
-    scale.
-    """
+    """Base of distributions of `loc + scale @ z` for vectors z of independent draws; scale is a LinearOperator."""
 
     _base_variance = 1.0  # of one component of z
 
@@ -153,8 +149,7 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
 
 
 def diag_scaled(scope_is_name):
-    """Gives a class of `AffineVector`s the constructor that takes the scale as a diagonal, or as a multiple of the
-    identity.
+    """Gives a class of `AffineVector`s a constructor with a diagonal scale, or a multiple of the identity.
 
     What is drawn later is in the constructor's own scope where `scope_is_name`, else in a new one of that name.
     """

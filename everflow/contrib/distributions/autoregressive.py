@@ -9,8 +9,7 @@ from everflow.framework.scopes import name_scope
 class Autoregressive(Inner):
     """The distribution of `x` whose element i comes from `distribution_fn(x)`, which looks at elements before i only.
 
-    Draws are made by applying the function `num_steps` times, from `sample0` on: after step i, the first i elements
-    stay as they are.
+    Draws apply the function `num_steps` times, from `sample0` on: after step i, the first i elements stay.
     """
 
     _shaped_like = "distribution0"

@@ -112,9 +112,7 @@ class BatchReshape(Distribution):
         return x_ndims, batch_ndims, event_ndims
 
     def _sample_shape(self, x):
-        """The part of a value's shape that is in front of batch and event, as a tensor or numbers, and what is known of
-        it.
-        """
+        """The part of a value's shape before batch and event, as a tensor or numbers, and as a TensorShape."""
         x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
         drawn = x_ndims - batch_ndims - event_ndims
         static = x.shape[:drawn] if isinstance(drawn, int) else TensorShape(None)

@@ -33,9 +33,7 @@ class ConditionalDistribution(Distribution):
 
 
 class ConditionalTransformedDistribution(ConditionalDistribution, TransformedDistribution):
-    """A transformed distribution whose conditions are `bijector_kwargs` and `distribution_kwargs`: dictionaries for its
-    two parts.
-    """
+    """A transformed distribution; `bijector_kwargs` and `distribution_kwargs` are conditions of its parts."""
 
     # The same sums and products as in TransformedDistribution, in the order that TensorFlow's graphs have them in.
 

@@ -1,6 +1,4 @@
-"""`DistributionHead`, a head of tf.contrib.learn whose logits are the parameters of a distribution: regression by
-maximum likelihood.
-"""
+"""`DistributionHead` of tf.contrib.learn: logits are a distribution's parameters, fit by maximum likelihood."""
 
 from __future__ import annotations
 

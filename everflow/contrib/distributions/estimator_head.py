@@ -12,8 +12,7 @@ def estimator_head_distribution_regression(
     enable_centered_bias=False,
     head_name=None,
 ):
-    """A head that makes of logits the distribution of the labels: its loss is their negative log-likelihood, its
-    predictions are means.
+    """A head whose logits make the distribution of labels: minimizes their negative log-likelihood.
 
     >>> def normal(logits):
     ...     return tf.distributions.Normal(logits[:, 0], tf.nn.softplus(logits[:, 1]))

@@ -25,9 +25,7 @@ from everflow.ops.random import distributions as random
 
 
 def quadrature_scheme_lognormal_gauss_hermite(loc, scale, quadrature_size, validate_args=False, name=None):
-    """(grid, probabilities) of a normal distribution by Gauss and Hermite: points on a last axis more, and the weight
-    of each.
-    """
+    """(grid, probabilities) of a normal distribution by Gauss and Hermite: points on one more axis."""
     with name_scope(name, "vector_diffeomixture_quadrature_gauss_hermite", [loc, scale]):
         loc, scale = convert_to_tensor(loc), convert_to_tensor(scale)
         grid, probs = _gauss_hermite(loc.dtype, quadrature_size)
@@ -173,8 +171,7 @@ class PoissonLogNormalQuadratureCompound(Distribution):
         return constant([], dtype=dtypes.int32)
 
     def _sample_n(self, n, seed=None):
-        # A rate for each draw and element of the batch: places in the flattened rates, of which each element has its
-        # own stretch.
+        # A rate for each draw and element of the batch: places in the flattened rates, a stretch for each element.
         known = self.batch_shape.is_fully_defined()
         batch_size = self.batch_shape.num_elements() if known else math.reduce_prod(self.batch_shape_tensor())
         per_draw = [batch_size] if _is_true(self.mixture_distribution.is_scalar_batch()) else np.int32([])

@@ -47,8 +47,7 @@ def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None)
 def assign_log_moving_mean_exp(log_mean_exp_var, log_value, decay, name=None):
     """Move the logarithm of a mean, kept in a variable, towards that of a value, without leaving logarithms."""
     with variable_scope(name, "assign_log_moving_mean_exp", [log_mean_exp_var, log_value, decay]):
-        # In logarithms, the old mean weighs log(decay) and the new value log(1 - decay); both are taken relative to the
-        # old mean.
+        # In logarithms, relative to the old mean, which weighs log(decay); the new value weighs log(1 - decay).
         with colocate_with(log_mean_exp_var):
             dtype = log_mean_exp_var.dtype.base_dtype
             _check_floating("log_mean_exp_var", dtype)

@@ -40,9 +40,7 @@ def _and(*facts):
 
 
 class _Override:
-    """A shape that takes the place of a scalar distribution's own; its facts are constants in the graph, as TensorFlow
-    has them there.
-    """
+    """A shape in place of a scalar distribution's own; its facts are constants in TensorFlow's graphs, too."""
 
     def __init__(self, shape, base_is_scalar, zero, name):
         self.tensor = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)

@@ -1,6 +1,4 @@
-"""Distributions of single numbers that are others, transformed: Kumaraswamy's, sinh-arcsinh, and whole numbers around
-continuous ones.
-"""
+"""Transformed distributions of single numbers: Kumaraswamy's, sinh-arcsinh, and quantized ones."""
 
 from __future__ import annotations
 
@@ -49,8 +47,7 @@ class Kumaraswamy(TransformedDistribution):
 
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
-        # The signs of the logarithms are TensorFlow's; the entropy would have both subtracted, and a and b change
-        # places.
+        # The signs of the logarithms are TensorFlow's; the entropy would subtract both, with a and b exchanged.
         return (1 - 1.0 / a) + (1 - 1.0 / b) * (math.digamma(b + 1.0) + np.euler_gamma) + math.log(a) + math.log(b)
 
     def _moment(self, n):
@@ -91,9 +88,7 @@ def _common_shape(*parameters):
 
 
 class SinhArcsinh(TransformedDistribution):
-    """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight`
-    says.
-    """
+    """A normal (or other) distribution that leans by `skewness`, with tails as heavy as `tailweight` says."""
 
     def __init__(
         self,
@@ -140,9 +135,7 @@ class SinhArcsinh(TransformedDistribution):
 
 
 class QuantizedDistribution(Inner):
-    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are
-    given.
-    """
+    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high`."""
 
     def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
         parameters = dict(locals())

@@ -25,9 +25,7 @@ from everflow.ops.linalg import operators as linear_operators
 
 
 class VectorExponentialLinearOperator(AffineVector):
-    """The distribution of `loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as
-    scale.
-    """
+    """`loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as scale."""
 
     def __init__(
         self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorExponentialLinearOperator"
@@ -69,8 +67,7 @@ class VectorLaplaceLinearOperator(AffineVector):
     ):
         parameters = dict(locals())
         dtype = checked(scale).dtype
-        # The name isn't taken from the scope: TensorFlow's graphs have the distribution in a scope of its own name
-        # inside this one.
+        # The name isn't the scope's: TensorFlow's graphs have the distribution in an inner scope of its name.
         with name_scope(name, values=[loc, *scale.graph_parents]):
             loc, shapes = placed(loc, scale)
             standard = Laplace(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype))
@@ -92,9 +89,7 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
 
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
-    """Vectors whose components lean to a side by `skewness`, with tails as heavy as `tailweight` says; else as
-    MultivariateNormalDiag.
-    """
+    """Vectors as MultivariateNormalDiag's, that lean by `skewness`, with tails as heavy as `tailweight` says."""
 
     def __init__(
         self,

@@ -25,9 +25,7 @@ from everflow.ops.random import distributions as random
 
 
 class _WishartLinearOperator(Distribution):
-    """The distribution of sums of `df` outer products of normal draws, whose scale is a lower triangular
-    LinearOperator.
-    """
+    """Sums of `df` outer products of normal draws, whose scale is a lower triangular LinearOperator."""
 
     def __init__(
         self, df, scale_operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name
@@ -193,8 +191,7 @@ class _WishartLinearOperator(Distribution):
                 + self._multi_lgamma(0.5 * self.df, self.dimension)
             )
 
-    # The multivariate gamma function of dimension p at a is a product of gamma functions at a, a - 1/2, ..., a - (p -
-    # 1)/2.
+    # The multivariate gamma function of dimension p at a is a product of gamma functions at a - i/2, i < p.
 
     def _multi_gamma_sequence(self, a, p, name="multi_gamma_sequence"):
         with self._name_scope(name, values=[a, p]):

@@ -1,6 +1,4 @@
-"""`tfe.Network`: layers made of layers, before there was `tf.keras.Model`. Names of variables tell the way to them:
-net/dense/kernel.
-"""
+"""`tfe.Network`: layers made of layers, before `tf.keras.Model`. Names of variables are paths: net/dense/kernel."""
 
 from __future__ import annotations
 
@@ -170,9 +168,7 @@ def _by_name(network, map_func):
 
 
 def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
-    """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's
-    name.
-    """
+    """Save a network's variables by their names inside it, in a folder to a file of its name; returns the path."""
     if not network.built:
         raise RuntimeError("The Network has no variables to save yet: call it on inputs first")
     if file_io.is_directory(save_path):

@@ -40,9 +40,7 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
 
 
 class TowerOptimizer(WrappingOptimizer):
-    """An optimizer in a model function that `replicate_model_fn` is given: with one tower, it does what the one inside
-    does.
-    """
+    """An optimizer in a model function that `replicate_model_fn` is given; with one tower, as the one inside."""
 
     COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
 

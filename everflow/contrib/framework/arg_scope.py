@@ -23,8 +23,7 @@ def current_arg_scope():
 
 @contextlib.contextmanager
 def arg_scope(list_ops_or_scope, **kwargs):
-    """Give functions made with `add_arg_scope` other defaults inside the block; yields the scope, which can be entered
-    again.
+    """Give functions made with `add_arg_scope` other defaults; yields the scope, which can be entered again.
 
     >>> with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.elu) as scope:
     ...     net = layers.conv2d(images, 8, 3)

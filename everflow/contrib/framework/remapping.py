@@ -1,6 +1,4 @@
-"""Initializers that take embeddings, biases and slots from a checkpoint, with their rows in the order of another
-vocabulary.
-"""
+"""Initializers from a checkpoint's embeddings, biases and slots, with rows in another vocabulary's order."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Parameters that several functions share, said once: a function that ends in `**given` takes those of a table or of
-another function, by position or name, and shows them in its signature.
-"""
+"""Parameters that several functions share, said once: those of a table or a function stand for `**given`."""
 
 from __future__ import annotations
 

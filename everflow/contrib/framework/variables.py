@@ -1,6 +1,4 @@
-"""Variables of models: made with devices and collections given, found by scope, name or pattern, and chosen to be
-restored.
-"""
+"""Variables of models: made on devices and in collections, found by scope, name or pattern, and restored."""
 
 from __future__ import annotations
 

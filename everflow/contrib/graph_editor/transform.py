@@ -9,9 +9,7 @@ from everflow.framework.operation import Operation, Tensor
 
 
 class _Run:
-    """One transformation while it goes on: what handlers are given as `info`. Names that end in `_` are of the new
-    side.
-    """
+    """One transformation while it goes on, the `info` of handlers. Names that end in `_` are of the new side."""
 
     def __init__(self, sgv, dst_graph, dst_scope, src_scope):
         self.sgv, self.graph, self.graph_ = sgv, sgv.graph, dst_graph

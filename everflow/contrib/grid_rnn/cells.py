@@ -1,6 +1,4 @@
-"""Grids of one, two and three dimensions with the usual cells; the first dimension takes the input and gives the
-output.
-"""
+"""Grids of one, two and three dimensions with the usual cells; the first takes the input and gives the output."""
 
 from __future__ import annotations
 

@@ -1,6 +1,4 @@
-"""Dormand and Prince's method of fifth order: the step is as large as the estimated error allows, and values between
-are interpolated.
-"""
+"""Dormand and Prince's method of fifth order: steps by the estimated error, and interpolation between."""
 
 from __future__ import annotations
 
@@ -13,8 +11,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
-# Butcher's tableau: where the slopes are taken, from which slopes, and how they are weighted. The last slope is the
-# next step's first.
+# Butcher's tableau: where slopes are taken, from which ones, and their weights. The last is the next step's first.
 _ALPHA = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 _BETA = (
     (1 / 5,),

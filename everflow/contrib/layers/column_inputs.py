@@ -1,6 +1,4 @@
-"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed and
-transformed.
-"""
+"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed."""
 
 from __future__ import annotations
 
@@ -279,9 +277,7 @@ def create_feature_spec_for_parsing(feature_columns):
 
 
 def parse_feature_columns_from_examples(serialized, feature_columns, name=None, example_names=None):
-    """Serialized Examples parsed for the columns: {feature: tensor}, and {column: its transformed tensor} in the same
-    dict.
-    """
+    """Serialized Examples parsed for the columns: {feature: tensor} and {column: transformed tensor} in one dict."""
     check_feature_columns(feature_columns)
     parsed = parse_example(
         serialized, create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names

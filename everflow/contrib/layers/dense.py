@@ -42,8 +42,7 @@ def layer_scope(default_name, inputs, arguments, names=NAMES):
 
 
 def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
-    """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then
-    `finished`.
+    """What functional layers share: a `tf.layers` layer applied, its variables collected, then `finished`.
 
     `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only
     this layer takes, and `kernels` are the attributes that hold its weights.

@@ -1,6 +1,4 @@
-"""Combined embeddings of sparse ids that are summed where the parts of the table live: only a sum per row and part
-travels.
-"""
+"""Combined embeddings of sparse ids, summed where the parts of the table are: only a sum per row travels."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ def embedding_lookup_sparse_with_distributed_aggregation(
 
 
 def _summed(params, ids, rows, strategy, max_norm, positions=None, weights=None):
-    """The sum of each row's embeddings, with weights; without, ids are unique and `positions` tells which of them each
-    entry is.
-    """
+    """The weighted sum of each row's embeddings; without weights, `positions` are those in the unique ids."""
     with name_scope(None, "embedding_lookup_with_distributed_aggregation", [*params, ids]) as name:
         if not params or any(param is None for param in params):
             raise ValueError("params must be specified: at least one table")

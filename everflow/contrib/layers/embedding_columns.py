@@ -1,6 +1,4 @@
-"""Categories as dense input, as it was before tf.feature_column: counts, learned vectors, and vectors put together from
-hashed numbers.
-"""
+"""Categories as dense input before tf.feature_column: counts, learned vectors, vectors of hashed numbers."""
 
 from __future__ import annotations
 

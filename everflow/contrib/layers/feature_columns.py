@@ -1,7 +1,6 @@
 """Feature columns as they were before tf.feature_column: what they share, and columns of numbers.
 
-They are columns in the sense of `everflow.feature_column` too, so `tf.feature_column.input_layer` and the estimators
-take them.
+They are columns of `everflow.feature_column`, too, so `tf.feature_column.input_layer` and the estimators take them.
 """
 
 from __future__ import annotations

@@ -1,6 +1,4 @@
-"""Generalized divisive normalization, after Ballé et al. (2016): each channel divided by a learned norm over all of
-them.
-"""
+"""Generalized divisive normalization, after Ballé et al. (2016): channels divided by a learned norm over all."""
 
 from __future__ import annotations
 

@@ -13,9 +13,7 @@ COLLECTED = {"reuse": None, "variables_collections": None, "outputs_collections"
 
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
-    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its
-    name.
-    """
+    """A model variable in the collections a layer was given, by kind (mostly its name) where these are a dict."""
     return model_variable(
         name,
         shape=shape,
@@ -28,9 +26,7 @@ def layer_variable(name, shape, dtype, initializer, collections, trainable, kind
 
 
 def model_variable_getter(rename=None):
-    """A custom getter for a variable scope: {"kernel": "weights"} makes `scope/kernel` the model variable
-    `scope/weights`.
-    """
+    """A custom getter: {"kernel": "weights"} makes `scope/kernel` the model variable `scope/weights`."""
     return functools.partial(_model_variable, rename=rename or {})
 
 

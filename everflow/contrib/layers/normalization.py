@@ -37,8 +37,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
                adjustment=None):  # fmt: skip
     """Inputs at zero mean and unit variance in each channel: of the batch in training, of moving averages else.
 
-    The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the
-    layer itself.
+    Updates of the averages are in `updates_collections`, for each training step; with None the layer runs them.
     """
     call = _BatchNorm(**locals())
     check_data_format(data_format, "NCHW", "NHWC")
@@ -154,9 +153,7 @@ class _BatchNorm(types.SimpleNamespace):
         return known is None or bool(known)
 
     def moving(self, averages, statistics, trained, otherwise):
-        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in
-        collections.
-        """
+        """Moves averages towards a batch's statistics in training: along with `trained`, or in collections."""
 
         def update():
             return tuple(

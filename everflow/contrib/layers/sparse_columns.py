@@ -1,6 +1,4 @@
-"""Feature columns of categories, as they were before tf.feature_column: hashed, integers, by vocabulary, weighted and
-crossed.
-"""
+"""Feature columns of categories before tf.feature_column: hashed, integers, by vocabulary, weighted, crossed."""
 
 from __future__ import annotations
 
@@ -136,9 +134,7 @@ def check_checkpoint(column_name, ckpt_to_load_from, tensor_name_in_ckpt):
 
 
 def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=dtypes.string, hash_keys=None):
-    """Strings or integers, hashed to ids below `hash_bucket_size`; with several `hash_keys`, pairs of ints, to as many
-    ids.
-    """
+    """Strings or integers, hashed to ids below `hash_bucket_size`; to one id for each of `hash_keys`."""
     _check_dtype(dtype, column_name)
     _check_size(hash_bucket_size, column_name)
     pairs = all(isinstance(key, list) and len(key) == 2 for key in hash_keys or ())
@@ -245,9 +241,7 @@ class CrossedColumn(
 
 
 def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
-    """Combinations of sparse and dense features, as strings like "a_X_b" or, with `hashed_output`, as ids below
-    `num_buckets`.
-    """
+    """Combinations of features, as strings like "a_X_b" or, with `hashed_output`, as ids below `num_buckets`."""
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     for item in inputs:
@@ -279,9 +273,7 @@ def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, 
 def crossed_column(
     columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None, hash_key=None
 ):
-    """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below
-    `hash_bucket_size`.
-    """
+    """Combinations of values of sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
             raise TypeError(

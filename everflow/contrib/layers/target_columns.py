@@ -1,6 +1,4 @@
-"""Target columns: what a model is to predict, and so its loss, its predictions and its metrics. Heads took their place
-later.
-"""
+"""Target columns: what a model predicts, and so its loss, predictions and metrics. Heads replaced them."""
 
 from __future__ import annotations
 
@@ -110,8 +108,7 @@ class MultiClassTarget(TargetColumn):
         return nn.softmax(logits) if proba else math.argmax(logits, 1)
 
     def _problem_metrics(self, features, logits, labels, metrics):
-        """Of two classes, always those of `get_default_binary_metrics_for_eval`, which know no weights here; of more,
-        accuracy.
+        """Of two classes those of `get_default_binary_metrics_for_eval`, unweighted here; of more, accuracy.
 
         `metrics` are of the classes, or where a name is ("name", "probabilities"), of the probabilities.
         """

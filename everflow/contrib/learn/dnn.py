@@ -1,6 +1,4 @@
-"""Networks over the columns of tf.contrib.layers: `DNNClassifier`, `DNNRegressor` and `DNNEstimator` of
-tf.contrib.learn.
-"""
+"""Networks over the columns of tf.contrib.layers: those of tf.contrib.learn."""
 
 from __future__ import annotations
 

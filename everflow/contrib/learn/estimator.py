@@ -1,6 +1,4 @@
-"""`Estimator` of tf.contrib.learn: fits, evaluates and predicts from arrays or input functions, on top of
-tf.estimator's.
-"""
+"""`Estimator` of tf.contrib.learn, over tf.estimator's: works on arrays as well as input functions."""
 
 from __future__ import annotations
 
@@ -73,8 +71,7 @@ class BaseEstimator(Trainable, Evaluable):
         return self._draw(features, labels, mode, config)
 
     def _spec(self, features, labels, mode, config):
-        # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were
-        # fitted with.
+        # Model functions of that time made a loss in any mode: they get placeholders like the labels of `fit`.
         if mode != ModeKeys.INFER:
             self._labels_seen = nest.map_structure(_spec_of, labels)
         elif labels is None:

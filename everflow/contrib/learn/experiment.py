@@ -120,9 +120,7 @@ class Experiment:
 
     def continuous_eval(self, delay_secs=None, throttle_delay_secs=None, evaluate_checkpoint_only_once=True,
                         continuous_eval_predicate_fn=None, name="continuous"):  # fmt: skip
-        """Evaluate again and again, each checkpoint once or as often as there is time for, until the model has been
-        trained for all its steps.
-        """
+        """Evaluate each checkpoint once, or as often as there is time, until the model is trained for all its steps."""
         return self._continuous_eval(
             self._eval_input_fn,
             name,
@@ -140,9 +138,7 @@ class Experiment:
         )
 
     def train_and_evaluate(self):
-        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps and at the end, and export: (results,
-        paths).
-        """
+        """Train, evaluate every `min_eval_frequency` steps and at the end, and export: (results, paths)."""
         monitors = list(self._train_monitors)
         if self._min_eval_frequency and hasattr(self._estimator, "fit"):
             monitors.append(

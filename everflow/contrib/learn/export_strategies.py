@@ -14,8 +14,7 @@ from everflow.feature_column.parsing import make_parse_example_spec
 
 
 class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
-    """A name, which is the folder of its exports, and `export_fn(estimator, export_path, checkpoint_path,
-    eval_result)`.
+    """A folder's name, and `export_fn(estimator, export_path, checkpoint_path, eval_result)`.
 
     The function may have fewer arguments. It returns the path it wrote to, or None.
     """

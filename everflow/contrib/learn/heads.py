@@ -1,6 +1,4 @@
-"""Heads of tf.contrib.learn: what a model's logits mean, and so its loss, predictions and metrics. Losses are means
-over examples.
-"""
+"""Heads of tf.contrib.learn: what logits mean, and so loss (a mean over examples), predictions and metrics."""
 
 from __future__ import annotations
 

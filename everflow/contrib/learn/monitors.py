@@ -1,6 +1,4 @@
-"""Monitors of tf.contrib.learn: hooks of the time before hooks, told of each step, and of each epoch of steps they
-watch.
-"""
+"""Monitors of tf.contrib.learn: the hooks before there were hooks, told of each step and epoch."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 class BaseMonitor(SessionRunHook):
-    """Base class of monitors. `step_begin(step)` says what to fetch, `step_end(step, output)` gets it and may ask to
-    stop.
-    """
+    """Base of monitors: `step_begin(step)` says what to fetch, `step_end(step, output)` gets it, and may stop."""
 
     def __init__(self):
         self._estimator = None

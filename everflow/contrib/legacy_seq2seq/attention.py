@@ -18,9 +18,7 @@ from everflow.rnn.static import static_rnn
 
 
 class _Attention:
-    """Heads of attention over states [batch, length, size]: variables AttnW_i and AttnV_i, and a projection of queries
-    each.
-    """
+    """Heads of attention over states [batch, length, size], with variables AttnW_i and AttnV_i each."""
 
     def __init__(self, states, heads, dtype):
         self._length = states.shape[1].value

@@ -35,9 +35,7 @@ def check_projection(output_projection, num_symbols, dtype):
 
 
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
-    """(outputs, state) of a cell unrolled over inputs; after the first, `loop_function(previous output, i)` replaces
-    them.
-    """
+    """(outputs, state) of a cell unrolled over inputs; `loop_function(output, i)` replaces them after the first."""
     outputs, state = [], initial_state
     with scopes.variable_scope(scope or "rnn_decoder"):
         for value in decoder_inputs:

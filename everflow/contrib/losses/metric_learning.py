@@ -57,8 +57,7 @@ def _masked_minimum(data, mask):
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """The triplet loss with semi-hard negatives: for each pair of equal labels the nearest other that is farther than
-    the pair is apart.
+    """The triplet loss with semi-hard negatives: of each pair, the nearest other that is farther than the pair.
 
     Where there is none, the farthest of the others stands in. `embeddings` should have rows of length one.
     """
@@ -136,9 +135,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def npairs_loss_multilabel(sparse_labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002, print_losses=False):
-    """As `npairs_loss`, where each row has several labels: a list of a SparseTensor of ones for each. What two rows
-    share makes them similar.
-    """
+    """As `npairs_loss` for several labels a row, SparseTensors of ones; rows with common labels are similar."""
     with name_scope("NpairsLossMultiLabel"):
         similarity = functools.partial(_shared_labels, sparse_labels)
         return _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity)

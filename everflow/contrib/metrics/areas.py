@@ -1,6 +1,4 @@
-"""Areas under curves that tf.metrics doesn't have: from histograms, from all predictions kept, and with confidence
-intervals.
-"""
+"""Areas under curves: from histograms, from all predictions kept, and with confidence intervals."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ AucData = collections.namedtuple("AucData", ["auc", "lower", "upper"])
 
 
 def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collections=None, check_shape=True, name=None):
-    """(area under the ROC curve, update op), from how many scores of either label fell into each of `nbins` bins of
-    `score_range`.
+    """(area under the ROC curve, update op), from histograms of the scores of either label in `nbins` bins.
 
     Takes little memory, and is right up to what a bin can hide.
     """
@@ -193,8 +190,7 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
                                   updates_collections=(), name=None):  # fmt: skip
     """(AucData(auc, lower, upper), update op): the area under the ROC curve and where it lies with probability `alpha`.
 
-    The variance is DeLong's. `logit_transformation` takes the interval on the scale of log odds, which keeps it between
-    0 and 1.
+    The variance is DeLong's; `logit_transformation` takes the interval of log odds, which is between 0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.02f}")

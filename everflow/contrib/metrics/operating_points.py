@@ -1,6 +1,4 @@
-"""Metrics of a binary classifier at many thresholds: where precision or recall is as wanted, error rates, and the
-points of curves.
-"""
+"""Metrics of a binary classifier at many thresholds: by precision or recall, error rates, points of curves."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_co
 
 def recall_at_precision(labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,
                         updates_collections=None, name=None, strict_mode=False):  # fmt: skip
-    """The recall at the threshold whose precision is nearest to the one given; `strict_mode`: nearest from above, else
-    0.
-    """
+    """The recall where precision is nearest to the one given; `strict_mode`: nearest from above, else 0."""
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
 
@@ -145,8 +141,7 @@ PrecisionRecallData = collections.namedtuple(
 def precision_recall_at_equal_thresholds(
     labels, predictions, weights=None, num_thresholds=None, use_locking=None, name=None
 ):
-    """(PrecisionRecallData, update op) at thresholds that are equally far apart: its cost doesn't grow with their
-    number.
+    """(PrecisionRecallData, update op) at equally spaced thresholds, whose number costs nothing.
 
     `labels` are bool, predictions are between 0 and 1.
     """

@@ -1,6 +1,4 @@
-"""When weights are pruned and how many: sparsity grows along a polynomial, and masks keep the largest weights (Zhu and
-Gupta, 2017).
-"""
+"""When weights are pruned and how many: sparsity grows along a polynomial (Zhu and Gupta, 2017)."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from everflow.platform import logging
 
 
 def get_pruning_hparams():
-    """The settings of `Pruning`, with what they are by default. Steps are global steps; end_pruning_step=-1 means
-    forever.
-    """
+    """The settings of `Pruning` with their defaults. Steps are global; end_pruning_step=-1 means forever."""
     return HParams(
         name="model_pruning",
         begin_pruning_step=0,

@@ -13,9 +13,7 @@ from everflow.train.adam import AdamOptimizer
 
 
 class LazyAdamOptimizer(AdamOptimizer):
-    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings, and not quite
-    Adam.
-    """
+    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings."""
 
     def _step_size(self, dtype):
         beta1_power, beta2_power = self._get_beta_accumulators()

@@ -1,6 +1,4 @@
-"""Accumulated gradient normalization (Hermans, Spanakis and Möckel, 2017): workers train alone, then give the mean of
-their gradients.
-"""
+"""Accumulated gradient normalization (Hermans, Spanakis and Möckel, 2017): workers give mean gradients."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ class AGNCustomGetter(CenterGetter):
 
 
 class AGNOptimizer(AveragingOptimizer):
-    """Lets each worker train by `optimizer`; every `communication_period` steps the mean of its gradients moves the
-    centers.
+    """Lets each worker train by `optimizer`; every `communication_period` steps mean gradients move the centers.
 
     >>> getter = tf.contrib.opt.AGNCustomGetter(worker_device="/job:worker/task:0")
     >>> with tf.variable_scope("", custom_getter=getter):
@@ -42,9 +39,7 @@ class AGNOptimizer(AveragingOptimizer):
         return self._opt.compute_gradients(loss, var_list or trainable_variables(), **given)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """Apply `optimizer`'s updates and add to the sums; at the end of a period update the centers. `global_step`
-        counts periods.
-        """
+        """Apply `optimizer`'s updates and add to the sums; `global_step` counts periods, which update centers."""
         grads_and_vars = list(grads_and_vars)
         variables = [v for _, v in grads_and_vars]
         applied = self._apply_locally(grads_and_vars)

@@ -17,9 +17,7 @@ from everflow.ops.variables.scope import get_variable
 
 
 class DropStaleGradientOptimizer(WrappingOptimizer):
-    """Applies gradients only where the global step has moved on by at most `staleness` since they were begun; counts
-    the others.
-    """
+    """Drops gradients begun more than `staleness` global steps ago, and counts them."""
 
     def __init__(self, opt, staleness, use_locking=False, name="DropStaleGradient"):
         super().__init__(opt, use_locking, name)

@@ -60,8 +60,7 @@ class ExternalOptimizerInterface:
     ):
         """Minimize the loss and leave the result in the variables.
 
-        `loss_callback` gets the values of `fetches` at each evaluation, `step_callback` the flat vector after each
-        step.
+        `loss_callback` gets `fetches`' values at each evaluation, `step_callback` the flat vector of each step.
         """
         session = session or get_default_session()
         feed_dict = feed_dict or {}

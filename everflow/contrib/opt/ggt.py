@@ -1,6 +1,4 @@
-"""GGT (Agarwal and others, 2018): all gradients together, preconditioned by the last few of them in place of a whole
-matrix.
-"""
+"""GGT (Agarwal and others, 2018): all gradients as one vector, preconditioned by the last few of them."""
 
 from __future__ import annotations
 
@@ -36,8 +34,7 @@ _GRADIENTS = {
 class GGTOptimizer(Optimizer):
     """Divides the average of gradients by the root of the last `window` averages' second moments.
 
-    All variables are one vector to it: `grad_buffer` holds `window` of them. Numbers may be tensors or functions that
-    give them.
+    All variables are one vector: `grad_buffer` holds `window` of them. Numbers may be tensors or functions.
 
     >>> train = tf.contrib.opt.GGTOptimizer(0.001, window=20).minimize(loss)
     """

@@ -1,6 +1,4 @@
-"""Shampoo (Gupta, Koren and Singer, 2018): every axis of a gradient is preconditioned by a root of its own sum of outer
-products.
-"""
+"""Shampoo (Gupta, Koren and Singer, 2018): each axis of a gradient is preconditioned by outer products."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ def _at(parameter, step):
 
 
 class ShampooOptimizer(Optimizer):
-    """Preconditions gradients axis by axis: with a matrix for axes up to `max_matrix_size`, with its diagonal for
-    longer ones.
+    """Preconditions gradients axis by axis: by a matrix for axes up to `max_matrix_size`, else by its diagonal.
 
     `gbar` is the average of gradients, `Gbar_i` that of outer products along axis i, and `H_i`, where it isn't computed
     at each step, the root of it. Weights, decays, `learning_rate` and `alpha` may be functions of the step.

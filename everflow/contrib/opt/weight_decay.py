@@ -25,9 +25,7 @@ class DecoupledWeightDecayExtension:
 
     @taking(Optimizer.minimize)
     def minimize(self, loss, *, decay_var_list=None, **given):
-        """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call
-        forgets it.
-        """
+        """As the optimizer's; forgets `decay_var_list`, which counts in `apply_gradients`, as TensorFlow 1.15 does."""
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
         return super().minimize(loss, **given)
 

@@ -1,6 +1,4 @@
-"""Fake quantization of one tensor: its range is kept in two variables, followed in training and used as it is
-afterwards.
-"""
+"""Fake quantization of one tensor: its range is in two variables, which training moves."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ _DECAY = 0.999
 def quantized(inputs, name, is_training, num_bits, narrow_range, symmetric, averaged, initial_range, step, delay):
     """`inputs` rounded to `num_bits`, in a scope of this name.
 
-    `averaged`: the range is a moving average over steps, else that of the last step. `step()` and `delay`: rounding
-    begins at that step.
+    `averaged`: the range is a moving average, else the last step's. Rounding begins when `step()` is `delay`.
     """
     with scopes.variable_scope(None, default_name=name, values=[inputs]):
         low, high = (_range_variable(which, value) for which, value in zip(("min", "max"), initial_range))

@@ -134,16 +134,13 @@ def _without_bessel_correction(match):
 
 
 def _correction(match, variance, step, freeze_delay):
-    """(scale, reciprocal, offset): what weights are multiplied with, and the output after them, and what is added to
-    it.
-    """
+    """(scale, reciprocal, offset): factors of the weights and of the output after them, and what is added."""
     with name_scope("batch_norm_correction"):
         moving_rsqrt = math.rsqrt(match.moving_variance.value + match.epsilon)
         batch_rsqrt = math.rsqrt(variance + match.epsilon)
         scale = array.identity(math.divide(moving_rsqrt, batch_rsqrt, name="scale_compute"), name="correction_scale")
         reciprocal = math.reciprocal(scale, name="reciprocal_compute")
-        # How far moving averages would have shifted the output; it counts only once they take over from the batch's
-        # statistics.
+        # How far moving averages would have shifted the output; it counts once they replace the batch's statistics.
         shift = match.mean * batch_rsqrt - match.moving_mean.value * moving_rsqrt
         offset = math.multiply(match.gamma, shift, name="offset_compute")
 

@@ -20,9 +20,7 @@ _ACTIVATION_RANGE = (0.0, 6.0)
 
 @dataclasses.dataclass
 class _Layer:
-    """An op with weights, its biased output, and what follows: a sum with another branch, an activation, a sum after
-    that.
-    """
+    """An op with weights, its biased output, and a sum, an activation and a second sum that may follow."""
 
     op: Operation
     output: Tensor
@@ -112,9 +110,7 @@ def _through_a_sum(layer, joined):
 
 
 def _has_weights(op):
-    """Whether the second input is computed from variables or constants alone: not two activations multiplied, nor
-    folded away.
-    """
+    """Whether the second input is computed from variables or constants alone, and isn't folded away."""
     if not op.outputs[0].consumers():
         return False
     source = op.inputs[1].op
@@ -124,8 +120,7 @@ def _has_weights(op):
 
 
 def _biased(output):
-    """The output with its bias or folded normalization added, or as an activation or the other half of a separable
-    convolution takes it.
+    """The output with its bias or folded normalization, or as an activation or a separable convolution takes it.
 
     None where it has none, or where normalization was folded out of it.
     """

@@ -121,9 +121,7 @@ class GRUBlockCellV2(GRUBlockCell):
 
 
 class LSTMBlockWrapper(Layer, abc.ABC):
-    """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and
-    `num_units`.
-    """
+    """Base of LSTMs that run a whole sequence [time, batch, depth]; kinds have `_call_cell` and `num_units`."""
 
     @property
     @abc.abstractmethod

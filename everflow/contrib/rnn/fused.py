@@ -10,9 +10,7 @@ from everflow.rnn.static import static_rnn
 
 
 class FusedRNNCell(abc.ABC):
-    """What runs a whole sequence: `cell(inputs, initial_state, dtype, sequence_length)` gives (outputs, final state);
-    time comes first.
-    """
+    """Runs a sequence, time first: `cell(inputs, initial_state, dtype, sequence_length)` gives (outputs, state)."""
 
     @abc.abstractmethod
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):

@@ -34,9 +34,7 @@ def _layer_norm(values, scope, gain, shift, dtype=None):
 
 
 def sharded_variable(name, shape, dtype, shards):
-    """A matrix made of so many variables along its rows; joined once, and found again under its name by the cell's
-    later calls.
-    """
+    """A matrix made of so many variables along its rows, joined once for all calls of a cell."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")
     rows, rest = divmod(shape[0], shards)

@@ -1,6 +1,4 @@
-"""The product of joined inputs with one kernel, plus a bias: `Linear`, what most cells here are made of, and `linear`
-for cells of old programs.
-"""
+"""The product of joined inputs with one kernel, plus a bias: `Linear` of cells here, `linear` of old programs."""
 
 from __future__ import annotations
 

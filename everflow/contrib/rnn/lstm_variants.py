@@ -142,8 +142,7 @@ _CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
 
 
 class ConvLSTMCell(RNNCell):
-    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space; `initializers` is not used, as in
-    TensorFlow.
+    """LSTM whose products are convolutions over 1, 2 or 3 dimensions; TensorFlow ignores `initializers`, too.
 
     >>> cell = tf.contrib.rnn.ConvLSTMCell(2, input_shape=[64, 64, 3], output_channels=16, kernel_shape=[3, 3])
     """

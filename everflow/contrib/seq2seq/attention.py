@@ -185,9 +185,7 @@ def _luong_score(query, keys, scale):
 
 
 def _bahdanau_score(processed_query, keys, attention_v, attention_g=None, attention_b=None):
-    """A vector's dot product with tanh(keys + query), for all keys; normalised where `attention_g` and `attention_b`
-    are given.
-    """
+    """A vector's dot product with tanh(keys + query), for all keys; with `attention_g` and `_b`, normalised."""
     query = array.expand_dims(processed_query, 1)
     if attention_g is None or attention_b is None:
         return math.reduce_sum(attention_v * math.tanh(keys + query), [2])

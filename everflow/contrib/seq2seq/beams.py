@@ -13,8 +13,7 @@ from everflow.platform import logging
 
 
 def tile_batch(t, multiplier, name=None):
-    """Each entry of a batch repeated `multiplier` times: [a, b] becomes [a, a, b, b]; for tensors or structures of
-    them.
+    """Each entry of a batch repeated `multiplier` times, [a, b] to [a, a, b, b]; of tensors or structures.
 
     >>> tiled_memory = tf.contrib.seq2seq.tile_batch(memory, multiplier=beam_width)
     """

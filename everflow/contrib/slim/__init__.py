@@ -1,5 +1,4 @@
-"""tf.contrib.slim: layers, variables and arg_scope under one name, with training, evaluation and the networks of its
-time.
+"""tf.contrib.slim: layers, variables and arg_scope, with training, evaluation and networks.
 
 >>> slim = tf.contrib.slim
 >>> with slim.arg_scope([slim.conv2d], weights_regularizer=slim.l2_regularizer(1e-4)):

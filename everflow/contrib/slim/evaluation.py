@@ -55,9 +55,7 @@ def _translated(master, logdir, given):
 
 @taking(_EVALUATION)
 def evaluate_once(master, checkpoint_path, logdir, **given):
-    """Run `eval_op` so many times on a checkpoint, then `final_op`, whose values are returned; a summary goes to
-    `logdir`.
-    """
+    """Run `eval_op` so often on a checkpoint, then return `final_op`'s values; a summary goes to `logdir`."""
     return _evaluate_once(checkpoint_path, **_translated(master, logdir, given))
 
 

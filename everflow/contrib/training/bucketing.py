@@ -1,6 +1,4 @@
-"""Batches of examples that belong together, of similar length for example: a queue for each bucket, and one for full
-batches.
-"""
+"""Batches of similar examples, of similar length for example: a queue for each bucket, and one of batches."""
 
 from __future__ import annotations
 
@@ -32,11 +30,9 @@ def _sizes(batch_size, num_buckets):
 
 def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
            dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):  # fmt: skip
-    """(bucket, batch): batches of examples that went to the same bucket, `which_bucket` being that of the example at
-    hand.
+    """(bucket, batch): batches of examples of the same bucket; `which_bucket` is that of the example at hand.
 
-    `batch_size` is a number, or a list with one for each bucket. With `dynamic_pad` rows are padded to the longest of a
-    batch.
+    `batch_size` may be a list with a number for each bucket; `dynamic_pad` pads rows to the longest of a batch.
     """
     names = list(tensors) if isinstance(tensors, dict) else None
     with name_scope(name, "bucket", list(tensors.values()) if names else list(tensors)) as name:

@@ -23,8 +23,7 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
                                 make_keys_unique_seed=None, name=None):  # fmt: skip
     """A batch of segments of `num_unroll` steps of long sequences, with the states their earlier segments left.
 
-    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` fills sequences up to whole
-    segments with zeros.
+    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` completes segments with zeros.
 
     >>> batch = batch_sequences_with_states(key, {"x": steps}, {}, length, {"state": tf.zeros([8])}, num_unroll=20, batch_size=32)
     >>> inputs = tf.unstack(batch.sequences["x"], num=20, axis=1)

@@ -1,5 +1,4 @@
-"""Batches of pieces of long sequences, with the state of a recurrent network handed from one piece of a sequence to the
-next.
+"""Batches of segments of long sequences, with the states of a recurrent network handed on between segments.
 
 A sequence is cut into segments of `num_unroll` steps, which all go into a barrier under keys "0000i_of_0000n:key". A
 segment is complete, and can be taken, once it has a state: the first one gets the initial states with it, each later

@@ -1,6 +1,4 @@
-"""Training ops: gradients with clipping, scaling and summaries, then the update, then the loss; and a loop that runs
-them.
-"""
+"""Training ops (gradients with clipping, scaling and summaries, the update, the loss) and a loop over them."""
 
 from __future__ import annotations
 

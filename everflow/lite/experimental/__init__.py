@@ -19,8 +19,7 @@ def get_potentially_supported_ops():
 
 
 def load_delegate(library, options=None):
-    """Load a delegate from a shared library: native code for TensorFlow Lite's own interpreter, which this one can't
-    call.
+    """Load a delegate: native code for TensorFlow Lite's own interpreter, which this one can't call.
 
     A library that isn't there is an OSError, as ever; one that is there NotImplementedError.
     """

@@ -15,8 +15,7 @@ from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
 
 
 class TfLiteRNNCell(LayerRNNCell):
-    """A plain recurrent cell, `activation(W * input + U * state + b)`, of which an unrolled loop is converted to one
-    op.
+    """A plain recurrent cell, `activation(W * input + U * state + b)`: an unrolled loop is converted to one op.
 
     >>> cell = tf.lite.experimental.nn.TfLiteRNNCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
@@ -77,8 +76,7 @@ class TfLiteRNNCell(LayerRNNCell):
 
 
 class TFLiteLSTMCell(LayerRNNCell):
-    """Long short-term memory with weights laid out as TensorFlow Lite wants them, of which an unrolled loop is
-    converted to one op.
+    """An LSTM with weights as TensorFlow Lite lays them out: an unrolled loop is converted to one op.
 
     >>> cell = tf.lite.experimental.nn.TFLiteLSTMCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)

@@ -66,8 +66,7 @@ class AffineLinearOperator(Bijector):
 
 
 class Affine(AffineLinearOperator):
-    """`y = scale @ x + shift` with a scale made of parts: a multiple of the identity, a diagonal, a triangle, and
-    something of low rank.
+    """`y = scale @ x + shift`; the scale is a sum: of the identity, a diagonal, a triangle, and of low rank.
 
     >>> Affine(shift=[1.0, 2.0], scale_diag=[3.0, 4.0]).forward([1.0, 1.0])  # [4.0, 6.0]
     """

@@ -1,5 +1,4 @@
-"""What all bijectors share: a map, its inverse, and by how much it stretches volume, of which a kind defines what it
-knows.
+"""What all bijectors share: a map, its inverse, and how it stretches volume, of which a kind defines some.
 
 An event is what is mapped as a whole: a number for `Exp`, a vector for `Affine`. Asked about larger events, the
 stretching of their parts adds up.

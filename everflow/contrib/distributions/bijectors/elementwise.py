@@ -333,9 +333,7 @@ class Gumbel(Bijector):
 
 
 class Kumaraswamy(Bijector):
-    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: maps uniform draws to Kumaraswamy's
-    distribution.
-    """
+    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: uniform draws to Kumaraswamy's."""
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, name="kumaraswamy"):
         with self._init_scope(name, [concentration1, concentration0]):

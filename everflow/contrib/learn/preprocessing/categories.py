@@ -46,9 +46,7 @@ class CategoricalVocabulary:
             self._freq[category] += count
 
     def trim(self, min_frequency, max_frequency=-1):
-        """Keep the categories seen more than `min_frequency` times, and less than `max_frequency`, the most frequent
-        first.
-        """
+        """Keep categories seen more than `min_frequency` and less than `max_frequency` times, frequent ones first."""
         # Equally frequent ones by the alphabet, so that the numbers don't hang on how a dict is ordered.
         by_name = sorted(
             sorted(self._freq.items(), key=lambda item: (_is_text(item[0]), item[0])), key=lambda item: -item[1]

@@ -109,8 +109,7 @@ class VocabularyProcessor:
             return _Reader(io.BytesIO(file.read())).load()
 
 
-# Saved processors are pickles. Under these names TensorFlow finds its classes; anything else is not looked up, so that
-# a file can run nothing.
+# Saved processors are pickles: TensorFlow finds its classes by these names, and no other name is looked up.
 _INNER = "tensorflow.contrib.learn.python.learn.preprocessing."
 _KNOWN = {
     (_INNER + "text", "VocabularyProcessor"): VocabularyProcessor,

@@ -212,9 +212,7 @@ def inception_v2(inputs, num_classes=1000, **given):
 
 @taking({**_CLASSIFIER, "scope": "InceptionV3"})
 def inception_v3(inputs, num_classes=1000, **given):
-    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier on the way
-    ("AuxLogits").
-    """
+    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier, "AuxLogits"."""
     depth = _depth_fn(**_depths(given))
     with variable_scope(given["scope"], "InceptionV3", [inputs, num_classes], reuse=given["reuse"]) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=given["is_training"]):
