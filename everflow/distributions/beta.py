@@ -74,9 +74,8 @@ class Beta(_TotalShaped, Scalar):
         return math.xlogy(self.concentration1 - 1.0, x) + (self.concentration0 - 1.0) * math.log1p(-x)
 
     def _log_normalization(self):
-        return (
-            math.lgamma(self.concentration1) + math.lgamma(self.concentration0) - math.lgamma(self.total_concentration)
-        )
+        both = math.lgamma(self.concentration1) + math.lgamma(self.concentration0)
+        return both - math.lgamma(self.total_concentration)
 
     def _entropy(self):
         return (

@@ -90,13 +90,11 @@ def get_logits_and_probs(
                 dependencies = [check.assert_non_negative(probs)]
                 if multidimensional:
                     probs = embed_check_categorical_event_shape(probs)
-                    dependencies.append(
-                        check.assert_near(math.reduce_sum(probs, -1), one, message="probs does not sum to 1.")
-                    )
+                    total = math.reduce_sum(probs, -1)
+                    dependencies.append(check.assert_near(total, one, message="probs does not sum to 1."))
                 else:
-                    dependencies.append(
-                        check.assert_less_equal(probs, one, message="probs has components greater than 1.")
-                    )
+                    message = "probs has components greater than 1."
+                    dependencies.append(check.assert_less_equal(probs, one, message=message))
                 probs = with_dependencies(dependencies, probs)
         with name_scope("logits"):
             # Logits of many classes may have any number added; that of a single probability is fixed.

@@ -85,9 +85,7 @@ def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
     elif event.dtype.is_floating:
         event = math.cast(event, dtype=dtypes.int32)
     else:
-        raise TypeError(
-            f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}"
-        )
+        raise TypeError(f"A class is a whole number: values must be integers or {base_dtype}, not {event.dtype.name}")
     shape_known_statically = (
         params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
     )

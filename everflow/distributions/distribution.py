@@ -142,9 +142,7 @@ class Distribution:
     allow_nan_stats = property(
         lambda self: self._allow_nan_stats, doc="Whether an undefined statistic is NaN; otherwise it is an error."
     )
-    validate_args = property(
-        lambda self: self._validate_args, doc="Whether parameters and values are checked when the graph runs."
-    )
+    validate_args = property(lambda self: self._validate_args, doc="Whether the graph checks parameters and values.")
 
     def copy(self, **override_parameters_kwargs):
         """The same distribution made again, with some arguments of the constructor replaced."""
@@ -167,9 +165,7 @@ class Distribution:
         for argument, shape in cls.param_shapes(sample_shape).items():
             known = constant_value(shape)
             if known is None:
-                raise ValueError(
-                    f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}"
-                )
+                raise ValueError(f"The shape of {argument} is known only if sample_shape is, not {sample_shape!r}")
             static[argument] = TensorShape(known)
         return static
 
@@ -257,9 +253,7 @@ class Distribution:
     prob = _public("prob", "The density, or the probability, of a value.")
     log_cdf = _public("log_cdf", "The logarithm of the probability of a draw of at most `value`.")
     cdf = _public("cdf", "The probability of a draw of at most `value`.")
-    log_survival_function = _public(
-        "log_survival_function", "The logarithm of the probability of a draw above `value`."
-    )
+    log_survival_function = _public("log_survival_function", "The logarithm of the probability of draws above `value`.")
     survival_function = _public("survival_function", "The probability of a draw above `value`.")
     quantile = _public("quantile", "The value that a draw stays below with the given probability.")
 
@@ -383,9 +377,8 @@ def as_vector(x, name):
     count = math.reduce_prod(x) if static is None else np.prod(static, dtype=x.dtype.as_numpy_dtype())
     ndims = x.shape.ndims
     if ndims is None:
-        expanded = pick_vector(
-            math.equal(array.rank(x), 0), np.array([1], dtype=x.dtype.as_numpy_dtype()), array.shape(x)
-        )
+        one = np.array([1], dtype=x.dtype.as_numpy_dtype())
+        expanded = pick_vector(math.equal(array.rank(x), 0), one, array.shape(x))
         x = array.reshape(x, expanded)
     elif ndims == 0:
         x = (

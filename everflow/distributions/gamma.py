@@ -33,9 +33,7 @@ class ConcentrationRate(Scalar):
                 assert_same_float_dtype([self._concentration, self._rate])
         self._begin(parameters, self._rate.dtype, FULLY_REPARAMETERIZED, [self._concentration, self._rate], name)
 
-    concentration = property(
-        lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical."
-    )
+    concentration = property(lambda self: self._concentration, doc="The shape: the larger, the more symmetrical.")
     rate = property(lambda self: self._rate, doc="The inverse of the scale.")
 
     def _log_normalization(self):

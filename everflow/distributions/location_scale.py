@@ -107,9 +107,8 @@ class Laplace(LocationScale):
 
     def _sample_n(self, n, seed=None):
         # From (-1, 1) without its ends: one at either end would be infinitely far away.
-        uniform = self._standard_uniform(
-            n, seed, np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
-        )
+        number = self.dtype.as_numpy_dtype
+        uniform = self._standard_uniform(n, seed, np.nextafter(number(-1.0), number(0.0)))
         return self.loc - self.scale * math.sign(uniform) * math.log1p(-math.abs(uniform))
 
     def _log_prob(self, x):
@@ -186,17 +185,15 @@ class StudentT(Scalar):
         return array.broadcast_dynamic_shape(array.shape(self.df), inner)
 
     def _batch_shape(self):
-        return array.broadcast_static_shape(
-            array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape
-        )
+        inner = array.broadcast_static_shape(self.df.shape, self.loc.shape)
+        return array.broadcast_static_shape(inner, self.scale.shape)
 
     def _sample_n(self, n, seed=None):
         # A standard normal draw divided by the root of a chi-squared one over its degrees of freedom.
         normal = self._standard_normal(n, seed)
         df = self._spread(self.df)
-        chi_squared = random.random_gamma(
-            [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t")
-        )
+        own_seed = gen_new_seed(seed, salt="student_t")
+        chi_squared = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=own_seed)
         return normal * math.rsqrt(chi_squared / df) * self.scale + self.loc
 
     def _spread(self, x):
@@ -242,9 +239,8 @@ class StudentT(Scalar):
     def _variance(self):
         # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
         denominator = where_v2(math.greater(self.df, 2.0), self.df - 2.0, array.ones_like(self.df))
-        variance = (
-            array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
-        )
+        ones = array.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        variance = ones * math.square(self.scale) * self.df / denominator
         finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
         variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
         return self._beyond_one(variance, "variance")

@@ -47,8 +47,7 @@ class _Counts(Distribution):
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
         return with_dependencies(
-            [check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)],
-            counts,
+            [check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)], counts
         )
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")

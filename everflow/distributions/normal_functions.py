@@ -111,9 +111,8 @@ def log_ndtr(x, series_order=3, name="log_ndtr"):
         mirrored = -_ndtr(-x)
         between = math.greater(x, lower)
         direct = math.log(_ndtr(math.maximum(x, lower)))
-        return where_v2(
-            above, mirrored, where_v2(between, direct, _log_ndtr_lower(math.minimum(x, lower), series_order))
-        )
+        series = _log_ndtr_lower(math.minimum(x, lower), series_order)
+        return where_v2(above, mirrored, where_v2(between, direct, series))
 
 
 def _log_ndtr_lower(x, series_order):

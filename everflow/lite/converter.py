@@ -121,9 +121,7 @@ class TFLiteConverter:
     def convert(self):
         """The model, as bytes of a .tflite file (or of a drawing, by `output_format`)."""
         if self.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
-            raise ValueError(
-                f"output_format is {self.output_format}; it must be tf.lite.constants.TFLITE or GRAPHVIZ_DOT"
-            )
+            raise ValueError(f"output_format is {self.output_format}, not tf.lite.constants.TFLITE or GRAPHVIZ_DOT")
         inputs = self._inputs()
         plan = Plan(
             inference_type=as_dtype(self.inference_type), output_format=self.output_format, allow_custom_ops=self.allow_custom_ops,
@@ -146,12 +144,10 @@ class TFLiteConverter:
     def _inputs(self) -> dict:
         """{name: (type, shape)}, with batches of 1 where their size is open."""
         if not self._has_valid_tensors():
-            found = sources.tensors_by_name(
-                sources.imported(self._graph_def), [name for name, _ in self._input_arrays_with_shape]
-            )
-            return {
-                name: (t.dtype, shape) for (name, shape), t in zip(self._input_arrays_with_shape, found, strict=True)
-            }
+            names = [name for name, _ in self._input_arrays_with_shape]
+            found = sources.tensors_by_name(sources.imported(self._graph_def), names)
+            pairs = zip(self._input_arrays_with_shape, found, strict=True)
+            return {name: (t.dtype, shape) for (name, shape), t in pairs}
         made = {}
         for tensor in self._input_tensors:
             name = sources.tensor_name(tensor)
@@ -175,12 +171,9 @@ class TFLiteConverter:
         ):
             return {}
         if not self.quantized_input_stats:
-            raise ValueError(
-                "Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined for each."
-            )
-        missing = [
-            name for name, (dtype, _) in inputs.items() if name not in self.quantized_input_stats and dtype == float32
-        ]
+            raise ValueError("Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined.")
+        known = self.quantized_input_stats
+        missing = [name for name, (dtype, _) in inputs.items() if name not in known and dtype == float32]
         if missing:
             raise ValueError(
                 f"quantized_input_stats not available for input tensors '{','.join(missing)}': add (mean, std_dev) of each."
@@ -209,9 +202,7 @@ class TFLiteConverter:
             or integers_only
             and OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops
         ):
-            raise ValueError(
-                "A representative_dataset is required for a model of integers: their ranges are measured with it."
-            )
+            raise ValueError("A representative_dataset is required for a model of integers: it tells their ranges.")
         if not self._optimized() or plan.inference_type != float32:
             return
         if self._calibrated():
@@ -255,9 +246,8 @@ def _toco_convert(
         converter._output_arrays = [sources.tensor_name(t) for t in output_tensors]
     converter.inference_type, converter.inference_input_type = inference_type, inference_input_type
     names = converter.get_input_arrays()
-    converter.quantized_input_stats = (
-        dict(zip(names, quantized_input_stats, strict=True)) if quantized_input_stats else {}
-    )
+    if quantized_input_stats:
+        converter.quantized_input_stats = dict(zip(names, quantized_input_stats, strict=True))
     converter.output_format, converter.default_ranges_stats = output_format, default_ranges_stats
     converter.drop_control_dependency, converter.allow_custom_ops = drop_control_dependency, allow_custom_ops
     converter.reorder_across_fake_quant, converter.change_concat_input_ranges = (

@@ -47,9 +47,8 @@ def _spread(net, marks) -> str:
 
 def _stack_of(net, names, prefix) -> str:
     shape = net.shape(names[0])
-    return net.array(
-        f"{prefix}-{names[0]}", net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape)
-    )
+    dtype, shape = net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape)
+    return net.array(f"{prefix}-{names[0]}", dtype, shape)
 
 
 def _custom(net, part, inputs, outputs):

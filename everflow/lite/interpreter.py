@@ -33,9 +33,7 @@ class Interpreter:
                 f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given."
             )
         if experimental_delegates:
-            raise NotImplementedError(
-                "Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them."
-            )
+            raise NotImplementedError("Delegates are native code for TensorFlow Lite's interpreter, not for this one.")
         try:
             if not model_path and not isinstance(model_content, bytes | bytearray | memoryview):
                 raise ValueError(f"model_content must be bytes, not {type(model_content).__name__}")
@@ -228,9 +226,8 @@ class Interpreter:
         inputs = () if operator.inputs is None else tuple(int(i) for i in operator.inputs)
         outputs = () if operator.outputs is None else tuple(int(i) for i in operator.outputs)
         options = operator.builtin_options or _default_options(name)
-        call = registry.Call(
-            name, options, tuple(self._operand(i) for i in inputs), tuple(self._operand(i) for i in outputs)
-        )
+        operands = (tuple(self._operand(i) for i in indices) for indices in (inputs, outputs))
+        call = registry.Call(name, options, *operands)
         kernel = select_ops.kernel(operator.custom_options, call) if custom else registry.find(call)
         if kernel is None:
             raise RuntimeError(f"Node number {number}: there is no kernel for {name} yet")
@@ -251,9 +248,7 @@ class Interpreter:
                 shapes = ", ".join(
                     "none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._shapes[i])}" for i in inputs
                 )
-                raise RuntimeError(
-                    f"Node number {number} ({call.name}) failed to invoke, with inputs {shapes}: {e}"
-                ) from e
+                raise RuntimeError(f"Node number {number} ({call.name}) failed to invoke with {shapes}: {e}") from e
             for i, value in zip(outputs, made if isinstance(made, tuple | list) else (made,), strict=False):
                 self._store(i, to_numpy(value))
 

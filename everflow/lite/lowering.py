@@ -155,9 +155,8 @@ def _passing(net, source):
 @lowering("Reshape")
 def _reshape(net, source):
     shape = net.value(source.inputs[1])
-    net.add(
-        "RESHAPE", source.inputs, source.outputs, {"new_shape": None if shape is None else np.asarray(shape, np.int32)}
-    )
+    options = {"new_shape": None if shape is None else np.asarray(shape, np.int32)}
+    net.add("RESHAPE", source.inputs, source.outputs, options)
 
 
 @lowering("Squeeze", "ExpandDims")
@@ -207,9 +206,7 @@ def _fake_quant(net, source):
     if source.type.endswith("Vars"):
         low, high = (net.value(name) for name in source.inputs[1:3])
         if low is None or high is None:
-            raise ConverterError(
-                f"The range of {source.name} must be constant. Is the graph frozen, and made for evaluation?"
-            )
+            raise ConverterError(f"The range of {source.name} must be constant. Is it a frozen graph for evaluation?")
     else:
         low, high = a["min"], a["max"]
     options = {
@@ -250,9 +247,7 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
     all_known = all(op.type in RULES or op in reading.passing for op in reading.operations)
     for op in reading.operations:
         if op.type == "Placeholder" and op.name not in reading.inputs:
-            raise ConverterError(
-                f"Placeholder {op.name} should be specified by input_arrays: the outputs need its value."
-            )
+            raise ConverterError(f"Placeholder {op.name} should be specified by input_arrays: outputs need its value.")
         for tensor in op.outputs:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
             net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
@@ -260,9 +255,8 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
             tensor, output = reading.passing[op]
             net.add("IDENTITY", [reading.name_of_input(tensor)], [name_of(output)])
             continue
-        source = Source(
-            op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs
-        )
+        inputs, outputs = [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs]
+        source = Source(op.type, op.name, inputs, outputs, op.attrs)
         if not ((builtins or op.type in (*PASSING, "Placeholder")) and _lowered(net, source, all_known)):
             node = net.add(select_ops.PREFIX + op.type if select else op.type, source.inputs, source.outputs)
             node.is_custom, node.custom = True, select_ops.encode(op, source) if select else encode_attributes(op.attrs)

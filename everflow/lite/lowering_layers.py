@@ -91,9 +91,8 @@ def _depthwise(net, source):
     }
     filters = _moved(net, source.inputs[1], (0, 1, 2, 3), (1, height, width, channels * multiplier), "/filters")
     bias = _zero_bias(net, source.name, channels * multiplier)
-    net.add(
-        "DEPTHWISE_CONV_2D", [source.inputs[0], filters, bias], source.outputs, {**options, **_dilations(source.attrs)}
-    )
+    options.update(_dilations(source.attrs))
+    net.add("DEPTHWISE_CONV_2D", [source.inputs[0], filters, bias], source.outputs, options)
 
 
 @lowering("Conv2DBackpropInput")
@@ -101,9 +100,8 @@ def _transposed_conv(net, source):
     check_format(source.attrs)
     sizes, filters, x = source.inputs
     filters = _moved(net, filters, (2, 0, 1, 3), suffix="/filters")
-    net.add(
-        "TRANSPOSE_CONV", [sizes, filters, x], source.outputs, {"padding": _padding(source), **strides(source.attrs)}
-    )
+    options = {"padding": _padding(source), **strides(source.attrs)}
+    net.add("TRANSPOSE_CONV", [sizes, filters, x], source.outputs, options)
 
 
 @lowering("MatMul")

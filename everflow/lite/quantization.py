@@ -120,9 +120,8 @@ def _spread_ranges(net, share: bool):
         for node in net.nodes:
             if node.op in KEEP_RANGES or node.op in ("SPLIT", "SPLIT_V"):
                 source = node.inputs[1] if node.op == "SPLIT" else node.inputs[0]
-                again |= _same_range(
-                    net, [n for n in node.outputs if net.arrays[n].dtype == np.float32], net.arrays[source].range
-                )
+                floats = [n for n in node.outputs if net.arrays[n].dtype == np.float32]
+                again |= _same_range(net, floats, net.arrays[source].range)
             elif node.op in _KEEP_UNLESS_KNOWN and net.arrays[node.output].range is None:
                 again |= _same_range(net, node.outputs, net.arrays[node.inputs[0]].range)
             elif node.op in _SHARED:

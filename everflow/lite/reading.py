@@ -99,9 +99,8 @@ class Reading:
         computed = [t for t, value in found.items() if value is None]
         if computed:
             with Session(graph=self.graph) as sess:
-                values = sess.run(
-                    computed, {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None}
-                )
+                feeds = {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None}
+                values = sess.run(computed, feeds)
             found.update((t, np.asarray(value)) for t, value in zip(computed, values, strict=True))
         return [found[t] for t in tensors]
 

@@ -151,9 +151,8 @@ def _scale_before_layer(net, node):
     else:
         if PADDINGS[layer.options.get("padding", 1)] != "VALID":
             return False  # the padding's zeros come after the addition
-        sums = (
-            weights.sum((0, 1, 2)) if layer.op == "DEPTHWISE_CONV_2D" else weights.reshape(weights.shape[0], -1).sum(1)
-        )
+        is_depthwise = layer.op == "DEPTHWISE_CONV_2D"
+        sums = weights.sum((0, 1, 2)) if is_depthwise else weights.reshape(weights.shape[0], -1).sum(1)
         layer.inputs[2] = _changed_constant(net, layer.inputs[2], bias + sums * (value if node.op == "ADD" else -value))
     layer.inputs[0] = found[0]
     net.remove(node)
@@ -239,9 +238,8 @@ def _constant_operand_of(net, node):
 def _identify_normalization(net, node):
     """x * rsqrt(max(sum(x * x), tiny)) over the last axis."""
     for x, factor in (node.inputs, node.inputs[::-1]):
-        chain = _chain(net, factor, "RSQRT", "MAXIMUM", "SUM", "SQUARE") or _chain(
-            net, factor, "RSQRT", "SUM", "SQUARE"
-        )
+        types = "SUM", "SQUARE"
+        chain = _chain(net, factor, "RSQRT", "MAXIMUM", *types) or _chain(net, factor, "RSQRT", *types)
         if not chain or chain[-1].inputs[0] != x or not net.used_once(factor):
             continue
         axes, shape = net.value(chain[-2].inputs[1]), net.shape(x)

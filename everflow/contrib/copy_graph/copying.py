@@ -60,9 +60,8 @@ def copy_op_to_graph(org_instance, to_graph, variables, scope=""):
         to_graph.device(org_instance.device or None),
     ):
         attrs = dict(org_instance.node_def.attr)
-        copied = to_graph.create_op(
-            org_instance.type, inputs, [t.dtype for t in org_instance.outputs], name=new_name, attrs=attrs
-        )
+        types = [t.dtype for t in org_instance.outputs]
+        copied = to_graph.create_op(org_instance.type, inputs, types, name=new_name, attrs=attrs)
     return copied
 
 

@@ -102,9 +102,8 @@ class _CudnnRNN(Layer):
                 direction=self._direction,
             )
             opaque = converter.to_opaque(weights, biases, **self._dropout_settings())
-            self.kernel = scopes.get_variable(
-                "opaque_kernel", dtype=self._plain_dtype, initializer=opaque, validate_shape=False
-            )
+            settings = {"dtype": self._plain_dtype, "initializer": opaque, "validate_shape": False}
+            self.kernel = scopes.get_variable("opaque_kernel", **settings)
         self._trainable_weights.append(self.kernel)
         self._make_saveable()
         self.built = True

@@ -43,9 +43,7 @@ class Autoregressive(Inner):
     )
     sample0 = property(lambda self: self._sample0, doc="Where drawing begins, or None.")
     num_steps = property(lambda self: self._num_steps, doc="How often the function is applied to draw.")
-    distribution0 = property(
-        lambda self: self._distribution0, doc="The distribution that the function makes of `sample0`."
-    )
+    distribution0 = property(lambda self: self._distribution0, doc="The distribution that `sample0` makes.")
 
     def _sample_n(self, n, seed=None):
         samples = self.distribution0.sample(n, seed=seed)

@@ -39,9 +39,8 @@ class ConditionalTransformedDistribution(ConditionalDistribution, TransformedDis
 
     def _log_prob_of(self, x, log_det, distribution_kwargs):
         log_prob = self.distribution.log_prob(self._rotated(x, -1), **(distribution_kwargs or {}))
-        return log_det + (
-            math.reduce_sum(log_prob, self._reduce_event_indices) if self._event_override.ndims else log_prob
-        )
+        reduced = math.reduce_sum(log_prob, self._reduce_event_indices) if self._event_override.ndims else log_prob
+        return log_det + reduced
 
     def _prob_of(self, x, log_det, distribution_kwargs):
         prob = self.distribution.prob(self._rotated(x, -1), **(distribution_kwargs or {}))

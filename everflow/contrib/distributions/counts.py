@@ -144,9 +144,8 @@ class Geometric(Scalar):
     def __init__(self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits, probs, validate_args=validate_args, name=name
-            )
+            given = {"validate_args": validate_args, "name": name}
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, **given)
             with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
                 self._probs = array.identity(self._probs, name="probs")
         self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, [self._probs, self._logits], name)
@@ -167,9 +166,8 @@ class Geometric(Scalar):
     def _cdf(self, counts):
         counts = self._whole(counts)
         counts *= array.ones_like(self.probs)
-        return array.where(
-            counts < 0.0, array.zeros_like(counts), -math.expm1((1.0 + counts) * math.log1p(-self.probs))
-        )
+        negative, zeros = counts < 0.0, array.zeros_like(counts)
+        return array.where(negative, zeros, -math.expm1((1.0 + counts) * math.log1p(-self.probs)))
 
     def _log_prob(self, counts):
         counts = self._whole(counts)
@@ -205,9 +203,8 @@ class NegativeBinomial(Scalar):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits, probs, validate_args=validate_args, name=name
-            )
+            given = {"validate_args": validate_args, "name": name}
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, **given)
             with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
                 self._total_count = array.identity(total_count)
         parents = [self._total_count, self._probs, self._logits]
@@ -219,9 +216,8 @@ class NegativeBinomial(Scalar):
 
     def _sample_n(self, n, seed=None):
         # A Poisson count whose rate comes from a gamma distribution.
-        rate = random.random_gamma(
-            shape=[n], alpha=self.total_count, beta=math.exp(-self.logits), dtype=self.dtype, seed=seed
-        )
+        beta = math.exp(-self.logits)
+        rate = random.random_gamma([n], alpha=self.total_count, beta=beta, dtype=self.dtype, seed=seed)
         return random.random_poisson(rate, shape=[], dtype=self.dtype, seed=checks.gen_new_seed(seed, "negative_binom"))
 
     def _cdf(self, x):
@@ -229,13 +225,11 @@ class NegativeBinomial(Scalar):
         return math.betainc(self.total_count, 1.0 + x, math.sigmoid(-self._logits))
 
     def _log_prob(self, x):
-        unnormalized = self.total_count * math.log_sigmoid(-self.logits) + self._whole(x) * math.log_sigmoid(
-            self.logits
-        )
+        zeros = self.total_count * math.log_sigmoid(-self.logits)
+        unnormalized = zeros + self._whole(x) * math.log_sigmoid(self.logits)
         x = self._whole(x)
-        return unnormalized - (
-            -math.lgamma(self.total_count + x) + math.lgamma(1.0 + x) + math.lgamma(self.total_count)
-        )
+        n = self.total_count
+        return unnormalized - (-math.lgamma(n + x) + math.lgamma(1.0 + x) + math.lgamma(n))
 
     def _mean(self):
         return self.total_count * math.exp(self.logits)

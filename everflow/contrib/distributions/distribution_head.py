@@ -34,7 +34,6 @@ class DistributionHead(RegressionHead):
     def _losses(self, logits, labels):
         distribution = self.distribution(logits)
         # One label a row, as the distribution is expected to have one event a row.
-        labels = array.reshape(
-            math.cast(labels, dtypes.float32), array.concat([[-1], distribution.event_shape_tensor()], 0)
-        )
+        labels = math.cast(labels, dtypes.float32)
+        labels = array.reshape(labels, array.concat([[-1], distribution.event_shape_tensor()], 0))
         return -distribution.log_prob(labels)

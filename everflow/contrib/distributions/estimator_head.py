@@ -23,6 +23,5 @@ def estimator_head_distribution_regression(
     # Loaded here: it brings the estimators, which few who want a distribution need.
     from everflow.contrib.distributions.distribution_head import DistributionHead
 
-    return DistributionHead(
-        make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name
-    )
+    named = label_name, weight_column_name, head_name
+    return DistributionHead(make_distribution_fn, label_dimension, logits_dimension, *named)

@@ -91,9 +91,7 @@ class Mixture(Distribution):
 
     def _mean(self):
         means = [component.mean() for component in self.components]
-        weighted = [
-            self._expanded(probability) * mean for probability, mean in zip(self._weights(), means, strict=True)
-        ]
+        weighted = [self._expanded(weight) * mean for weight, mean in zip(self._weights(), means, strict=True)]
         return math.add_n(weighted)
 
     def _stddev(self):
@@ -101,9 +99,8 @@ class Mixture(Distribution):
         means = [component.mean() for component in self.components]
         deviations = [component.stddev() for component in self.components]
         mean = math.add_n([w * m for w, m in zip(weights, means, strict=True)])
-        second = math.add_n(
-            [w * (math.square(m) + math.square(s)) for w, m, s in zip(weights, means, deviations, strict=True)]
-        )
+        parts = zip(weights, means, deviations, strict=True)
+        second = math.add_n([w * (math.square(m) + math.square(s)) for w, m, s in parts])
         return math.sqrt(second - math.square(mean))
 
     def _log_weights(self):
@@ -210,9 +207,7 @@ class MixtureSameFamily(Inner):
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:
-                raise ValueError(
-                    f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}"
-                )
+                raise ValueError(f"mixture_distribution chooses among {km} components, but their batch has {kc}")
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
@@ -330,9 +325,8 @@ class Independent(Distribution):
 
     def _event_shape_tensor(self):
         shape = self.distribution.batch_shape_tensor()
-        return array.concat(
-            [shape[-self._ndims :] if self._ndims else shape[:0], self.distribution.event_shape_tensor()], 0
-        )
+        last = shape[-self._ndims :] if self._ndims else shape[:0]
+        return array.concat([last, self.distribution.event_shape_tensor()], 0)
 
     def _event_shape(self):
         shape = self.distribution.batch_shape
@@ -369,6 +363,5 @@ class Independent(Distribution):
 def _kl_independent(a, b, name="kl_independent"):
     if a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined() and a.event_shape != b.event_shape:
         raise ValueError("Event shapes do not match.")
-    return math.reduce_sum(
-        kl_divergence(a.distribution, b.distribution), axis=[-1 - i for i in range(a.reinterpreted_batch_ndims)]
-    )
+    axes = [-1 - i for i in range(a.reinterpreted_batch_ndims)]
+    return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=axes)

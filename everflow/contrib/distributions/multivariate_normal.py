@@ -85,9 +85,8 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with name_scope(name) as name, name_scope("init", values=values):
-            scale = diag_scale(
-                loc, scale_diag, scale_identity_multiplier, validate_args, scale_perturb_factor, scale_perturb_diag
-            )
+            perturbed = scale_perturb_factor, scale_perturb_diag
+            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args, *perturbed)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
@@ -116,9 +115,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
             if scale_tril is None:
                 if loc is None:
-                    raise ValueError(
-                        "Neither loc nor scale_tril is given: one of them has to tell the number of components"
-                    )
+                    raise ValueError("Neither loc nor scale_tril is given: one has to tell the number of components")
                 scale = diag_scale(loc, None, None, validate_args)
             else:
                 loc = None if loc is None else convert_to_tensor(loc, name="loc")

@@ -139,9 +139,7 @@ class ExpRelaxedOneHotCategorical(_Classes):
             self._set_sizes()
         self._begin(parameters, dtype, FULLY_REPARAMETERIZED, [self._logits, self._probs, self._temperature], name)
 
-    temperature = property(
-        lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot."
-    )
+    temperature = property(lambda self: self._temperature, doc="How far from one-hot: near 0, draws nearly are.")
 
     def _sample_n(self, n, seed=None):
         sample_shape = array.concat([[n], array.shape(self.logits)], 0)
@@ -212,9 +210,7 @@ class RelaxedBernoulli(TransformedDistribution):
         with name_scope(name, values=[temperature, logits, probs]) as name:
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args)
             base = Logistic(
                 self._logits / self._temperature,
                 1.0 / self._temperature,

@@ -66,9 +66,8 @@ def quadrature_scheme_softmaxnormal_gauss_hermite(
     with name_scope(name, "quadrature_scheme_softmaxnormal_gauss_hermite", [normal_loc, normal_scale]):
         normal_loc, normal_scale = _bimixture(normal_loc, normal_scale, validate_args)
         points, probs = _gauss_hermite(normal_loc.dtype, quadrature_size)
-        grid = SoftmaxCentered().forward(
-            (normal_loc[..., None] + np.sqrt(2.0) * normal_scale[..., None] * points)[..., 0, :, None]
-        )
+        points = normal_loc[..., None] + np.sqrt(2.0) * normal_scale[..., None] * points
+        grid = SoftmaxCentered().forward(points[..., 0, :, None])
         return array.matrix_transpose(grid), probs
 
 
@@ -83,9 +82,8 @@ def quadrature_scheme_softmaxnormal_quantiles(
         ndims = array.shape(normal.batch_shape_tensor())[0] if ndims is None else ndims
         bijector = SoftmaxCentered()
         shape = normal.batch_shape[:-1].concatenate([2]) if normal.batch_shape.ndims is not None else TensorShape(None)
-        return _between_quantiles(
-            lambda edges: bijector.forward(normal.quantile(edges)), normal, ndims, quadrature_size, shape
-        )
+        quantiles = lambda edges: bijector.forward(normal.quantile(edges))  # noqa: E731
+        return _between_quantiles(quantiles, normal, ndims, quadrature_size, shape)
 
 
 def _bimixture(loc, scale, validate_args):
@@ -107,9 +105,7 @@ def _of_one(x, name, validate_args):
         size = x.shape.with_rank_at_least(1)[-1].value
         if size is not None:
             if size != 1:
-                raise NotImplementedError(
-                    f"There are only bimixtures, whose {name} has a last axis of size 1, not {size}"
-                )
+                raise NotImplementedError(f"There are only bimixtures: the last axis of {name} must be 1, not {size}")
         elif validate_args:
             message = f"Currently only bimixtures are supported; {name}.shape[-1] is not 1."
             assertions.append(check.assert_equal(array.shape(x)[-1], 1, message=message))
@@ -142,9 +138,7 @@ class PoissonLogNormalQuadratureCompound(Distribution):
             self._quadrature_size = quadrature_size
             grid, probs = tuple(quadrature_fn(self._loc, self._scale, quadrature_size, validate_args))
             if grid.dtype.base_dtype != probs.dtype.base_dtype:
-                raise TypeError(
-                    f"quadrature_fn gave a grid of {grid.dtype.name}, but probabilities of {probs.dtype.name}"
-                )
+                raise TypeError(f"quadrature_fn gave a grid of {grid.dtype.name}, probabilities of {probs.dtype.name}")
             options = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
             self._distribution = Poisson(log_rate=grid, **options)
             self._mixture_distribution = Categorical(logits=math.log(probs), **options)
@@ -153,9 +147,7 @@ class PoissonLogNormalQuadratureCompound(Distribution):
     loc = property(lambda self: self._loc, doc="The mean of the logarithm of the rate.")
     scale = property(lambda self: self._scale, doc="The standard deviation of the logarithm of the rate.")
     quadrature_size = property(lambda self: self._quadrature_size, doc="How many rates stand for all.")
-    distribution = property(
-        lambda self: self._distribution, doc="The Poisson distributions of those rates, on a last axis."
-    )
+    distribution = property(lambda self: self._distribution, doc="The Poisson distributions of those rates.")
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses among them.")
 
     def _batch_shape_tensor(self):
@@ -187,9 +179,8 @@ class PoissonLogNormalQuadratureCompound(Distribution):
         return random.random_poisson(lam=rate, shape=[], dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
-        return math.reduce_logsumexp(
-            self.mixture_distribution.logits + self.distribution.log_prob(x[..., None]), axis=-1
-        )
+        logits = self.mixture_distribution.logits
+        return math.reduce_logsumexp(logits + self.distribution.log_prob(x[..., None]), axis=-1)
 
     def _mean(self):
         return math.exp(math.reduce_logsumexp(self.mixture_distribution.logits + self.distribution.log_rate, axis=-1))

@@ -153,9 +153,7 @@ class InverseGamma(ConcentrationRate):
         super().__init__(concentration, rate, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        return 1.0 / random.random_gamma(
-            shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed
-        )
+        return 1.0 / random.random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
         return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
@@ -175,9 +173,8 @@ class InverseGamma(ConcentrationRate):
         return self._beyond(1, self.rate / (self.concentration - 1.0), "mean")
 
     def _variance(self):
-        variance = (
-            math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
-        )
+        scaled = math.square(self.rate) / math.squared_difference(self.concentration, 1.0)
+        variance = scaled / (self.concentration - 2.0)
         return self._beyond(2, variance, "variance")
 
     def _mode(self):
@@ -241,7 +238,6 @@ class Chi2WithAbsDf(Chi2):
     def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
         parameters = dict(locals())
         with name_scope(name, values=[df]) as name:
-            super().__init__(
-                math.floor(math.abs(df, name="abs_df"), name="floor_abs_df"), validate_args, allow_nan_stats, name
-            )
+            df = math.floor(math.abs(df, name="abs_df"), name="floor_abs_df")
+            super().__init__(df, validate_args, allow_nan_stats, name)
         self._parameters = parameters

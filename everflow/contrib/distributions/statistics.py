@@ -38,9 +38,8 @@ def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None)
             delta = value - mean_var
             with control_dependencies([delta]):
                 mean_var = state.assign_add(mean_var, (1.0 - decay) * delta)
-                variance_var = state.assign_sub(
-                    variance_var, (1.0 - decay) * (variance_var - decay * math.square(delta))
-                )
+                moved = (1.0 - decay) * (variance_var - decay * math.square(delta))
+                variance_var = state.assign_sub(variance_var, moved)
             return mean_var, variance_var
 
 

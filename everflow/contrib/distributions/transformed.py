@@ -61,9 +61,8 @@ def _of_inverse(method):
 
     def ask(self, y, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only(method)
-        return getattr(self.distribution, method)(
-            self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {})
-        )
+        x = self.bijector.inverse(y, **(bijector_kwargs or {}))
+        return getattr(self.distribution, method)(x, **(distribution_kwargs or {}))
 
     return ask
 
@@ -124,9 +123,8 @@ class TransformedDistribution(Distribution):
 
     def _event_shape_tensor(self):
         own = self.distribution.event_shape_tensor()
-        return self.bijector.forward_event_shape_tensor(
-            self._event_override.tensor if self._event_override.ndims else own
-        )
+        override = self._event_override
+        return self.bijector.forward_event_shape_tensor(override.tensor if override.ndims else own)
 
     def _event_shape(self):
         return self.bijector.forward_event_shape(
@@ -200,9 +198,8 @@ class TransformedDistribution(Distribution):
 
     def _quantile(self, value, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only("quantile")
-        return self.bijector.forward(
-            self.distribution.quantile(value, **(distribution_kwargs or {})), **(bijector_kwargs or {})
-        )
+        x = self.distribution.quantile(value, **(distribution_kwargs or {}))
+        return self.bijector.forward(x, **(bijector_kwargs or {}))
 
     def _entropy(self):
         if not self.bijector.is_constant_jacobian:

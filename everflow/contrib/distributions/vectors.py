@@ -124,9 +124,8 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, dtype=dtype, name="tailweight")
             bent = SinhArcsinh(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = (
-                SinhArcsinh(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight) if skewed else bent
-            )
+            zero = np.zeros([], dtype.as_numpy_dtype)
+            unskewed = SinhArcsinh(skewness=zero, tailweight=tailweight) if skewed else bent
             stretch = 2.0 * diag / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             affine = Affine(shift=loc, scale_diag=stretch, validate_args=validate_args)
             super().__init__(

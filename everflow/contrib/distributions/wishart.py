@@ -41,9 +41,8 @@ class _WishartLinearOperator(Distribution):
             assert_same_float_dtype((self._df, scale_operator))
             size = scale_operator.shape.with_rank_at_least(2)[-1].value
             if size is None:
-                self._dimension = math.cast(
-                    scale_operator.domain_dimension_tensor(), dtype=scale_operator.dtype, name="dimension"
-                )
+                size = scale_operator.domain_dimension_tensor()
+                self._dimension = math.cast(size, dtype=scale_operator.dtype, name="dimension")
             else:
                 self._dimension = convert_to_tensor(size, dtype=scale_operator.dtype, name="dimension")
             self._df = self._large_enough(self._df, validate_args)
@@ -66,9 +65,7 @@ class _WishartLinearOperator(Distribution):
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
     dimension = property(lambda self: self._dimension, doc="How many rows the matrices have, in their type.")
-    scale_operator = property(
-        lambda self: self._scale_operator, doc="The LinearOperator of the scale's Cholesky factor."
-    )
+    scale_operator = property(lambda self: self._scale_operator, doc="The scale's Cholesky factor, a LinearOperator.")
     cholesky_input_output_matrices = property(
         lambda self: self._cholesky_input_output_matrices,
         doc="Whether draws and values are Cholesky factors rather than the matrices.",
@@ -133,9 +130,8 @@ class _WishartLinearOperator(Distribution):
         y = array.reshape(y, array.concat([batch_shape, [math.cast(self.dimension, dtype=dtypes.int32), -1]], 0))
         y = self.scale_operator.solve(y)
         y = array.reshape(y, array.concat([batch_shape, event_shape, sample_shape], 0))
-        y = array.transpose(
-            y, array.concat([math.range(ndims - sample_ndims, ndims), math.range(0, ndims - sample_ndims)], 0)
-        )
+        axes = [math.range(ndims - sample_ndims, ndims), math.range(0, ndims - sample_ndims)]
+        y = array.transpose(y, array.concat(axes, 0))
         trace = math.reduce_sum(math.square(y), axis=[-2, -1])
         half_log_det = math.reduce_sum(math.log(array.matrix_diag_part(root)), axis=[-1])
         log_prob = (self.df - self.dimension - 1.0) * half_log_det - 0.5 * trace - self.log_normalization()
@@ -210,9 +206,8 @@ class _WishartLinearOperator(Distribution):
 
 
 def _lower_triangular(factor):
-    return linear_operators.LinearOperatorLowerTriangular(
-        factor, is_non_singular=True, is_positive_definite=True, is_square=True
-    )
+    facts = {"is_non_singular": True, "is_positive_definite": True, "is_square": True}
+    return linear_operators.LinearOperatorLowerTriangular(factor, **facts)
 
 
 class WishartCholesky(_WishartLinearOperator):
@@ -234,9 +229,8 @@ class WishartCholesky(_WishartLinearOperator):
         with name_scope(name) as name, name_scope("init", values=[scale]):
             scale = convert_to_tensor(scale)
             if validate_args:
-                positive = check.assert_positive(
-                    array.matrix_diag_part(scale), message="scale must be positive definite"
-                )
+                diagonal = array.matrix_diag_part(scale)
+                positive = check.assert_positive(diagonal, message="scale must be positive definite")
                 rows_and_columns = array.shape(scale)[-1], array.shape(scale)[-2]
                 square = check.assert_equal(*rows_and_columns, message="scale must be square")
                 scale = with_dependencies([positive, square], scale)

@@ -82,9 +82,8 @@ class Metric(AutoTrackable):
             raise RuntimeError(f"add_variable() belongs into build(): the metric {self.name!r} is built already")
         scope = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
         collections = [scope, GraphKeys.METRIC_VARIABLES]
-        made = get_variable(
-            name, shape, dtype, initializer, trainable=False, collections=collections, use_resource=True
-        )
+        settings = {"trainable": False, "collections": collections, "use_resource": True}
+        made = get_variable(name, shape, dtype, initializer, **settings)
         self._variables.append(made)
         return made
 

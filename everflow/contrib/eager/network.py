@@ -92,9 +92,7 @@ class Network(Layer):
         """A layer by its name or position."""
         if index is not None:
             if index >= len(self._tracked_layers):
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers."
-                )
+                raise ValueError(f"Was asked for layer {index}, but there are {len(self._tracked_layers)} layers.")
             return self.layers[index]
         if not name:
             raise ValueError("Which layer? get_layer() wants its name or its index")

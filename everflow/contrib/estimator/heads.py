@@ -55,9 +55,8 @@ def poisson_regression_head(
     name=None,
 ):
     """A head that predicts counts."""
-    return RegressionHead(
-        label_dimension, weight_column, loss_reduction, *poisson_loss_and_link(compute_full_loss), name
-    )
+    loss_and_link = poisson_loss_and_link(compute_full_loss)
+    return RegressionHead(label_dimension, weight_column, loss_reduction, *loss_and_link, name)
 
 
 def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, name=None):

@@ -86,14 +86,11 @@ def _model_fn(
             logits = dense(outputs, units=head.logits_dimension)
         array.sequence_mask(lengths)
         if isinstance(optimizer, str):
-            optimizer = clip_gradients_by_norm(
-                get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE), _CLIP_NORM
-            )
+            made = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
+            optimizer = clip_gradients_by_norm(made, _CLIP_NORM)
         else:
             optimizer = get_optimizer_instance(optimizer)
-        return head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits
-        )
+        return head.create_estimator_spec(features, mode, labels=labels, optimizer=optimizer, logits=logits)
 
 
 _NETWORK = {

@@ -32,9 +32,8 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
         if "labels" not in fn_args(model_fn) and labels is not None:
             raise ValueError("The input_fn returns labels, for which the model_fn has no argument `labels`")
         with device(devices[0]):
-            return model_fn(
-                features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config)
-            )
+            given = named(model_fn, labels=labels, mode=mode, params=params, config=config)
+            return model_fn(features=features, **given)
 
     return single_device_model_fn
 

@@ -33,9 +33,8 @@ class RecordInput:
     def get_yield_op(self):
         """The batch of records; a list of `batches` lists of scalars where those were asked for."""
         compression = TFRecordOptions.get_compression_type_string(TFRecordOptions(self._compression_type))
-        records = raw.RecordInput(
-            **self._options, batch_size=self._batch_size, compression_type=compression, name=self._name
-        )
+        options = {**self._options, "batch_size": self._batch_size, "compression_type": compression}
+        records = raw.RecordInput(**options, name=self._name)
         if self._batches is None:
             return records
         batches = [[] for _ in range(self._batches)]

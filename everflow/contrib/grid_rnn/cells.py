@@ -51,9 +51,8 @@ class Grid2BasicLSTMCell(_InDepth):
     def __init__(
         self, num_units, tied=False, non_recurrent_fn=None, forget_bias=1, state_is_tuple=True, output_is_tuple=True
     ):
-        super().__init__(
-            2, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+        cell = _basic_lstm(forget_bias)
+        super().__init__(2, num_units, cell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
 
 
 class Grid2LSTMCell(_InDepth):
@@ -69,9 +68,8 @@ class Grid2LSTMCell(_InDepth):
         state_is_tuple=True,
         output_is_tuple=True,
     ):
-        super().__init__(
-            2, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+        cell = _lstm(use_peepholes, forget_bias)
+        super().__init__(2, num_units, cell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
 
 
 class Grid3LSTMCell(_InDepth):
@@ -87,9 +85,8 @@ class Grid3LSTMCell(_InDepth):
         state_is_tuple=True,
         output_is_tuple=True,
     ):
-        super().__init__(
-            3, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+        cell = _lstm(use_peepholes, forget_bias)
+        super().__init__(3, num_units, cell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
 
 
 class Grid2GRUCell(_InDepth):

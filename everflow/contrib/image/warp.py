@@ -125,9 +125,8 @@ def interpolate_spline(
 ):
     """Values at query points of the polyharmonic spline through [batch, n, d] points with [batch, n, k] values."""
     with name_scope(name):
-        train_points, train_values, query_points = (
-            convert_to_tensor(t) for t in (train_points, train_values, query_points)
-        )
+        given = (train_points, train_values, query_points)
+        train_points, train_values, query_points = (convert_to_tensor(t) for t in given)
         with name_scope("solve"):
             weights, linear = _solve_spline(train_points, train_values, order, regularization_weight)
         with name_scope("predict"):

@@ -161,9 +161,8 @@ class _Solver:
             accepted, moved, lambda: [array.identity(x) for x in (step.y, step.f, step.t0, step.t1, *step.coefficients)]
         )
         following = _Step(y, f, start, end, _next_size(step.dt, ratio, *self._factors), coefficients)
-        history = _History(
-            history.points.write(history.points.size(), t1), history.ratios.write(history.ratios.size(), ratio)
-        )
+        points, ratios = history
+        history = _History(points.write(points.size(), t1), ratios.write(ratios.size(), ratio))
         return following, history, count + 1
 
 

@@ -47,9 +47,7 @@ def check_feature_columns(feature_columns):
     seen = set()
     for column in feature_columns:
         if column.key in seen:
-            raise ValueError(
-                f"Duplicate feature column key: {column.name} is there already, with the same settings. Leave one out."
-            )
+            raise ValueError(f"Duplicate feature column key: {column.name} is there already. Leave one out.")
         seen.add(column.key)
 
 
@@ -120,7 +118,7 @@ def sequence_input_from_feature_columns(
             inner, (WeightedSparseColumn, CrossedColumn)
         ):
             raise ValueError(
-                f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are."
+                f"{type(inner).__name__} is not supported for sequence data: embed it, or take real values."
             )
     return _input_layer(
         columns_to_tensors,
@@ -160,9 +158,8 @@ def _sum_of_ids(
 ):
     with variable_scope(None, default_name=name, values=columns_to_tensors.values()):
         weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
-        return weights, safe_embedding_lookup_sparse(
-            weights, ids, id_weights, combiner=combiner, name=f"{lookup_name}_weights"
-        )
+        name = f"{lookup_name}_weights"
+        return weights, safe_embedding_lookup_sparse(weights, ids, id_weights, combiner=combiner, name=name)
 
 
 def weighted_sum_from_feature_columns(
@@ -179,9 +176,7 @@ def weighted_sum_from_feature_columns(
                 ids, id_weights = column.weighted_ids(transformed)
             except NotImplementedError:
                 if isinstance(column, EmbeddingColumn):
-                    raise ValueError(
-                        f"Error creating weighted sum for column: {column.name}.\n{column} has no ids."
-                    ) from None
+                    raise ValueError(f"Error creating weighted sum for column: {column.name} has no ids.") from None
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
                     dense = column.dense_numbers(transformed)
                     weights = _weights("weight", [dense.shape[1].value, num_outputs], weight_collections, trainable)
@@ -211,9 +206,7 @@ def weighted_sum_from_feature_columns(
 def _check_joint(column):
     """Raise where the weights of a column can't be rows of one variable for all columns."""
     if isinstance(column, EmbeddingColumn):
-        raise ValueError(
-            f"A linear model has no weights for the embedding {column.name}: give the column that it embeds."
-        )
+        raise ValueError(f"A linear model has no weights for the embedding {column.name}: give the column it embeds.")
     without_ids = (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)
     for holds, error, what in (
         (isinstance(column, without_ids), NotImplementedError, "numbers, which can be bucketized"),
@@ -279,9 +272,8 @@ def create_feature_spec_for_parsing(feature_columns):
 def parse_feature_columns_from_examples(serialized, feature_columns, name=None, example_names=None):
     """Serialized Examples parsed for the columns: {feature: tensor} and {column: transformed tensor} in one dict."""
     check_feature_columns(feature_columns)
-    parsed = parse_example(
-        serialized, create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names
-    )
+    spec = create_feature_spec_for_parsing(feature_columns)
+    parsed = parse_example(serialized, spec, name=name, example_names=example_names)
     transformer = _Transformer(parsed)
     for column in _sorted(feature_columns):
         transformer.get(column)
@@ -318,9 +310,8 @@ def make_place_holder_tensors_for_base_features(feature_columns):
         if isinstance(feature, VarLenFeature):
             placeholders[key] = sparse.sparse_placeholder(feature.dtype, name=f"Placeholder_{key}")
         else:
-            placeholders[key] = array.placeholder(
-                feature.dtype, shape=[None, *feature.shape], name=f"Placeholder_{key}"
-            )
+            shape = [None, *feature.shape]
+            placeholders[key] = array.placeholder(feature.dtype, shape, name=f"Placeholder_{key}")
     return placeholders
 
 
@@ -333,7 +324,5 @@ def infer_real_valued_columns(features):
 
 def _column_for(name, tensor):
     if isinstance(tensor, SparseTensor) or not (tensor.dtype.is_integer or tensor.dtype.is_floating):
-        raise ValueError(
-            f"Auto detection knows columns for dense numbers only; define a FeatureColumn for {name!r}: {tensor}."
-        )
+        raise ValueError(f"Auto detection is for dense numbers only; define a FeatureColumn for {name!r}: {tensor}.")
     return real_valued_column(name, dimension=prod(tensor.shape.as_list()[1:]), dtype=tensor.dtype)

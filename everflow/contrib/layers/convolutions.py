@@ -116,15 +116,7 @@ _SEPARABLE_NAMES = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "
 @add_arg_scope
 @taking(inserted(parameters_of(fully_connected), weights_initializer={"pointwise_initializer": None}))
 def separable_convolution2d(
-    inputs,
-    num_outputs,
-    kernel_size,
-    depth_multiplier=1,
-    stride=1,
-    padding="SAME",
-    data_format="NHWC",
-    rate=1,
-    **given,
+    inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC", rate=1, **given
 ):
     """A convolution of each channel, then one across channels; only the first where `num_outputs` is None."""
     check_data_format(data_format, "NCHW", "NHWC")

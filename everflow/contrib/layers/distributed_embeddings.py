@@ -80,9 +80,8 @@ def _sum_of_parts(params, ids, rows, strategy, max_norm, positions, weights, nam
             for vectors, of_part in zip(found, entries, strict=True)
         ]
     if weights is None:
-        sums = [
-            _unweighted_sums(vectors, of_part, rows, positions) for vectors, of_part in zip(found, entries, strict=True)
-        ]
+        parts = zip(found, entries, strict=True)
+        sums = [_unweighted_sums(vectors, of_part, rows, positions) for vectors, of_part in parts]
     else:
         found = [_beside(vectors, _weighted, vectors, w) for vectors, w in zip(found, weights, strict=True)]
         sums = [_sums(vectors, of_part, rows) for vectors, of_part in zip(found, entries, strict=True)]

@@ -54,9 +54,8 @@ class OneHotColumn(_DenseOfIds, collections.namedtuple("OneHotColumn", ("sparse_
             dense = sparse.sparse_tensor_to_dense(merged)
             return array.reshape(dense, array.concat([array.shape(dense)[:-1], [self.length]], 0))
         dense = sparse.sparse_tensor_to_dense(ids, default_value=-1)
-        return math.reduce_sum(
-            array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[output_rank - 1]
-        )
+        ones = array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0)
+        return math.reduce_sum(ones, axis=[output_rank - 1])
 
 
 def one_hot_column(sparse_id_column):
@@ -168,7 +167,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
     for column in sparse_id_columns:
         if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
             raise TypeError(
-                f"sparse_id_columns are sparse or weighted sparse columns, but {column} is a {type(column).__name__}"
+                f"sparse_id_columns are (weighted) sparse columns, but {column} is a {type(column).__name__}"
             )
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
@@ -184,9 +183,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
                 trainable,
             )
         ]
-    plain = [
-        column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns
-    ]
+    plain = [c.sparse_id_column if isinstance(c, WeightedSparseColumn) else c for c in sparse_id_columns]
     if len({(type(column), column[1:]) for column in plain}) > 1:
         raise ValueError(f"sparse_id_columns that share an embedding may differ in their names only: {plain}")
     if not shared_embedding_name:
@@ -234,9 +231,8 @@ class ScatteredEmbeddingColumn(
         values = convert_to_tensor_or_sparse_tensor(transformation_cache.get(self))
         if isinstance(values, SparseTensor):
             values = inner_flatten(values, output_rank)
-        weights = state_manager.create_variable(
-            self, "weights", [self.size], dtype=dtypes.float32, initializer=self.initializer
-        )
+        settings = {"dtype": dtypes.float32, "initializer": self.initializer}
+        weights = state_manager.create_variable(self, "weights", [self.size], **settings)
         return scattered_embedding_lookup_sparse(
             weights, values, self.dimension, hash_key=self.hash_key, combiner=self.combiner, name="lookup"
         )

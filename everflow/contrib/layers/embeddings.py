@@ -17,16 +17,13 @@ def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializ
                    reuse=None):  # fmt: skip
     """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
     if not (reuse or (vocab_size and embed_dim)):
-        raise ValueError(
-            f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}; or set reuse."
-        )
+        raise ValueError(f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}")
     with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
         shape = [vocab_size, embed_dim]
         if reuse and vocab_size is None or embed_dim is None:
             shape = None
-        embeddings = model_variable(
-            "embeddings", shape=shape, initializer=initializer, regularizer=regularizer, trainable=trainable
-        )
+        settings = {"initializer": initializer, "regularizer": regularizer, "trainable": trainable}
+        embeddings = model_variable("embeddings", shape=shape, **settings)
         return embedding_lookup_unique(embeddings, ids) if unique else nn.embedding_lookup(embeddings, ids)
 
 
@@ -77,6 +74,5 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     if not embedding_weights:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     with name_scope(name, "embedding_lookup", embedding_weights + [sparse_ids, sparse_weights]) as scope:
-        return combined_rows(
-            embedding_weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm
-        )
+        given = combiner, default_id, scope, partition_strategy, max_norm
+        return combined_rows(embedding_weights, sparse_ids, sparse_weights, *given)

@@ -29,9 +29,7 @@ class OldColumn(FeatureColumn):
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
         """Its part of an input layer."""
-        raise ValueError(
-            f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}."
-        )
+        raise ValueError(f"{type(self).__name__} is not supported in DNN: embed {self} by an embedding_column.")
 
     def weighted_ids(self, transformed):
         """(ids, weights) for a sum of weights; NotImplementedError where the column has no ids."""
@@ -144,9 +142,8 @@ def real_valued_column(column_name, dimension=1, default_value=None, dtype=dtype
     require(isinstance(dimension, int), column_name, "dimension must be an integer", dimension, TypeError)
     require(dimension > 0, column_name, "dimension must be greater than 0", dimension)
     require(dtype.is_integer or dtype.is_floating, column_name, "dtype must be convertible to float", dtype)
-    return RealValuedColumn(
-        column_name, dimension, _checked_default(default_value, dimension, dtype, column_name), dtype, normalizer
-    )
+    default_value = _checked_default(default_value, dimension, dtype, column_name)
+    return RealValuedColumn(column_name, dimension, default_value, dtype, normalizer)
 
 
 def _checked_default(value, dimension, dtype, column_name):
@@ -213,9 +210,7 @@ class BucketizedColumn(
 def bucketized_column(source_column, boundaries):
     """Numbers of a `real_valued_column` by the bucket they fall into."""
     if not isinstance(source_column, RealValuedColumn):
-        raise TypeError(
-            f"Buckets are of a real_valued_column's numbers: source_column must be one, not {source_column!r}."
-        )
+        raise TypeError(f"Buckets are of numbers: source_column must be a real_valued_column, not {source_column!r}.")
     filled = isinstance(boundaries, (list, tuple)) and len(boundaries) > 0
     require(filled, source_column.name, "boundaries must be a list or tuple of numbers", boundaries)
     require(list(boundaries) == sorted(boundaries), source_column.name, "boundaries must be a sorted list", boundaries)

@@ -62,9 +62,7 @@ class GDN(Layer):
         axis = self._channel_axis_of(self.data_format)
         channels = TensorShape(input_shape)[axis].value
         if channels is None:
-            raise ValueError(
-                f"GDN makes weights for each channel: dimension {axis} must be known, the shape is {input_shape}"
-            )
+            raise ValueError(f"GDN makes weights for channels: dimension {axis} must be known, it is {input_shape}")
         self.input_spec = InputSpec(min_ndim=3, max_ndim=5, axes={axis: channels})
         # Roots are trained rather than the values, so that these stay positive.
         pedestal = constant(self._reparam_offset**2, dtype=self.dtype)
@@ -80,9 +78,7 @@ class GDN(Layer):
             offset = constant(self._reparam_offset**2, dtype=self.dtype)
             return math.sqrt(self._gamma_init * diagonal + offset)
 
-        beta = self.add_weight(
-            "reparam_beta", shape=[channels], initializer=beta_start, dtype=self.dtype, trainable=True
-        )
+        beta = self.add_weight("reparam_beta", [channels], initializer=beta_start, dtype=self.dtype, trainable=True)
         self.beta = math.square(self._lower_bound(beta, beta_bound)) - pedestal
         gamma = self.add_weight(
             "reparam_gamma", shape=[channels, channels], initializer=gamma_start, dtype=self.dtype, trainable=True

@@ -51,9 +51,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return call.through_layer()
     if renorm:
         with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
-            raise ValueError(
-                "renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean"
-            )
+            raise ValueError("renorm=True can't have batch_weights, updates_collections or zero_debias_moving_mean")
     return call.by_fused_op() if own_fused else call.plain()
 
 
@@ -76,9 +74,8 @@ class _BatchNorm(types.SimpleNamespace):
         start, collections = self.initializer(name), self.variables_collections
         if name.startswith("moving_"):
             return layer_variable(name, shape, dtype, start, collections, trainable=False)
-        return layer_variable(
-            name, shape, dtype, start, collections, self.trainable, regularizer=self.regularizer(name)
-        )
+        regularizer = self.regularizer(name)
+        return layer_variable(name, shape, dtype, start, collections, self.trainable, regularizer=regularizer)
 
     def make_averages(self, shape, dtype):
         """The moving mean and variance; they stay whole where the scope partitions variables."""
@@ -127,9 +124,8 @@ class _BatchNorm(types.SimpleNamespace):
             dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
             channels = channel_dimension(inputs.get_shape(), self.data_format)
             if flat:
-                inputs = array.reshape(
-                    inputs, [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1]
-                )
+                shape = [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1]
+                inputs = array.reshape(inputs, shape)
             shape = TensorShape([channels])
             beta = self.make("beta", shape, dtype) if self.center else constant(0.0, dtype=dtype, shape=shape)
             gamma = self.make("gamma", shape, dtype) if self.scale else constant(1.0, dtype=dtype, shape=shape)

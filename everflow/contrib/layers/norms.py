@@ -90,9 +90,7 @@ def _checked_axes(inputs, channels_axis, reduction_axes):
         if inputs.shape[a].value is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
     if axis in reduced:
-        raise ValueError(
-            f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves."
-        )
+        raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; these are reduced anyway.")
     return axis, reduced
 
 

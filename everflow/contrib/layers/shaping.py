@@ -55,7 +55,7 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         channels = shape[axis]
         if channels % num_units:
             raise ValueError(
-                f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}"
+                f"{channels} features ({inputs.name}, axis {axis}) are not a multiple of num_units={num_units}"
             )
         shape[axis] = num_units
         shape += [channels // num_units]

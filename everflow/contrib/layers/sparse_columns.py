@@ -161,9 +161,8 @@ def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum",
     """Values by their place among `keys`."""
     keys = tuple(keys)
     _check_dtype(dtype, column_name)
-    return SparseColumnKeys(
-        column_name, False, None, SparseIdLookupConfig(None, keys, 0, len(keys), default_value), combiner, dtype
-    )
+    config = SparseIdLookupConfig(None, keys, 0, len(keys), default_value)
+    return SparseColumnKeys(column_name, False, None, config, combiner, dtype)
 
 
 def sparse_column_with_vocabulary_file(column_name, vocabulary_file, num_oov_buckets=0, vocab_size=None, default_value=-1, combiner="sum",
@@ -276,9 +275,7 @@ def crossed_column(
     """Combinations of values of sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(
-                f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}"
-            )
+            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed, but not a {type(column).__name__}")
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
     by_name = tuple(sorted(columns, key=lambda column: column.name))

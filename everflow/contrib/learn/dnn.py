@@ -26,16 +26,14 @@ def features_by_name(features):
 def dnn_logits(features, mode, feature_columns, hidden_units, units, activation_fn, dropout, config, min_slice_size):
     """The outputs of a fully connected network, made in the current variable scope."""
     values = tuple(features.values())
-    partitioner = min_max_variable_partitioner(
-        max_partitions=config.num_ps_replicas, min_slice_size=min_slice_size or 64 << 20
-    )
+    least = min_slice_size or 64 << 20
+    partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=least)
     with variable_scope("input_from_feature_columns", values=values, partitioner=partitioner) as scope:
         net = layers.input_from_feature_columns(features, feature_columns, weight_collections=["dnn"], scope=scope)
     for i, hidden in enumerate(hidden_units):
         with variable_scope(f"hiddenlayer_{i}", values=(net,)) as scope:
-            net = layers.fully_connected(
-                net, hidden, activation_fn=activation_fn, variables_collections=["dnn"], scope=scope
-            )
+            options = {"activation_fn": activation_fn, "variables_collections": ["dnn"], "scope": scope}
+            net = layers.fully_connected(net, hidden, **options)
             if dropout is not None and mode == ModeKeys.TRAIN:
                 net = layers.dropout(net, keep_prob=1.0 - dropout)
         add_layer_summary(net, f"dnn/hiddenlayer_{i}")

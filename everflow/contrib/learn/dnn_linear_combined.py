@@ -74,9 +74,8 @@ class _Combined(BaseEstimator):
         if self._linear_columns:
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
-                parts.append(
-                    linear.linear_logits(features, self._linear_columns, units, self._joint_linear_weights, scope)
-                )
+                columns, joint = self._linear_columns, self._joint_linear_weights
+                parts.append(linear.linear_logits(features, columns, units, joint, scope))
                 add_layer_summary(parts[-1], "linear")
         logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
         return self._head.create_model_fn_ops(features, mode, labels, self._train_op, logits)

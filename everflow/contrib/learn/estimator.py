@@ -144,18 +144,15 @@ class BaseEstimator(Trainable, Evaluable):
                           checkpoint_path=None, graph_rewrite_specs=((("serve",), ()),), strip_default_attrs=False):  # fmt: skip
         """Write the newest model as a SavedModel into a folder of its own; gives the folder's path as bytes."""
         if len(graph_rewrite_specs) != 1 or graph_rewrite_specs[0][1]:
-            raise ValueError(
-                "graph_rewrite_specs are not supported: `tf.tools.graph_transforms` can rewrite the exported graph."
-            )
+            raise ValueError("graph_rewrite_specs are not supported: `tf.tools.graph_transforms` rewrites graphs.")
         self._require_checkpoint(checkpoint_path)
 
         def receiver():
             made = serving_input_fn()
             return ServingInputReceiver(made.features, made.default_inputs)
 
-        return self._core.export_savedmodel(
-            export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
-        )
+        options = assets_extra, as_text, checkpoint_path, strip_default_attrs
+        return self._core.export_savedmodel(export_dir_base, receiver, *options)
 
     # --- what it has learnt
 

@@ -60,9 +60,8 @@ class Experiment:
         config = self._estimator.config
         if not config.cluster_spec or not config.task_type or config.task_id is None:
             raise ValueError("No server for this task: the RunConfig lacks cluster_spec, task_type or task_id")
-        Server(
-            config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config
-        ).join()
+        task = {"job_name": config.task_type, "task_index": config.task_id}
+        Server(config.cluster_spec, **task, config=config.tf_config).join()
 
     def train(self, delay_secs=None):
         """Train up to `train_steps`; in a cluster, workers other than the chief begin a little later."""
@@ -133,9 +132,8 @@ class Experiment:
     def continuous_eval_on_train_data(self, delay_secs=None, throttle_delay_secs=None, continuous_eval_predicate_fn=None,
                                       name="continuous_on_train_data"):  # fmt: skip
         """As `continuous_eval`, on what it is trained on."""
-        return self._continuous_eval(
-            self._train_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn
-        )
+        delays = delay_secs, throttle_delay_secs
+        return self._continuous_eval(self._train_input_fn, name, *delays, continuous_eval_predicate_fn)
 
     def train_and_evaluate(self):
         """Train, evaluate every `min_eval_frequency` steps and at the end, and export: (results, paths)."""

@@ -57,9 +57,8 @@ def make_parsing_export_strategy(feature_columns, default_output_alternative_key
                                  target_core=False, strip_default_attrs=None):  # fmt: skip
     """A strategy whose models take serialized Examples, parsed as the columns want them."""
     spec = make_parse_example_spec(feature_columns)
-    serving_input_fn = (
-        build_parsing_serving_input_receiver_fn(spec) if target_core else build_parsing_serving_input_fn(spec)
-    )
+    build = build_parsing_serving_input_receiver_fn if target_core else build_parsing_serving_input_fn
+    serving_input_fn = build(spec)
     return make_export_strategy(
         serving_input_fn, default_output_alternative_key, assets_extra, as_text, exports_to_keep, strip_default_attrs
     )

@@ -205,9 +205,8 @@ class BinaryHead(MultiClassHead):
         for threshold in self._thresholds:
             above = math.cast(logistic >= threshold, dtypes.float32)
             result[f"accuracy/threshold_{threshold:f}_mean"] = metrics_lib.accuracy(labels, above, weights=weights)
-            result[f"precision/positive_threshold_{threshold:f}_mean"] = metrics_lib.precision(
-                labels, above, weights=weights
-            )
+            precision = metrics_lib.precision(labels, above, weights=weights)
+            result[f"precision/positive_threshold_{threshold:f}_mean"] = precision
             result[f"recall/positive_threshold_{threshold:f}_mean"] = metrics_lib.recall(labels, above, weights=weights)
         return result
 

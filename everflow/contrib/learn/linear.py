@@ -59,9 +59,8 @@ class _Linear(BaseEstimator):
         features = features_by_name(features)
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
-            logits = linear_logits(
-                features, self.feature_columns, self._head.logits_dimension, self._joint_weights, scope
-            )
+            units = self._head.logits_dimension
+            logits = linear_logits(features, self.feature_columns, units, self._joint_weights, scope)
 
             def train_op_fn(loss):
                 variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")

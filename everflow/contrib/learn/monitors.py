@@ -57,9 +57,7 @@ class BaseMonitor(SessionRunHook):
     def before_run(self, run_context):
         wanted = self.step_begin(self._step + 1) or []
         graph = run_context.session.graph
-        named = {
-            _name(want): want if isinstance(want, Tensor) else graph.as_graph_element(_name(want)) for want in wanted
-        }
+        named = {_name(w): w if isinstance(w, Tensor) else graph.as_graph_element(_name(w)) for w in wanted}
         return SessionRunArgs({"step": self._step_tensor, "wanted": named})
 
     def after_run(self, run_context, run_values):
@@ -183,9 +181,8 @@ class ValidationMonitor(EveryN):
             return False
         self._checkpoint = newest
         results = self._estimator.evaluate(**self._data, **self._evaluation)
-        logging.info(
-            "Validation (step %d): %s", step, ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
-        )
+        shown = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
+        logging.info("Validation (step %d): %s", step, shown)
         if self._rounds is None:
             return False
         if self._metric not in results:

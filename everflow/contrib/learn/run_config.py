@@ -61,6 +61,5 @@ class RunConfig(EstimatorRunConfig):
     def uid(self, whitelist=None):
         """A string of all that it says, but for the attributes in `whitelist`: equal for equal configs."""
         left_out = {name.lstrip("_") for name in whitelist or ()}
-        return ", ".join(
-            f"{name}={value!r}" for name, value in sorted(vars(self).items()) if name.lstrip("_") not in left_out
-        )
+        said = {name: value for name, value in sorted(vars(self).items()) if name.lstrip("_") not in left_out}
+        return ", ".join(f"{name}={value!r}" for name, value in said.items())

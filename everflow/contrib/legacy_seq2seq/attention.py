@@ -105,9 +105,8 @@ def embedding_attention_decoder(decoder_inputs, initial_state, attention_states,
         biases.shape.assert_is_compatible_with([num_symbols])
     with scopes.variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
         embedding = scopes.get_variable("embedding", [num_symbols, embedding_size])
-        loop_function = (
-            best_and_embedded(embedding, output_projection, update_embedding_for_previous) if feed_previous else None
-        )
+        updates = update_embedding_for_previous
+        loop_function = best_and_embedded(embedding, output_projection, updates) if feed_previous else None
         embedded = [embedding_lookup(embedding, i) for i in decoder_inputs]
         return attention_decoder(
             embedded,
@@ -127,9 +126,8 @@ def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encode
     """(outputs, state) of an encoder and a decoder of symbols that attends to the encoder's outputs."""
     with scopes.variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as scope:
         dtype = scope.dtype
-        encoder_cell = EmbeddingWrapper(
-            copy.deepcopy(cell), embedding_classes=num_encoder_symbols, embedding_size=embedding_size
-        )
+        sizes = {"embedding_classes": num_encoder_symbols, "embedding_size": embedding_size}
+        encoder_cell = EmbeddingWrapper(copy.deepcopy(cell), **sizes)
         encoder_outputs, encoder_state = static_rnn(encoder_cell, encoder_inputs, dtype=dtype)
         attention_states = array.concat([array.reshape(e, [-1, 1, cell.output_size]) for e in encoder_outputs], 1)
         output_size = None

@@ -26,9 +26,8 @@ def embedding_rnn_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symb
             scope.set_dtype(dtype)
         else:
             dtype = scope.dtype
-        encoder_cell = EmbeddingWrapper(
-            copy.deepcopy(cell), embedding_classes=num_encoder_symbols, embedding_size=embedding_size
-        )
+        sizes = {"embedding_classes": num_encoder_symbols, "embedding_size": embedding_size}
+        encoder_cell = EmbeddingWrapper(copy.deepcopy(cell), **sizes)
         _, encoder_state = static_rnn(encoder_cell, encoder_inputs, dtype=dtype)
         if output_projection is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
@@ -77,9 +76,8 @@ def one2many_rnn_seq2seq(encoder_inputs, decoder_inputs_dict, enc_cell, dec_cell
                 cell = OutputProjectionWrapper(dec_cells_dict[name], symbols)
 
                 def decode(feeds, _, cell=cell, inputs=decoder_inputs, symbols=symbols):
-                    return embedding_rnn_decoder(
-                        inputs, encoder_state, cell, symbols, embedding_size, feed_previous=feeds
-                    )
+                    sizes = symbols, embedding_size
+                    return embedding_rnn_decoder(inputs, encoder_state, cell, *sizes, feed_previous=feeds)
 
                 found = with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)
             outputs_dict[name], state_dict[name] = found

@@ -77,7 +77,6 @@ def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets
                 bucket_outputs, _ = seq2seq(encoder_inputs[:source], decoder_inputs[:target])
                 outputs.append(bucket_outputs)
                 loss = sequence_loss_by_example if per_example_loss else sequence_loss
-                losses.append(
-                    loss(outputs[-1], targets[:target], weights[:target], softmax_loss_function=softmax_loss_function)
-                )
+                given = outputs[-1], targets[:target], weights[:target]
+                losses.append(loss(*given, softmax_loss_function=softmax_loss_function))
     return outputs, losses

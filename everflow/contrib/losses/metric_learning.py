@@ -80,9 +80,8 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     losses = math.add(margin, distances - semi_hard)
     positives = math.cast(equal, dtypes.float32) - array.diag(array.ones([size]))
     count = math.reduce_sum(positives)
-    return math.truediv(
-        math.reduce_sum(math.maximum(math.multiply(losses, positives), 0.0)), count, name="triplet_semihard_loss"
-    )
+    total = math.reduce_sum(math.maximum(math.multiply(losses, positives), 0.0))
+    return math.truediv(total, count, name="triplet_semihard_loss")
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):

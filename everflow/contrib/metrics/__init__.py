@@ -167,9 +167,8 @@ def _rate(name, wrong, right, doc):
 
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
-            predictions, labels, weights = aligned(
-                math.cast(predictions, dtypes.bool), math.cast(labels, dtypes.bool), weights
-            )
+            both = (math.cast(given, dtypes.bool) for given in (predictions, labels))
+            predictions, labels, weights = aligned(*both, weights)
             misses, misses_update = wrong(labels, predictions, weights)
             hits, hits_update = right(labels, predictions, weights)
             value = counts.ratio(misses, hits, "value")

@@ -206,9 +206,8 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")
             all_weights, update_weights = streaming_concat(weights, name="concat_weights")
             accumulate = group(update_labels, update_predictions, update_weights)
-            both_labels = math.logical_and(
-                math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1)
-            )
+            lowest, highest = math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1)
+            both_labels = math.logical_and(lowest, highest)
             enough = math.greater_equal(total_weight, 1.0)
             is_valid = math.logical_and(both_labels, enough)
             update_op = cond(enough, lambda: accumulate, no_op)

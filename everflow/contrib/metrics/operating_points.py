@@ -32,9 +32,8 @@ def precision_at_recall(labels, predictions, target_recall, weights=None, num_th
         return math.div(tp[last] + _TINY, tp[last] + fp[last] + _TINY, name)
 
     with variable_scope(name, "precision_at_recall", (predictions, labels, weights)):
-        return _of_counts(
-            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
-        )
+        given = weights, num_thresholds, metrics_collections, updates_collections
+        return _of_counts(compute, labels, predictions, *given)
 
 
 def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections):
@@ -65,9 +64,8 @@ def recall_at_precision(labels, predictions, precision, weights=None, num_thresh
         )
 
     with variable_scope(name, "recall_at_precision", (predictions, labels, weights)):
-        return _of_counts(
-            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
-        )
+        given = weights, num_thresholds, metrics_collections, updates_collections
+        return _of_counts(compute, labels, predictions, *given)
 
 
 def _error_rate(scope, short, missed, found, doc):
@@ -100,9 +98,8 @@ def _count(kind, short):
         return values[short], updates[short]
 
     metric.__name__ = metric.__qualname__ = f"streaming_{kind}_at_thresholds"
-    metric.__doc__ = (
-        f"The number of {kind.replace('_', ' ')} at each threshold: a variable in the caller's scope, and its update."
-    )
+    what = kind.replace("_", " ")
+    metric.__doc__ = f"The number of {what} at each threshold: a variable in the caller's scope, and its update."
     return metric
 
 
@@ -118,9 +115,8 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
     with variable_scope(name, "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
-        values, updates = counts_at_thresholds(
-            labels, predictions, spread_thresholds(num_thresholds), weights, checked=False
-        )
+        thresholds = spread_thresholds(num_thresholds)
+        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
         tp, fn, tn, fp = values["tp"], values["fn"], values["tn"], values["fp"]
         epsilon = 1.0e-6
         recall = math.div(tp + epsilon, tp + fn + epsilon)
@@ -128,14 +124,11 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
             points = math.div(fp, fp + tn + epsilon), recall
         else:
             points = recall, math.div(tp + epsilon, tp + fp + epsilon)
-        return collected(
-            array.stack(points, axis=1), group(*updates.values()), metrics_collections, updates_collections
-        )
+        value, update_op = array.stack(points, axis=1), group(*updates.values())
+        return collected(value, update_op, metrics_collections, updates_collections)
 
 
-PrecisionRecallData = collections.namedtuple(
-    "PrecisionRecallData", ["tp", "fp", "tn", "fn", "precision", "recall", "thresholds"]
-)
+PrecisionRecallData = collections.namedtuple("PrecisionRecallData", "tp fp tn fn precision recall thresholds")
 
 
 def precision_recall_at_equal_thresholds(

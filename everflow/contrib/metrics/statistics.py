@@ -76,9 +76,8 @@ def streaming_pearson_correlation(
         covariance, update_covariance = streaming_covariance(predictions, labels, weights, name="covariance")
         variance, update_variance = streaming_covariance(predictions, predictions, weights, name="variance_predictions")
         label_variance, update_label_variance = streaming_covariance(labels, labels, weights, name="variance_labels")
-        value = math.truediv(
-            covariance, math.multiply(math.sqrt(variance), math.sqrt(label_variance)), name="pearson_r"
-        )
+        deviations = math.multiply(math.sqrt(variance), math.sqrt(label_variance))
+        value = math.truediv(covariance, deviations, name="pearson_r")
         update_op = math.truediv(
             update_covariance,
             math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance)),

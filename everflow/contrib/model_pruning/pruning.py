@@ -76,12 +76,10 @@ class Pruning:
         if begin > end:
             raise ValueError(f"Sparsity can't grow from step {begin} to {end}: sparsity_function_end_step is earlier")
         with name_scope(spec.name):
-            share = math.minimum(
-                1.0, math.maximum(0.0, math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin))
-            )
-            left = math.multiply(
-                spec.initial_sparsity - spec.target_sparsity, math.pow(1 - share, spec.sparsity_function_exponent)
-            )
+            passed = math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin)
+            share = math.minimum(1.0, math.maximum(0.0, passed))
+            power = math.pow(1 - share, spec.sparsity_function_exponent)
+            left = math.multiply(spec.initial_sparsity - spec.target_sparsity, power)
             return math.add(left, spec.target_sparsity, name="sparsity")
 
     # --- masks
@@ -122,9 +120,8 @@ class Pruning:
                     f"The weights {name} of shape {squeezed.shape} can't be cut into blocks of {block[0]}x{block[1]}"
                 )
         images = array.reshape(math.abs(squeezed), [1, *squeezed.shape.as_list(), 1])
-        pooled = pool(
-            images, window_shape=block, pooling_type=self._spec.block_pooling_function, strides=block, padding="SAME"
-        )
+        kind = self._spec.block_pooling_function
+        pooled = pool(images, window_shape=block, pooling_type=kind, strides=block, padding="SAME")
         smooth, mask = self._new_mask(array.squeeze(pooled, axis=[0, 3]), threshold, name)
         rows = array.reshape(mask, [mask.shape[0].value, 1, mask.shape[1].value, 1])
         whole = array.tile(rows, [1, block[0], 1, block[1]])

@@ -63,9 +63,8 @@ class NadamOptimizer(AdamOptimizer):
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = self._get_beta_accumulators()
         beta1_power, beta2_power = cast(beta1_power, dtype), cast(beta2_power, dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (
-            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-        )
+        numbers = (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in numbers)
         lr = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
         m = self.get_slot(var, "m")
         m_scaled = grad * (1 - beta1_t)
@@ -111,9 +110,8 @@ class AdaMaxOptimizer(AdamOptimizer):
     def _apply_sparse_shared(self, grad, var, indices, scatter_add, scatter_update):
         dtype = var.dtype.base_dtype
         beta1_power = cast(self._get_beta_accumulators(), dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (
-            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-        )
+        numbers = (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in numbers)
         m = self.get_slot(var, "m")
         m_rows = array.gather(m, indices) * beta1_t + grad * (1 - beta1_t)
         with control_dependencies([m_rows]):

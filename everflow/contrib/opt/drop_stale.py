@@ -35,9 +35,8 @@ class DropStaleGradientOptimizer(WrappingOptimizer):
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)
         with colocate_with(global_step.op):
-            stale_counter = get_variable(
-                "stale_counter", [], initializer=initializers.zeros_initializer(), trainable=False
-            )
+            zeros = initializers.zeros_initializer()
+            stale_counter = get_variable("stale_counter", [], initializer=zeros, trainable=False)
 
         def accept():
             with control_dependencies([self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)]):

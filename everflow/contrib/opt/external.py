@@ -22,9 +22,8 @@ class ExternalOptimizerInterface:
         self._vars = variables.trainable_variables() if var_list is None else list(var_list)
         self._packed_bounds = None if var_to_bounds is None else self._bounds(var_to_bounds)
         self._update_placeholders = [placeholder(v.dtype.base_dtype) for v in self._vars]
-        self._var_updates = [
-            v.assign(array.reshape(p, _dims(v))) for v, p in zip(self._vars, self._update_placeholders, strict=True)
-        ]
+        pairs = zip(self._vars, self._update_placeholders, strict=True)
+        self._var_updates = [v.assign(array.reshape(p, _dims(v))) for v, p in pairs]
         self._packed_var = self._pack(self._vars)
         self._packed_loss_grad = self._gradient_of(loss)
         self._packed_equality_grads = [self._gradient_of(e) for e in self._equalities]

@@ -69,9 +69,8 @@ class GGTOptimizer(Optimizer):
     @taking(_GRADIENTS)
     def compute_gradients(self, loss, *, scale_loss_by_num_replicas=False, **given):
         """A list of (gradient, variable), where nothing flows through `stop_gradients`; a gradient may be None."""
-        return self._found_gradients(
-            loss, **given, colocate_gradients_with_ops=False, scaled=scale_loss_by_num_replicas
-        )
+        given["colocate_gradients_with_ops"] = False
+        return self._found_gradients(loss, **given, scaled=scale_loss_by_num_replicas)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that updates all variables, and counts `global_step` up."""
@@ -87,9 +86,8 @@ class GGTOptimizer(Optimizer):
             numbers = self._number_tensors()
         parts = _parts([v for _, v in present])
         with init_scope():
-            self._create_vectors(
-                min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts), numbers["window"]
-            )
+            first, size = min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts)
+            self._create_vectors(first, size, numbers["window"])
         with name_scope(scope):
             flattened = group(*(self._put(grad, v, *part) for (grad, v), part in zip(present, parts)))
             with control_dependencies([flattened]):
@@ -109,9 +107,8 @@ class GGTOptimizer(Optimizer):
     def _number_tensors(self):
         """The numbers as tensors; those that come from functions follow the others."""
         by_kind = sorted(self._numbers.items(), key=lambda item: (callable(item[1]), item[0]))
-        return {
-            name: convert_to_tensor(number() if callable(number) else number, name=name) for name, number in by_kind
-        }
+        given = ((name, number() if callable(number) else number) for name, number in by_kind)
+        return {name: convert_to_tensor(number, name=name) for name, number in given}
 
     def _create_vectors(self, first, size, window):
         dtype = first.dtype.base_dtype
@@ -145,9 +142,8 @@ class GGTOptimizer(Optimizer):
         moment = moment.assign(beta1 * moment + (1.0 - beta1) * flat)
         window = numbers["window"]
         buffer = state.scatter_update(buffer, math.floormod(math.cast(step - 1.0, dtypes.int32), window), moment)
-        eps, svd_eps, sigma_eps, rate = (
-            math.cast(numbers[name], dtype) for name in ("eps", "svd_eps", "sigma_eps", "lr")
-        )
+        names = ("eps", "svd_eps", "sigma_eps", "lr")
+        eps, svd_eps, sigma_eps, rate = (math.cast(numbers[name], dtype) for name in names)
         filled = math.sqrt(math.minimum(step, math.cast(window, dtype)))
         gradient = array.expand_dims(moment, -1)
         direction = _preconditioned(gradient, array.transpose(buffer / filled), window, eps, svd_eps, sigma_eps)

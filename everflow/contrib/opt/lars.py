@@ -27,9 +27,8 @@ class LARSOptimizer(Optimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self):
-        self._learning_rate_tensor = convert_to_tensor(
-            self._call_if_callable(self._learning_rate), name="learning_rate"
-        )
+        rate = self._call_if_callable(self._learning_rate)
+        self._learning_rate_tensor = convert_to_tensor(rate, name="learning_rate")
         self._momentum_tensor = convert_to_tensor(self._call_if_callable(self._momentum), name="momentum")
 
     def compute_lr(self, grad, var):
@@ -63,9 +62,8 @@ class LARSOptimizer(Optimizer):
         return self._apply(raw.ResourceApplyMomentum, (var.handle, self.get_slot(var, "momentum").handle), var, grad)
 
     def _apply_sparse(self, grad, var):
-        return self._sparse(
-            raw.SparseApplyMomentum, (var, self.get_slot(var, "momentum")), grad.values, grad.indices, var
-        )
+        slots = var, self.get_slot(var, "momentum")
+        return self._sparse(raw.SparseApplyMomentum, slots, grad.values, grad.indices, var)
 
     def _resource_apply_sparse(self, grad, var, indices):
         buffers = (var.handle, self.get_slot(var, "momentum").handle)

@@ -56,9 +56,8 @@ class ModelAverageOptimizer(AveragingOptimizer):
                     accumulator = ConditionalAccumulator(
                         variable.dtype.base_dtype, variable.shape, shared_name=f"{center.name}/var_accum"
                     )
-                    given.append(
-                        accumulator.apply_grad(getattr(variable, "_ref", variable.value)(), local_step=global_step)
-                    )
+                    value = getattr(variable, "_ref", variable.value)()
+                    given.append(accumulator.apply_grad(value, local_step=global_step))
                     means.append(accumulator.take_grad(self._num_worker))
                 self._accumulators.append((accumulator, center.device))
         if self._is_chief:

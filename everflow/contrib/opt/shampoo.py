@@ -45,9 +45,8 @@ class ShampooOptimizer(Optimizer):
             with colocate_with(variable.op):
                 self._zeros_slot(variable, "gbar", self._name)
                 for axis, size in enumerate(variable.shape.as_list()):
-                    self._create_preconditioner(
-                        variable, axis, constant(size, name="shape_as_tensor"), size <= self._max_matrix_size
-                    )
+                    length = constant(size, name="shape_as_tensor")
+                    self._create_preconditioner(variable, axis, length, size <= self._max_matrix_size)
 
     def _create_preconditioner(self, variable, axis, size, as_matrix):
         if as_matrix:
@@ -80,9 +79,8 @@ class ShampooOptimizer(Optimizer):
     def _precondition_and_apply(self, grad, var, indices=None):
         step = self._global_step + 1
         if indices is None:
-            direction = self._averaged(
-                self.get_slot(var, "gbar"), grad, self._gbar_decay, _at(self._gbar_weight, step), step
-            )
+            average, weight = self.get_slot(var, "gbar"), _at(self._gbar_weight, step)
+            direction = self._averaged(average, grad, self._gbar_decay, weight, step)
         else:
             direction = grad
         rank = len(var.shape)

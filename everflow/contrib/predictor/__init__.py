@@ -72,9 +72,8 @@ def _signature(meta, key):
 def from_saved_model(export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
                      config=None):  # fmt: skip
     """A predictor of a SavedModel, by a signature or by tensor names."""
-    return SavedModelPredictor(
-        export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config
-    )
+    names = input_names, output_names
+    return SavedModelPredictor(export_dir, signature_def_key, signature_def, *names, tags, graph, config)
 
 
 class CoreEstimatorPredictor(Predictor):

@@ -79,9 +79,8 @@ def _matches(graph):
         moving_mean, moving_variance = _averaged_into(norm.outputs[1]), _averaged_into(norm.outputs[2])
         if moving_mean is not None and moving_variance is not None:
             norm._set_attr("_gradient_op_type", b"FoldFusedBatchNormGrad")
-            yield _Match(
-                layer, norm, output, layer.inputs[1], norm.outputs[1], norm.outputs[2], moving_mean, moving_variance
-            )
+            moments = norm.outputs[1], norm.outputs[2]
+            yield _Match(layer, norm, output, layer.inputs[1], *moments, moving_mean, moving_variance)
 
 
 def _averaged_into(statistic):

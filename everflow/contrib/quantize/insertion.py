@@ -88,9 +88,8 @@ def _layers(graph, scope):
         else:
             _through_a_sum(layer, joined)
         if layer.activation is not None:
-            sums = [
-                user for user in layer.activation.outputs[0].consumers() if user.type in _ADDS and user not in taken
-            ]
+            users = layer.activation.outputs[0].consumers()
+            sums = [user for user in users if user.type in _ADDS and user not in taken]
             # A sum that has an activation of its own is rounded there.
             sums = [user for user in sums if not any(u.type in _RECTIFIERS for u in user.outputs[0].consumers())]
             layer.later_sum = sums[0] if sums else None

@@ -163,9 +163,8 @@ class LSTMBlockWrapper(Layer, abc.ABC):
             outputs *= array.tile(array.expand_dims(mask, [-1]), [1, 1, self.num_units])
             all_states = array.concat([array.expand_dims(initial_cell_state, [0]), cell_states], 0)
             all_outputs = array.concat([array.expand_dims(initial_output, [0]), outputs], 0)
-            final_state = LSTMStateTuple(
-                *(self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs))
-            )
+            last = (self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs))
+            final_state = LSTMStateTuple(*last)
         else:
             final_state = LSTMStateTuple(cell_states[-1], outputs[-1])
         if is_list:
@@ -203,9 +202,7 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
 
     def build(self, input_shape):
         if input_shape[-1].value is None:
-            raise TypeError(
-                f"The last dimension of the inputs must be known, since weights are made for it: {input_shape}"
-            )
+            raise TypeError(f"The last dimension of the inputs must be known to make weights for it: {input_shape}")
         _build_lstm(self, input_shape)
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):

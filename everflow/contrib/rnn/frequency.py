@@ -48,9 +48,8 @@ class TimeFreqLSTMCell(RNNCell):
             gates = nn.bias_add(math.matmul(array.concat([values, m_before, below], 1), kernel), bias)
             i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
             if self._use_peepholes:
-                c = math.sigmoid(f + self._forget_bias + w_f * c_before) * c_before + math.sigmoid(
-                    i + w_i * c_before
-                ) * math.tanh(j)
+                forget = math.sigmoid(f + self._forget_bias + w_f * c_before)
+                c = forget * c_before + math.sigmoid(i + w_i * c_before) * math.tanh(j)
             else:
                 c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
             if self._cell_clip is not None:
@@ -119,7 +118,7 @@ class GridLSTMCell(RNNCell):
             if wanted != count:
                 sizes = f"feature_size={self._feature_size} and frequency_skip={self._frequency_skip}"
                 raise ValueError(
-                    f"Invalid num_frequency_blocks {wanted}: {end - start} inputs make {count}, with {sizes}"
+                    f"Invalid num_frequency_blocks {wanted}: {end - start} inputs are {count} with {sizes}"
                 )
             begins = [offset + start + i * self._frequency_skip for i in range(count)]
             blocks.append([array.slice_(inputs, [0, begin], [-1, self._feature_size]) for begin in begins])
@@ -131,9 +130,8 @@ class GridLSTMCell(RNNCell):
         gates = 3 if self._couple_input_forget_gates else 4
         kernels = {}
         for axis in "f" if self._share_time_frequency_weights else "ft":
-            kernel = sharded_variable(
-                f"W_{axis}_{block}", [depth + 2 * units, gates * units], dtype, self._num_unit_shards
-            )
+            shape = [depth + 2 * units, gates * units]
+            kernel = sharded_variable(f"W_{axis}_{block}", shape, dtype, self._num_unit_shards)
             bias = scopes.get_variable(
                 f"B_{axis}_{block}", shape=[gates * units], initializer=initializers.zeros_initializer(), dtype=dtype
             )

@@ -74,9 +74,8 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array.concat([inputs, h], 1)
         dtype = args.dtype
-        gates = math.matmul(
-            args, scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
-        )
+        kernel = scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
+        gates = math.matmul(args, kernel)
         if not self._layer_norm:
             gates = nn.bias_add(gates, scopes.get_variable("bias", [4 * self._num_units], dtype=dtype))
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
@@ -189,9 +188,7 @@ class IntersectionRNNCell(RNNCell):
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
                 if not self._num_in_proj:
-                    raise ValueError(
-                        f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}"
-                    )
+                    raise ValueError(f"Inputs are of size {input_size}, outputs of {units}: set num_in_proj={units}")
                 with scopes.variable_scope("in_projection"):
                     inputs = self._linears("projection", inputs, self._num_in_proj)
             joined = array.concat([inputs, state], 1)

@@ -113,9 +113,8 @@ class IndyLSTMCell(_IndependentCell):
         depth, units = self._known_depth(inputs_shape), self._num_units
         self._kernel_w = self.add_variable("kernel_w", shape=[depth, 4 * units], initializer=self._kernel_initializer)
         self._kernel_u = self._own_weights("kernel_u", 4 * units)
-        self._bias = self.add_variable(
-            "bias", shape=[4 * units], initializer=self._bias_initializer or self._zeros_initializer()
-        )
+        start = self._bias_initializer or self._zeros_initializer()
+        self._bias = self.add_variable("bias", shape=[4 * units], initializer=start)
         self.built = True
 
     def call(self, inputs, state):
@@ -142,9 +141,8 @@ class SRUCell(_IndependentCell):
     def build(self, inputs_shape):
         depth = self._known_depth(inputs_shape)
         self._kernel = self.add_variable("kernel", shape=[depth, 4 * self._num_units])
-        self._bias = self.add_variable(
-            "bias", shape=[2 * self._num_units], initializer=initializers.zeros_initializer()
-        )
+        zeros = initializers.zeros_initializer()
+        self._bias = self.add_variable("bias", shape=[2 * self._num_units], initializer=zeros)
         self.built = True
 
     def call(self, inputs, state):

@@ -41,9 +41,8 @@ class GLSTMCell(RNNCell):
 
     def _part(self, values, group, size):
         batch_size = values.shape[0].value or array.shape(values)[0]
-        return array.slice_(
-            values, begin=[0, group * size], size=[batch_size, size], name=f"GLSTM_group{group}_input_generation"
-        )
+        name = f"GLSTM_group{group}_input_generation"
+        return array.slice_(values, begin=[0, group * size], size=[batch_size, size], name=name)
 
     def call(self, inputs, state):
         """One step of the LSTM."""
@@ -68,9 +67,8 @@ class GLSTMCell(RNNCell):
                 )
                 for name in "ijfo"
             ]
-            i, j, f, o = (
-                nn.bias_add(array.concat(list(part), axis=1), bias) for part, bias in zip(zip(*parts), biases)
-            )
+            joined = (array.concat(list(part), axis=1) for part in zip(*parts))
+            i, j, f, o = (nn.bias_add(part, bias) for part, bias in zip(joined, biases))
         c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
         m = math.sigmoid(o) * self._activation(c)
         if self._num_proj is not None:

@@ -30,9 +30,7 @@ def hardmax(logits, name=None):
 def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
     """The memory with zeros after each sequence's end, or where a mask says so."""
     if memory_sequence_length is not None and memory_mask is not None:
-        raise ValueError(
-            "Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count"
-        )
+        raise ValueError("Give memory_sequence_length or memory_mask, not both: each says which steps of memory count")
     lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
@@ -40,9 +38,7 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
-                raise ValueError(
-                    f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}"
-                )
+                raise ValueError(f"All but two dimensions of the memory must be known: {m.name} is of shape {m.shape}")
     if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
@@ -114,9 +110,8 @@ class _BaseAttentionMechanism(AttentionMechanism):
             _maybe_mask_score(score, memory_sequence_length, score_mask_value=score_mask_value), previous
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _prepare_memory(
-                memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined
-            )
+            checked = {"check_inner_dims_defined": check_inner_dims_defined}
+            self._values = _prepare_memory(memory, memory_sequence_length, **checked)
             self._keys = memory_layer(self._values) if memory_layer is not None else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
@@ -177,9 +172,8 @@ def _luong_score(query, keys, scale):
         )
     factor = None
     if scale:
-        factor = scopes.get_variable(
-            "attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=()
-        )
+        ones = initializers.ones_initializer
+        factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=ones, shape=())
     score = array.squeeze(math.matmul(array.expand_dims(query, 1), keys, transpose_b=True), [1])
     return score if factor is None else factor * score
 

@@ -47,9 +47,7 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
 
 def _check_one_each(name, values, mechanisms):
     if len(values) != len(mechanisms):
-        raise ValueError(
-            f"{name} must have one entry for each of the {len(mechanisms)} attention mechanisms, not {len(values)}"
-        )
+        raise ValueError(f"{name} must have an entry for each of {len(mechanisms)} mechanisms, not {len(values)}")
 
 
 class AttentionWrapper(RNNCell):
@@ -66,9 +64,7 @@ class AttentionWrapper(RNNCell):
         mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
         for mechanism in mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                raise TypeError(
-                    f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}"
-                )
+                raise TypeError(f"attention_mechanism must be AttentionMechanisms, not a {type(mechanism).__name__}")
         if cell_input_fn is None:
             cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
         elif not callable(cell_input_fn):
@@ -92,9 +88,8 @@ class AttentionWrapper(RNNCell):
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
                     "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
                 )
-                self._initial_cell_state = self._checked(
-                    initial_cell_state, batch_size, message, "check_initial_cell_state"
-                )
+                name = "check_initial_cell_state"
+                self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, name)
 
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
@@ -124,9 +119,8 @@ class AttentionWrapper(RNNCell):
 
     def _checked(self, values, batch_size, message, name):
         """The values themselves, once all memories are known to have entries for so many sequences."""
-        checks = [
-            assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms
-        ]
+        mechanisms = self._attention_mechanisms
+        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in mechanisms]
         with control_dependencies(checks):
             return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
@@ -186,9 +180,7 @@ class AttentionWrapper(RNNCell):
     def call(self, inputs, state):
         """One step of the cell and its attention."""
         if not isinstance(state, AttentionWrapperState):
-            raise TypeError(
-                f"The state must be an AttentionWrapperState, as zero_state makes it, not a {type(state).__name__}"
-            )
+            raise TypeError(f"The state must be an AttentionWrapperState, by zero_state, not a {type(state).__name__}")
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
         message = (

@@ -44,9 +44,8 @@ class BasicDecoder(Decoder):
     def output_dtype(self):
         # Outputs have the dtype of the state.
         dtype = nest.flatten(self._initial_state)[0].dtype
-        return BasicDecoderOutput(
-            nest.map_structure(lambda _: dtype, self._rnn_output_size()), self._helper.sample_ids_dtype
-        )
+        types = nest.map_structure(lambda _: dtype, self._rnn_output_size())
+        return BasicDecoderOutput(types, self._helper.sample_ids_dtype)
 
     def initialize(self, name=None):
         return self._helper.initialize() + (self._initial_state,)

@@ -213,9 +213,8 @@ class BeamSearchDecoder(Decoder):
             accumulated,
         )
         flat_scores = array.reshape(scores, [batch_size, -1])
-        next_scores, word_indices = top_k(
-            flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
-        )
+        count = convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
+        next_scores, word_indices = top_k(flat_scores, k=count)
         next_scores.set_shape([static_batch, beam_width])
         word_indices.set_shape([static_batch, beam_width])
         next_log_probs = gather_beams(
@@ -230,9 +229,8 @@ class BeamSearchDecoder(Decoder):
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
 
         def of_parents(values, gather_shape=(-1,), name=None):
-            return gather_beams(
-                parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name
-            )
+            given = {"range_size": beam_width, "gather_shape": list(gather_shape), "name": name}
+            return gather_beams(parent_ids, values, batch_size, **given)
 
         was_finished = of_parents(was_finished)
         next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
@@ -241,9 +239,8 @@ class BeamSearchDecoder(Decoder):
         next_lengths += one_longer
         next_accumulated = ()
         if accumulated is not None:
-            next_accumulated = of_parents(
-                accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs"
-            )
+            shape = [batch_size * beam_width, -1]
+            next_accumulated = of_parents(accumulated, shape, "next_accumulated_attention_probs")
 
         def state_of_parent(t):
             shape = [batch_size * beam_width, -1]
@@ -254,9 +251,8 @@ class BeamSearchDecoder(Decoder):
 
         next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
-        return output, BeamSearchDecoderState(
-            next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated
-        )
+        scores = next_log_probs, next_finished, next_lengths, next_accumulated
+        return output, BeamSearchDecoderState(next_cell_state, *scores)
 
     def _lengths_with(self, vocabulary, not_finished, lengths):
         """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
@@ -285,9 +281,7 @@ class BeamSearchDecoder(Decoder):
                     lambda t: self._maybe_reorder(t, outputs.parent_ids, final_state.lengths), final_state.cell_state
                 )
             )
-        return FinalBeamSearchDecoderOutput(
-            beam_search_decoder_output=outputs, predicted_ids=predicted_ids
-        ), final_state
+        return FinalBeamSearchDecoderOutput(predicted_ids, beam_search_decoder_output=outputs), final_state
 
     def _maybe_reorder(self, t, parent_ids, lengths):
         if not isinstance(t, TensorArray):

@@ -56,9 +56,8 @@ def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_sha
         gathered = array.gather(array.reshape(gather_from, gather_shape), flat_indices)
         final_shape = array.shape(gather_from)[: 1 + len(gather_shape)]
         known = constant_value(batch_size)
-        static = TensorShape([None if known is None else int(known)]).concatenate(
-            gather_from.shape[1 : 1 + len(gather_shape)]
-        )
+        rows = TensorShape([None if known is None else int(known)])
+        static = rows.concatenate(gather_from.shape[1 : 1 + len(gather_shape)])
         result = array.reshape(gathered, final_shape, name="output")
         result.set_shape(static)
         return result
@@ -72,9 +71,8 @@ def gather_tree_from_array(t, parent_ids, sequence_length):
     beam_ids = array.expand_dims(array.expand_dims(math.range(beam_width), 0), 0)
     beam_ids = array.tile(beam_ids, [max_time, batch_size, 1])
     longest = math.cast(math.reduce_max(sequence_length, axis=1), dtypes.int32)
-    sorted_ids = raw.GatherTree(
-        step_ids=beam_ids, parent_ids=parent_ids, max_sequence_lengths=longest, end_token=beam_width + 1
-    )
+    given = {"max_sequence_lengths": longest, "end_token": beam_width + 1}
+    sorted_ids = raw.GatherTree(step_ids=beam_ids, parent_ids=parent_ids, **given)
     in_bounds = array.transpose(array.sequence_mask(sequence_length, maxlen=max_time), perm=[2, 0, 1])
     sorted_ids = array.where(in_bounds, x=sorted_ids, y=beam_ids)
     time_indices = array.tile(array.reshape(math.range(max_time), [-1, 1, 1]), [1, batch_size, beam_width])

@@ -193,9 +193,8 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(
-                time=time, outputs=outputs, state=state, sample_ids=sample_ids
-            )
+            given = {"time": time, "outputs": outputs, "state": state, "sample_ids": sample_ids}
+            finished, base_next_inputs, state = super().next_inputs(**given)
 
             def mixed():
                 sampled_at = math.cast(array.where(sample_ids > -1), dtypes.int32)
@@ -231,9 +230,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(
-                time=time, outputs=outputs, state=state, sample_ids=sample_ids
-            )
+            given = {"time": time, "outputs": outputs, "state": state, "sample_ids": sample_ids}
+            finished, base_next_inputs, state = super().next_inputs(**given)
             sample_ids = math.cast(sample_ids, dtypes.bool)
 
             def joined(outputs, indices=None):
@@ -252,9 +250,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                     return array.where(sample_ids, joined(outputs), base_next_inputs)
                 sampled_at = math.cast(array.where(sample_ids), dtypes.int32)
                 given_at = math.cast(array.where(math.logical_not(sample_ids)), dtypes.int32)
-                return _merged(
-                    base_next_inputs, sampled_at, given_at, outputs, lambda sampled: joined(sampled, sampled_at)
-                )
+                places = sampled_at, given_at
+                return _merged(base_next_inputs, *places, outputs, lambda sampled: joined(sampled, sampled_at))
 
             nothing_sampled = math.logical_or(math.reduce_all(finished), math.logical_not(math.reduce_any(sample_ids)))
             return finished, cond(nothing_sampled, lambda: base_next_inputs, mixed), state

@@ -61,10 +61,7 @@ def evaluate_once(master, checkpoint_path, logdir, **given):
 
 @taking(
     inserted(
-        _EVALUATION,
-        initial_op_feed_dict={"init_fn": None},
-        variables_to_restore=_WAITING,
-        session_config=_TIMEOUT,
+        _EVALUATION, initial_op_feed_dict={"init_fn": None}, variables_to_restore=_WAITING, session_config=_TIMEOUT
     )
 )
 def evaluation_loop(master, checkpoint_dir, logdir, **given):

@@ -124,9 +124,8 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         runners = [o.get_chief_queue_runner() for o in replicas if is_chief]
         tokens = [o.get_init_tokens_op() for o in replicas if is_chief]
         if train_step_kwargs == _USE_DEFAULT:
-            train_step_kwargs = _default_step_arguments(
-                global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir
-            )
+            steps = number_of_steps, log_every_n_steps, trace_every_n_steps
+            train_step_kwargs = _default_step_arguments(global_step, *steps, logdir)
     supervisor = Supervisor(
         graph=graph,
         is_chief=is_chief,

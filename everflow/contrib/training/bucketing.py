@@ -72,9 +72,8 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
         # TensorFlow shows the size of the last queue under each bucket's name.
         for q in queues:
             summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
-        summary.scalar(
-            f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
-        )
+        full = math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
+        summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", full)
         which, *batch = top.dequeue(name="dequeue_top")
         return which, dict(zip(names, batch)) if names else batch[0] if len(batch) == 1 else batch
 

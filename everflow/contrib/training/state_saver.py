@@ -206,9 +206,8 @@ class SequenceQueueingStateSaver:
 
     def _repeated(self, name, value, count):
         expanded = array.expand_dims(value, 0)
-        multiples = array.concat(
-            [array.expand_dims(count, 0), [1] * value.shape.rank], 0, name=f"concat_context_{name}"
-        )
+        times = [array.expand_dims(count, 0), [1] * value.shape.rank]
+        multiples = array.concat(times, 0, name=f"concat_context_{name}")
         tiled = array.tile(expanded, multiples, name=f"tile_context_{name}")
         return check_dimensions(tiled, [count, *value.shape.as_list()], f"expanded_context_{name}")
 
@@ -248,16 +247,10 @@ class NextQueuedSequenceBatch:
     batch_size = property(lambda self: self._batch_size, doc="How many segments there are.")
     insertion_index = property(lambda self: self._indices, doc="When each segment was put in, compared with others.")
     key = property(lambda self: self._key, doc='The segments\' keys, "0000i_of_0000n:key".')
-    next_key = property(
-        lambda self: self._values[_NEXT_KEY], doc='The keys of the segments after these, or "STOP:key".'
-    )
-    sequence = property(
-        lambda self: self._values[_SEQUENCE], doc="Which segments of their sequences these are, from 0."
-    )
+    next_key = property(lambda self: self._values[_NEXT_KEY], doc='The keys of the next segments, or "STOP:key".')
+    sequence = property(lambda self: self._values[_SEQUENCE], doc="Which segments of sequences these are, from 0.")
     sequence_count = property(lambda self: self._values[_SEQUENCE_COUNT], doc="How many segments their sequences have.")
-    context = property(
-        lambda self: self._named(self._saver._contexts), doc="{name: what holds for the whole sequence}."
-    )
+    context = property(lambda self: self._named(self._saver._contexts), doc="{name: what holds for a whole sequence}.")
     sequences = property(lambda self: self._named(self._saver._sequences), doc="{name: the segments' steps}.")
 
     def state(self, state_name):

@@ -24,9 +24,8 @@ def _values(gradient):
 
 
 def _with_values(gradient, values):
-    return (
-        IndexedSlices(values, gradient.indices, gradient.dense_shape) if isinstance(gradient, IndexedSlices) else values
-    )
+    is_sparse = isinstance(gradient, IndexedSlices)
+    return IndexedSlices(values, gradient.indices, gradient.dense_shape) if is_sparse else values
 
 
 def add_gradients_summaries(grads_and_vars):

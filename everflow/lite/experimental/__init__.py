@@ -24,6 +24,4 @@ def load_delegate(library, options=None):
     A library that isn't there is an OSError, as ever; one that is there NotImplementedError.
     """
     ctypes.PyDLL(library)
-    raise NotImplementedError(
-        f"{library} is native code for TensorFlow Lite's own interpreter; this one can't call it."
-    )
+    raise NotImplementedError(f"{library} is native code for TensorFlow Lite's own interpreter, not for this one.")

@@ -37,9 +37,8 @@ class TfLiteRNNCell(LayerRNNCell):
             raise ValueError(f"The last dimension of a cell's inputs has to be known; their shape is {inputs_shape}.")
 
         def weights(name, place, shape, initializer=None):
-            return self._hint.add_input(
-                self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place
-            )
+            weight = self.add_weight(name, shape=shape, initializer=initializer)
+            return self._hint.add_input(weight, name=name, index_override=place)
 
         self._input_weights = weights("input_weights", 1, [self._num_units, depth])
         self._recurrent_weights = weights("recurrent_weights", 2, [self._num_units, self._num_units])

@@ -87,9 +87,8 @@ class PowerTransform(Bijector):
     def _checked_inverse(self, y):
         if not self.validate_args:
             return y
-        return with_dependencies(
-            [check.assert_positive(y, message="Inverse transformation input must be greater than 0.")], y
-        )
+        message = "Inverse transformation input must be greater than 0."
+        return with_dependencies([check.assert_positive(y, message=message)], y)
 
 
 class Exp(PowerTransform):
@@ -224,9 +223,7 @@ class Square(Bijector):
     def _checked(self, value):
         if not self.validate_args:
             return value
-        return with_dependencies(
-            [check.assert_non_negative(value, message="All elements must be non-negative.")], value
-        )
+        return with_dependencies([check.assert_non_negative(value, message="Elements must be non-negative.")], value)
 
 
 class AbsoluteValue(Bijector):
@@ -280,14 +277,12 @@ class SinhArcsinh(Bijector):
         return math.sinh(math.asinh(y) / self.tailweight - self.skewness)
 
     def _inverse_log_det_jacobian(self, y):
-        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / _root(y)) - math.log(
-            self.tailweight
-        )
+        stretched = math.cosh(math.asinh(y) / self.tailweight - self.skewness)
+        return math.log(stretched / _root(y)) - math.log(self.tailweight)
 
     def _forward_log_det_jacobian(self, x):
-        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / _root(x)) + math.log(
-            self.tailweight
-        )
+        stretched = math.cosh((math.asinh(x) + self.skewness) * self.tailweight)
+        return math.log(stretched / _root(x)) + math.log(self.tailweight)
 
 
 def _dtype_of(value):
