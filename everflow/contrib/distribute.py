@@ -73,13 +73,8 @@ def run_standard_tensorflow_server(session_config=None):
         raise ValueError("TF_CONFIG must hold a `cluster` for a server to be part of")
     if resolver.task_type is None or resolver.task_id is None:
         raise ValueError("TF_CONFIG must say with `task` which task of the cluster this is")
-    return Server(
-        cluster,
-        job_name=resolver.task_type,
-        task_index=resolver.task_id,
-        protocol=resolver.rpc_layer,
-        config=session_config,
-    )
+    task = {"job_name": resolver.task_type, "task_index": resolver.task_id}
+    return Server(cluster, **task, protocol=resolver.rpc_layer, config=session_config)
 
 
 # Their first names.

@@ -144,16 +144,6 @@ def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_
         scores = scores + sampled_biases / resampling_temperature
         hardest = top_k(scores, k=num_resampled, sorted=False).indices
         kept = array.gather(sampled, hardest), true_expected, array.gather(sampled_expected, hardest)
-        return sampled_softmax_loss(
-            weights,
-            biases,
-            labels,
-            inputs,
-            num_resampled,
-            num_classes,
-            num_true,
-            kept,
-            remove_accidental_hits,
-            partition_strategy,
-            name,
-        )
+        counts = num_resampled, num_classes, num_true
+        rest = kept, remove_accidental_hits, partition_strategy, name
+        return sampled_softmax_loss(weights, biases, labels, inputs, *counts, *rest)

@@ -237,8 +237,5 @@ def _kl_dirichlet_dirichlet(d1, d2, name=None):
         digamma_sum_d1 = math.digamma(math.reduce_sum(d1.concentration, axis=-1, keepdims=True))
         digamma_diff = math.digamma(d1.concentration) - digamma_sum_d1
         concentration_diff = d1.concentration - d2.concentration
-        return (
-            math.reduce_sum(concentration_diff * digamma_diff, axis=-1)
-            - math.lbeta(d1.concentration)
-            + math.lbeta(d2.concentration)
-        )
+        weighted = math.reduce_sum(concentration_diff * digamma_diff, axis=-1)
+        return weighted - math.lbeta(d1.concentration) + math.lbeta(d2.concentration)

@@ -156,11 +156,8 @@ def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True,
         if assert_nonnegative:
             assertions.append(check.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
-            assertions.append(
-                assert_integer_form(
-                    x, int_dtype=target_dtype, message=f"Elements must be {target_dtype.name}-equivalent."
-                )
-            )
+            message = f"Elements must be {target_dtype.name}-equivalent."
+            assertions.append(assert_integer_form(x, int_dtype=target_dtype, message=message))
         elif _largest_integer(x.dtype) > _largest_integer(target_dtype):
             most = _largest_integer(target_dtype)
             assertions.append(check.assert_less_equal(x, most, message=f"Elements cannot exceed {most}."))

@@ -327,11 +327,8 @@ class Distribution:
         return where_v2(defined(), value, nan)
 
     def __str__(self):
-        shapes = [
-            f"{kind}_shape={shape}, "
-            for kind, shape in (("batch", self.batch_shape), ("event", self.event_shape))
-            if shape.ndims is not None
-        ]
+        both = (("batch", self.batch_shape), ("event", self.event_shape))
+        shapes = [f"{kind}_shape={shape}, " for kind, shape in both if shape.ndims is not None]
         return f'tfp.distributions.{type(self).__name__}("{self.name}", {"".join(shapes)}dtype={self.dtype.name})'
 
     def __repr__(self):
@@ -381,11 +378,8 @@ def as_vector(x, name):
         expanded = pick_vector(math.equal(array.rank(x), 0), one, array.shape(x))
         x = array.reshape(x, expanded)
     elif ndims == 0:
-        x = (
-            array.reshape(x, [1])
-            if static is None
-            else convert_to_tensor(np.array([static], dtype=x.dtype.as_numpy_dtype()), name=name)
-        )
+        vector = None if static is None else np.array([static], dtype=x.dtype.as_numpy_dtype())
+        x = array.reshape(x, [1]) if static is None else convert_to_tensor(vector, name=name)
     elif ndims != 1:
         raise ValueError("Input is neither scalar nor vector.")
     return x, count

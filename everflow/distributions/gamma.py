@@ -58,12 +58,8 @@ class Gamma(ConcentrationRate):
         return math.igamma(self.concentration, self.rate * self._checked(x))
 
     def _entropy(self):
-        return (
-            self.concentration
-            - math.log(self.rate)
-            + math.lgamma(self.concentration)
-            + (1.0 - self.concentration) * math.digamma(self.concentration)
-        )
+        a = self.concentration
+        return a - math.log(self.rate) + math.lgamma(a) + (1.0 - a) * math.digamma(a)
 
     def _mean(self):
         return self.concentration / self.rate

@@ -265,12 +265,6 @@ class StudentTWithAbsDfSoftplusScale(StudentT):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[df, scale]) as name:
-            super().__init__(
-                math.floor(math.abs(df)),
-                loc,
-                nn.softplus(scale, name="softplus_scale"),
-                validate_args,
-                allow_nan_stats,
-                name,
-            )
+            df, scale = math.floor(math.abs(df)), nn.softplus(scale, name="softplus_scale")
+            super().__init__(df, loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -130,15 +130,10 @@ class DirichletMultinomial(_Counts, Concentrations):
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)
         k = self.event_shape_tensor()[0]
-        unnormalized_logits = array.reshape(
-            math.log(random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)),
-            shape=[-1, k],
-        )
-        draws = random.multinomial(
-            logits=unnormalized_logits,
-            num_samples=n_draws,
-            seed=checks.gen_new_seed(seed, salt="dirichlet_multinomial"),
-        )
+        gamma = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        unnormalized_logits = array.reshape(math.log(gamma), shape=[-1, k])
+        own_seed = checks.gen_new_seed(seed, salt="dirichlet_multinomial")
+        draws = random.multinomial(logits=unnormalized_logits, num_samples=n_draws, seed=own_seed)
         counts = math.reduce_sum(array.one_hot(draws, depth=k), -2)
         return math.cast(array.reshape(counts, array.concat([[n], self.batch_shape_tensor(), [k]], 0)), self.dtype)
 

@@ -77,11 +77,8 @@ class TFLiteConverter:
         cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None
     ):
         """A converter of a SavedModel's signature. Inputs and outputs are the signature's, where others aren't named."""
-        return cls(
-            *sources.from_saved_model(
-                saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key
-            )
-        )
+        arrays = input_arrays, input_shapes, output_arrays
+        return cls(*sources.from_saved_model(saved_model_dir, *arrays, tag_set, signature_key))
 
     @classmethod
     def from_keras_model_file(
@@ -131,11 +128,9 @@ class TFLiteConverter:
             change_concat_input_ranges=self.change_concat_input_ranges, graphviz_folder=self.dump_graphviz_dir,
         )  # fmt: skip
         self._make_smaller(plan)
-        outputs = (
-            [sources.tensor_name(t) for t in self._output_tensors]
-            if self._has_valid_tensors()
-            else list(self._output_arrays)
-        )
+        outputs = list(self._output_arrays)
+        if self._has_valid_tensors():
+            outputs = [sources.tensor_name(t) for t in self._output_tensors]
         return convert_graph(self._graph_def, inputs, outputs, plan)
 
     def _has_valid_tensors(self):
@@ -250,10 +245,8 @@ def _toco_convert(
         converter.quantized_input_stats = dict(zip(names, quantized_input_stats, strict=True))
     converter.output_format, converter.default_ranges_stats = output_format, default_ranges_stats
     converter.drop_control_dependency, converter.allow_custom_ops = drop_control_dependency, allow_custom_ops
-    converter.reorder_across_fake_quant, converter.change_concat_input_ranges = (
-        reorder_across_fake_quant,
-        change_concat_input_ranges,
-    )
+    converter.reorder_across_fake_quant = reorder_across_fake_quant
+    converter.change_concat_input_ranges = change_concat_input_ranges
     converter.dump_graphviz_dir, converter.dump_graphviz_video = dump_graphviz_dir, dump_graphviz_video
     if target_ops is not None:
         converter.target_spec.supported_ops = target_ops

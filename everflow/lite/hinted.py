@@ -97,12 +97,8 @@ def _lstm(net, part, inputs, outputs):
 def _rnn(net, part, inputs, outputs):
     given = [inputs.get(i) for i in range(5)]
     given[4] = _state(net, part, given[4])
-    net.add(
-        "UNIDIRECTIONAL_SEQUENCE_RNN",
-        given,
-        [outputs[1]],
-        {"time_major": True, "fused_activation_function": _activation(part)},
-    )
+    options = {"time_major": True, "fused_activation_function": _activation(part)}
+    net.add("UNIDIRECTIONAL_SEQUENCE_RNN", given, [outputs[1]], options)
 
 
 _BUILTIN = {"UnidirectionalSequenceLstm": _lstm, "UnidirectionalSequenceRnn": _rnn}

@@ -220,11 +220,8 @@ def _fake_quant(net, source):
         net.add("FAKE_QUANT", source.inputs[:1], source.outputs, options)
     else:
         array = net.arrays[source.outputs[0]]
-        array.value, array.range, array.narrow = (
-            fake_quantized(value, options),
-            (options["min"], options["max"]),
-            options["narrow_range"],
-        )
+        array.value, array.range = fake_quantized(value, options), (options["min"], options["max"])
+        array.narrow = options["narrow_range"]
 
 
 def fake_quantized(value, options):

@@ -152,12 +152,8 @@ class Hinted:
             index = get(attribute)
             if index is not None:
                 aggregate = get(OpHint.FUNCTION_AGGREGATE_ATTR)
-                mark = Mark(
-                    node,
-                    index,
-                    get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0,
-                    None if aggregate is None else aggregate.decode(),
-                )
+                order = get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0
+                mark = Mark(node, index, order, None if aggregate is None else aggregate.decode())
                 places.setdefault(index, []).append(mark)
                 places[index].sort(key=lambda m: m.sort)
 
@@ -176,11 +172,9 @@ def hinted_parts(nodes, getter) -> dict[str, Hinted]:
 
 def counted(marks) -> list:
     """The marks at one place that count."""
-    return (
-        marks
-        if marks[0].aggregate == OpHint.AGGREGATE_STACK
-        else [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
-    )
+    if marks[0].aggregate == OpHint.AGGREGATE_STACK:
+        return marks
+    return [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
 
 
 def _attribute_of(node):

@@ -20,11 +20,8 @@ def copy_variable_to_graph(org_instance, to_graph, scope=""):
     graph = org_instance.graph
     # Collections of the library keep their names; those of the program are kept apart for each scope.
     standard = ("variables", "trainable_variables")
-    found = [
-        key
-        for key in graph.get_all_collection_keys()
-        if any(item is org_instance for item in graph.get_collection(key))
-    ]
+    keys = graph.get_all_collection_keys()
+    found = [key for key in keys if any(item is org_instance for item in graph.get_collection(key))]
     collections = [key if key in standard or not scope else f"{scope}/{key}" for key in found]
     with graph.as_default(), Session(graph=graph) as session:
         initial_value = session.run(org_instance.initialized_value())

@@ -71,13 +71,9 @@ def assert_element_shape(expected_shapes):
             else with_shape([-1 if side is None else side for side in shape.as_list()], tensor)
             for shape, tensor in zip(map(TensorShape, nest.flatten(expected_shapes)), flat, strict=True)
         ]
-        return (
-            nest.pack_sequence_as(elements, checked)
-            if len(elements) > 1
-            else checked[0]
-            if len(checked) == 1
-            else elements[0]
-        )
+        if len(elements) > 1:
+            return nest.pack_sequence_as(elements, checked)
+        return checked[0] if len(checked) == 1 else elements[0]
 
     def apply(dataset):
         nest.assert_same_structure(expected_shapes, dataset.output_shapes)
@@ -99,14 +95,7 @@ def read_batch_features(
     capacity=10000,
 ):
     """Batches of parsed examples of some files, as tensors."""
-    dataset = make_batched_features_dataset(
-        file_pattern,
-        batch_size,
-        features,
-        reader=reader,
-        reader_args=reader_args,
-        shuffle=randomize_input,
-        num_epochs=num_epochs,
-        shuffle_buffer_size=capacity,
-    )
+    given = {"reader": reader, "reader_args": reader_args, "shuffle": randomize_input, "num_epochs": num_epochs}
+    given["shuffle_buffer_size"] = capacity
+    dataset = make_batched_features_dataset(file_pattern, batch_size, features, **given)
     return dataset.make_one_shot_iterator().get_next()

@@ -63,14 +63,8 @@ class AffineVector(TransformedDistribution):
 
     def __init__(self, distribution, loc, scale, shapes, validate_args, name):
         batch_shape, event_shape = shapes
-        super().__init__(
-            distribution=distribution,
-            bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-            batch_shape=batch_shape,
-            event_shape=event_shape,
-            validate_args=validate_args,
-            name=name,
-        )
+        bijector = AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args)
+        super().__init__(distribution, bijector, batch_shape, event_shape, validate_args, name)
 
     loc = property(lambda self: self.bijector.shift, doc="The mean.")
     scale = property(lambda self: self.bijector.scale, doc="The LinearOperator.")
@@ -86,14 +80,8 @@ class AffineVector(TransformedDistribution):
         return loc if known and shape == self.loc.shape else loc + array.zeros(shape, self.dtype)
 
     def _is_diag(self):
-        return isinstance(
-            self.scale,
-            (
-                linear_operators.LinearOperatorIdentity,
-                linear_operators.LinearOperatorScaledIdentity,
-                linear_operators.LinearOperatorDiag,
-            ),
-        )
+        kinds = ("LinearOperatorIdentity", "LinearOperatorScaledIdentity", "LinearOperatorDiag")
+        return isinstance(self.scale, tuple(getattr(linear_operators, kind) for kind in kinds))
 
     def _covariance(self):
         if self._is_diag():
@@ -139,13 +127,9 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
         return linear_operators.LinearOperatorIdentity(
             num_rows=size, dtype=loc.dtype, is_self_adjoint=True, is_positive_definite=True
         )
-    return linear_operators.LinearOperatorScaledIdentity(
-        num_rows=size,
-        multiplier=convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier"),
-        is_non_singular=True,
-        is_self_adjoint=True,
-        is_positive_definite=validate_args or None,
-    )
+    multiplier = convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier")
+    facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": validate_args or None}
+    return linear_operators.LinearOperatorScaledIdentity(num_rows=size, multiplier=multiplier, **facts)
 
 
 def diag_scaled(scope_is_name):

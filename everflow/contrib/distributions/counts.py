@@ -103,11 +103,8 @@ class Binomial(Scalar):
         return counts * math.log(self.probs) + (self.total_count - counts) * math.log1p(-self.probs)
 
     def _log_normalization(self, counts):
-        return (
-            math.lgamma(1.0 + self.total_count - counts)
-            + math.lgamma(1.0 + counts)
-            - math.lgamma(1.0 + self.total_count)
-        )
+        n = self.total_count
+        return math.lgamma(1.0 + n - counts) + math.lgamma(1.0 + counts) - math.lgamma(1.0 + n)
 
     def _prob(self, counts):
         return math.exp(self._log_prob(counts))
@@ -130,10 +127,8 @@ class Binomial(Scalar):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        return with_dependencies(
-            [check.assert_less_equal(counts, self.total_count, message="counts are not less than or equal to n.")],
-            counts,
-        )
+        message = "counts are not less than or equal to n."
+        return with_dependencies([check.assert_less_equal(counts, self.total_count, message=message)], counts)
 
 
 class Geometric(Scalar):
@@ -154,13 +149,8 @@ class Geometric(Scalar):
     probs = property(lambda self: self._probs, doc="The probability of 1.")
 
     def _sample_n(self, n, seed=None):
-        sampled = random.random_uniform(
-            array.concat([[n], array.shape(self._probs)], 0),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1.0,
-            seed=seed,
-            dtype=self.dtype,
-        )
+        shape, tiny = array.concat([[n], array.shape(self._probs)], 0), np.finfo(self.dtype.as_numpy_dtype).tiny
+        sampled = random.random_uniform(shape, minval=tiny, maxval=1.0, seed=seed, dtype=self.dtype)
         return math.floor(math.log(sampled) / math.log1p(-self.probs))
 
     def _cdf(self, counts):

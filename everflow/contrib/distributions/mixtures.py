@@ -80,11 +80,8 @@ class Mixture(Distribution):
 
     def _expanded(self, x):
         """Probabilities with axes for the events behind them."""
-        return (
-            array.reshape(x, array.concat([array.shape(x), [1] * self._static_event_shape.ndims], 0))
-            if self._static_event_shape.ndims
-            else x
-        )
+        ndims = self._static_event_shape.ndims
+        return array.reshape(x, array.concat([array.shape(x), [1] * ndims], 0)) if ndims else x
 
     def _weights(self):
         return array.unstack(nn.softmax(self.cat.logits), num=self.num_components, axis=-1)
@@ -138,11 +135,8 @@ class Mixture(Distribution):
             shape, total = array.shape(chosen), array.size(chosen)
         static = self.batch_shape
         batch_size = static.num_elements() if static.is_fully_defined() else math.reduce_prod(self.batch_shape_tensor())
-        event_shape = (
-            np.array(self.event_shape.as_list(), np.int32)
-            if self.event_shape.is_fully_defined()
-            else self.event_shape_tensor()
-        )
+        known = self.event_shape.is_fully_defined()
+        event_shape = np.array(self.event_shape.as_list(), np.int32) if known else self.event_shape_tensor()
         count = self.num_components
         places = array.dynamic_partition(
             data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count
@@ -226,12 +220,8 @@ class MixtureSameFamily(Inner):
         # As in TensorFlow, both draws go by the graph's seed alone.
         x = self.components_distribution.sample(n)
         dtype = self.dtype.as_numpy_dtype
-        mask = array.one_hot(
-            indices=self.mixture_distribution.sample(n),
-            depth=self._num_components,
-            on_value=np.ones([], dtype),
-            off_value=np.zeros([], dtype),
-        )
+        values = {"on_value": np.ones([], dtype), "off_value": np.zeros([], dtype)}
+        mask = array.one_hot(self.mixture_distribution.sample(n), depth=self._num_components, **values)
         return math.reduce_sum(x * self._padded(mask), axis=-1 - self._event_ndims)
 
     def _log_prob(self, x):
@@ -302,15 +292,8 @@ class Independent(Distribution):
                 has = f"{distribution.name} has a batch of shape {distribution.batch_shape}"
                 raise ValueError(f"reinterpreted_batch_ndims={self._ndims} is too large: {has}")
         parents = distribution._graph_parents
-        super().__init__(
-            distribution.dtype,
-            distribution.reparameterization_type,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        kind = distribution.reparameterization_type
+        self._begin(parameters, distribution.dtype, kind, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._distribution, doc="The batch of distributions.")
     reinterpreted_batch_ndims = property(lambda self: self._ndims, doc="How many axes of the batch belong to events.")

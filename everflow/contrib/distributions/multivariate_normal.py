@@ -94,11 +94,8 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
 def tril_scale(tril, validate_args):
     """The LinearOperator of a lower triangular matrix."""
     if validate_args:
-        nonzero = check.assert_none_equal(
-            array.matrix_diag_part(tril),
-            array.zeros([], tril.dtype),
-            message="`scale_tril` must have non-zero diagonal",
-        )
+        diagonal, zero = array.matrix_diag_part(tril), array.zeros([], tril.dtype)
+        nonzero = check.assert_none_equal(diagonal, zero, message="`scale_tril` must have non-zero diagonal")
         tril = with_dependencies([nonzero], tril)
     return linear_operators.LinearOperatorLowerTriangular(
         tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
@@ -142,16 +139,9 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                 if covariance_matrix is not None:
                     covariance_matrix = convert_to_tensor(covariance_matrix, name="covariance_matrix")
                     if validate_args:
-                        covariance_matrix = with_dependencies(
-                            [
-                                check.assert_near(
-                                    covariance_matrix,
-                                    array.matrix_transpose(covariance_matrix),
-                                    message="Matrix was not symmetric.",
-                                )
-                            ],
-                            covariance_matrix,
-                        )
+                        mirrored = array.matrix_transpose(covariance_matrix)
+                        same = check.assert_near(covariance_matrix, mirrored, message="Matrix was not symmetric.")
+                        covariance_matrix = with_dependencies([same], covariance_matrix)
                     tril = linalg.cholesky(covariance_matrix)
                 super().__init__(loc, tril, validate_args, allow_nan_stats, name)
         self._parameters = parameters

@@ -146,13 +146,9 @@ class ExpRelaxedOneHotCategorical(_Classes):
         logits = self.logits * array.ones(sample_shape, dtype=self.dtype)
         logits_2d = array.reshape(logits, [-1, self.event_size])
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
-        uniform = random.random_uniform(
-            shape=array.shape(logits_2d),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1,
-            dtype=self.dtype,
-            seed=seed,
-        )
+        tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
+        shape = array.shape(logits_2d)
+        uniform = random.random_uniform(shape, minval=tiny, maxval=1, dtype=self.dtype, seed=seed)
         gumbel = -math.log(-math.log(uniform))
         noisy_logits = math.div(gumbel + logits_2d, self._temperature_2d)
         return array.reshape(nn.log_softmax(noisy_logits), sample_shape)
@@ -183,14 +179,8 @@ class RelaxedOneHotCategorical(TransformedDistribution):
         name="RelaxedOneHotCategorical",
     ):
         parameters = dict(locals())
-        base = ExpRelaxedOneHotCategorical(
-            temperature,
-            logits=logits,
-            probs=probs,
-            dtype=dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-        )
+        given = {key: value for key, value in parameters.items() if key not in ("self", "__class__", "name")}
+        base = ExpRelaxedOneHotCategorical(**given)
         super().__init__(base, bijector=Exp(validate_args=validate_args), name=name)
         self._parameters = parameters
 
@@ -211,13 +201,8 @@ class RelaxedBernoulli(TransformedDistribution):
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
             self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args)
-            base = Logistic(
-                self._logits / self._temperature,
-                1.0 / self._temperature,
-                validate_args=validate_args,
-                allow_nan_stats=allow_nan_stats,
-                name=name + "/Logistic",
-            )
+            given = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name + "/Logistic"}
+            base = Logistic(self._logits / self._temperature, 1.0 / self._temperature, **given)
         super().__init__(distribution=base, bijector=Sigmoid(validate_args=validate_args), name=name)
         self._parameters = parameters
 

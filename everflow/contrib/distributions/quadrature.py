@@ -167,10 +167,8 @@ class PoissonLogNormalQuadratureCompound(Distribution):
         known = self.batch_shape.is_fully_defined()
         batch_size = self.batch_shape.num_elements() if known else math.reduce_prod(self.batch_shape_tensor())
         per_draw = [batch_size] if _is_true(self.mixture_distribution.is_scalar_batch()) else np.int32([])
-        ids = self.mixture_distribution.sample(
-            sample_shape=_concat_vectors([n], per_draw),
-            seed=gen_new_seed(seed, "poisson_lognormal_quadrature_compound"),
-        )
+        own_seed = gen_new_seed(seed, "poisson_lognormal_quadrature_compound")
+        ids = self.mixture_distribution.sample(sample_shape=_concat_vectors([n], per_draw), seed=own_seed)
         last = np.int32([]) if _is_true(self.is_scalar_batch()) else np.int32([-1])
         ids = array.reshape(ids, shape=_concat_vectors([n], last))
         ids += math.range(0, limit=batch_size * self.quadrature_size, delta=self.quadrature_size)

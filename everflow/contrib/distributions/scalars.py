@@ -162,12 +162,8 @@ class InverseGamma(ConcentrationRate):
         return math.igammac(self.concentration, self.rate / x)
 
     def _entropy(self):
-        return (
-            self.concentration
-            + math.log(self.rate)
-            + math.lgamma(self.concentration)
-            - (1.0 + self.concentration) * math.digamma(self.concentration)
-        )
+        a = self.concentration
+        return a + math.log(self.rate) + math.lgamma(a) - (1.0 + a) * math.digamma(a)
 
     def _mean(self):
         return self._beyond(1, self.rate / (self.concentration - 1.0), "mean")

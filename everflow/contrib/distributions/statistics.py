@@ -65,15 +65,9 @@ def moving_mean_variance(value, decay, collections=None, name=None):
         dtype = value.dtype.base_dtype
         _check_floating("value", dtype)
         decay = convert_to_tensor(decay, dtype=dtype, name="decay")
+        given = {"shape": value.shape, "dtype": dtype, "trainable": False, "collections": collections}
         variance_var, mean_var = (
-            get_variable(
-                variable,
-                shape=value.shape,
-                dtype=dtype,
-                initializer=zeros_initializer(),
-                trainable=False,
-                collections=collections,
-            )
+            get_variable(variable, initializer=zeros_initializer(), **given)
             for variable in ("moving_variance", "moving_mean")
         )
         return assign_moving_mean_variance(mean_var, variance_var, value, decay)

@@ -94,15 +94,8 @@ class TransformedDistribution(Distribution):
             self._reduce_event_indices = math.range(rotated - event_ndims, rotated)
         self._distribution = distribution
         parents = list(distribution._graph_parents) + list(self._bijector.graph_parents)
-        super().__init__(
-            distribution.dtype,
-            distribution.reparameterization_type,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        kind = distribution.reparameterization_type
+        self._begin(parameters, distribution.dtype, kind, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._distribution, doc="Where draws come from.")
     bijector = property(lambda self: self._bijector, doc="What maps them.")

@@ -117,11 +117,8 @@ class SinhArcsinh(TransformedDistribution):
                 batch_shape = _common_shape(loc, scale, skewness, tailweight)
             bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = (
-                bent
-                if not skewed
-                else SinhArcsinhBijector(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight)
-            )
+            zero = np.zeros([], dtype.as_numpy_dtype)
+            unskewed = SinhArcsinhBijector(skewness=zero, tailweight=tailweight) if skewed else bent
             stretch = 2.0 * scale / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             bijector = Chain([AffineScalar(shift=loc, scale=stretch, validate_args=validate_args), bent])
         super().__init__(distribution, bijector, batch_shape, validate_args=validate_args, name=name)
@@ -144,15 +141,7 @@ class QuantizedDistribution(Inner):
             self._high = None if high is None else convert_to_tensor(high, dtype=distribution.dtype, name="high")
         self._dist = distribution
         parents = list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None]
-        super().__init__(
-            distribution.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, distribution.dtype, NOT_REPARAMETERIZED, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._dist, doc="The continuous distribution.")
     low = property(lambda self: self._low, doc="The least value, or None.")

@@ -128,14 +128,7 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             unskewed = SinhArcsinh(skewness=zero, tailweight=tailweight) if skewed else bent
             stretch = 2.0 * diag / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             affine = Affine(shift=loc, scale_diag=stretch, validate_args=validate_args)
-            super().__init__(
-                distribution=distribution,
-                bijector=Chain([affine, bent]),
-                batch_shape=batch_shape,
-                event_shape=event_shape,
-                validate_args=validate_args,
-                name=name,
-            )
+            super().__init__(distribution, Chain([affine, bent]), batch_shape, event_shape, validate_args, name)
         self._parameters = parameters
         self._loc, self._scale, self._tailweight, self._skewness = loc, scale, tailweight, skewness
 

@@ -172,12 +172,8 @@ def save_network_checkpoint(network, save_path, global_step=None, map_func=None)
     if file_io.is_directory(save_path):
         save_path = os.path.join(save_path, network.name.replace("/", "_"))
     saver = Saver(_by_name(network, map_func))
-    return saver.save(
-        None if executing_eagerly() else get_default_session(),
-        save_path,
-        global_step=global_step,
-        write_meta_graph=False,
-    )
+    session = None if executing_eagerly() else get_default_session()
+    return saver.save(session, save_path, global_step=global_step, write_meta_graph=False)
 
 
 def restore_network_checkpoint(network, save_path, map_func=None):

@@ -68,16 +68,8 @@ def multi_label_head(n_classes, weight_column=None, thresholds=None, label_vocab
                      loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, loss_fn=None,
                      classes_for_class_based_metrics=None, name=None):  # fmt: skip
     """A head that tells for each class whether it holds."""
-    return MultiLabelHead(
-        n_classes,
-        weight_column,
-        thresholds,
-        label_vocabulary,
-        loss_reduction,
-        loss_fn,
-        classes_for_class_based_metrics,
-        name,
-    )
+    given = loss_reduction, loss_fn, classes_for_class_based_metrics, name
+    return MultiLabelHead(n_classes, weight_column, thresholds, label_vocabulary, *given)
 
 
 def multi_head(heads, head_weights=None):

@@ -22,11 +22,8 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
     check_model_fn(model_fn, None)
     devices = devices or [f"/device:GPU:{i}" for i, _ in enumerate(list_physical_devices("GPU"))] or ["/device:CPU:0"]
     if len(devices) > 1:
-        logging.info(
-            "The model runs on %s, over whole batches, rather than on shares of them on each of %s.",
-            devices[0],
-            devices,
-        )
+        message = "The model runs on %s, over whole batches, rather than on shares of them on each of %s."
+        logging.info(message, devices[0], devices)
 
     def single_device_model_fn(features, labels, mode, params=None, config=None):
         if "labels" not in fn_args(model_fn) and labels is not None:

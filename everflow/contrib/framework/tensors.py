@@ -232,10 +232,7 @@ class BoundedTensorSpec(TensorSpec):
         return f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, minimum={self.minimum!r}, maximum={self.maximum!r})"
 
     def __eq__(self, other):
-        return (
-            super().__eq__(other)
-            and np.allclose(self.minimum, other.minimum)
-            and np.allclose(self.maximum, other.maximum)
-        )
+        same_bounds = np.allclose(self.minimum, other.minimum) and np.allclose(self.maximum, other.maximum)
+        return super().__eq__(other) and same_bounds
 
     __hash__ = TensorSpec.__hash__

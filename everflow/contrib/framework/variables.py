@@ -81,14 +81,8 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
     # The variable scope decides where the caller does not.
     if use_resource is None:
         use_resource = scopes.get_variable_scope().use_resource
-    return Variable(
-        initial_value,
-        trainable=False,
-        collections=[collection],
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        name=name,
-    )
+    settings = {"collections": [collection], "validate_shape": validate_shape, "use_resource": use_resource}
+    return Variable(initial_value, trainable=False, **settings, name=name)
 
 
 _VARIABLE = {

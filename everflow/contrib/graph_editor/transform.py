@@ -64,11 +64,8 @@ class TransformerInfo:
 
     def __str__(self):
         same = self._graph is self._graph_
-        where = (
-            f"  Within graph[{id(self._graph)}]"
-            if same
-            else f"  From graph[{id(self._graph)}] to graph[{id(self._graph_)}]"
-        )
+        there = "" if same else f" to graph[{id(self._graph_)}]"
+        where = f"  {'Within' if same else 'From'} graph[{id(self._graph)}]{there}"
         lines = ["Transform result info:", where]
         if self._scope:
             lines.append(f"  Scope source: {self._scope}")
@@ -118,14 +115,8 @@ def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
         node_def.attr["frame_name"].s = info.new_frame(node_def.attr["frame_name"].s.decode()).encode()
     attrs = {key: value for key, value in node_def.attr.items() if key != "_output_shapes"}
     with info.graph_.as_default(), info.graph_.control_dependencies(None):
-        copied = info.graph_.create_op(
-            node_def.op,
-            list(new_inputs),
-            [t.dtype for t in op.outputs],
-            name=node_def.name,
-            attrs=attrs,
-            compute_device=False,
-        )
+        given = {"name": node_def.name, "attrs": attrs, "compute_device": False}
+        copied = info.graph_.create_op(node_def.op, list(new_inputs), [t.dtype for t in op.outputs], **given)
     copied._set_device_from_string(node_def.device)
     if copy_shape:
         for old, new in zip(op.outputs, copied.outputs):

@@ -98,11 +98,10 @@ class GridRNNCell(RNNCell):
         if not dims:
             return
         *before, last = seen
-        others = (
-            array.concat(before, 1)
-            if before
-            else array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
-        )
+        if before:
+            others = array.concat(before, 1)
+        else:
+            others = array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
         for d in dims:
             kind = "non_recurrent" if d in self._plain_dims else "recurrent"
             everything = array.concat([others, last], 1) if d in self._plain_dims else None

@@ -49,11 +49,8 @@ def _interpolated(grid, query_points, sizes, indexing):
     dims = [0, 1] if indexing == "ij" else [1, 0]
     neighbours = [_neighbours(dim, points[dim], sizes[dim + 1], grid.dtype) for dim in dims]
     floors, ceilings, alphas = zip(*neighbours)
-    within = check.assert_less_equal(
-        math.cast(batch * height * width, dtype=dtypes.float32),
-        np.iinfo(np.int32).max / 8,
-        message="The image size or batch size is too large.",
-    )
+    size, most = math.cast(batch * height * width, dtype=dtypes.float32), np.iinfo(np.int32).max / 8
+    within = check.assert_less_equal(size, most, message="The image size or batch size is too large.")
     with control_dependencies([within]):
         flattened = array.reshape(grid, [batch * height * width, channels])
         offsets = array.reshape(math.range(batch) * height * width, [batch, 1])

@@ -193,8 +193,5 @@ def _solve(func, y0, t, rtol, atol, full_output, name, **options):
     if not full_output:
         return y
     points = history.points.stack()
-    return y, {
-        "num_func_evals": 6 * array.size(points) + 1,
-        "integrate_points": points,
-        "error_ratio": history.ratios.stack(),
-    }
+    counted = {"num_func_evals": 6 * array.size(points) + 1, "integrate_points": points}
+    return y, {**counted, "error_ratio": history.ratios.stack()}

@@ -96,16 +96,9 @@ def input_from_feature_columns(
     >>> tf.contrib.layers.input_from_feature_columns({"age": tf.constant([[3.0]])}, [age])
     <tf.Tensor 'input_from_feature_columns/concat/concat:0' shape=(1, 1) dtype=float32>
     """
-    return _input_layer(
-        columns_to_tensors,
-        feature_columns,
-        weight_collections,
-        trainable,
-        scope,
-        2,
-        "input_from_feature_columns",
-        cols_to_outs,
-    )
+    name = "input_from_feature_columns"
+    variables = weight_collections, trainable, scope
+    return _input_layer(columns_to_tensors, feature_columns, *variables, 2, name, cols_to_outs)
 
 
 def sequence_input_from_feature_columns(
@@ -120,15 +113,8 @@ def sequence_input_from_feature_columns(
             raise ValueError(
                 f"{type(inner).__name__} is not supported for sequence data: embed it, or take real values."
             )
-    return _input_layer(
-        columns_to_tensors,
-        feature_columns,
-        weight_collections,
-        trainable,
-        scope,
-        3,
-        "sequence_input_from_feature_columns",
-    )
+    name = "sequence_input_from_feature_columns"
+    return _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, 3, name)
 
 
 def _with_steps(tensor):
@@ -143,14 +129,8 @@ def _parts(variable):
 
 
 def _weights(name, shape, weight_collections, trainable):
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtypes.float32,
-        initializer=zeros_initializer(),
-        trainable=trainable,
-        collections=weight_collections,
-    )
+    settings = {"initializer": zeros_initializer(), "trainable": trainable, "collections": weight_collections}
+    return model_variable(name, shape=shape, dtype=dtypes.float32, **settings)
 
 
 def _sum_of_ids(
@@ -206,7 +186,7 @@ def weighted_sum_from_feature_columns(
 def _check_joint(column):
     """Raise where the weights of a column can't be rows of one variable for all columns."""
     if isinstance(column, EmbeddingColumn):
-        raise ValueError(f"A linear model has no weights for the embedding {column.name}: give the column it embeds.")
+        raise ValueError(f"A linear model can't weigh the embedding {column.name}: give the column that it embeds.")
     without_ids = (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)
     for holds, error, what in (
         (isinstance(column, without_ids), NotImplementedError, "numbers, which can be bucketized"),

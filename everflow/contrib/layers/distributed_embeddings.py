@@ -75,10 +75,8 @@ def _sum_of_parts(params, ids, rows, strategy, max_norm, positions, weights, nam
         weights = [array.gather(weights, of_part) for of_part in entries]
     found = _in_shape(params, found, entries)
     if max_norm is not None:
-        found = [
-            _beside(vectors, clip_rows, vectors, of_part, max_norm)
-            for vectors, of_part in zip(found, entries, strict=True)
-        ]
+        parts = zip(found, entries, strict=True)
+        found = [_beside(vectors, clip_rows, vectors, of_part, max_norm) for vectors, of_part in parts]
     if weights is None:
         parts = zip(found, entries, strict=True)
         sums = [_unweighted_sums(vectors, of_part, rows, positions) for vectors, of_part in parts]

@@ -96,14 +96,8 @@ class EmbeddingColumn(
         if self.ckpt_to_load_from is not None:
             start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
             init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
-        return safe_embedding_lookup_sparse(
-            table,
-            ids,
-            sparse_weights=weights,
-            combiner=self.combiner,
-            name=f"{self.name}weights",
-            max_norm=self.max_norm,
-        )
+        given = {"sparse_weights": weights, "combiner": self.combiner, "max_norm": self.max_norm}
+        return safe_embedding_lookup_sparse(table, ids, **given, name=f"{self.name}weights")
 
     def _table(self, state_manager):
         shape = [self.length, self.dimension]
@@ -120,14 +114,8 @@ class EmbeddingColumn(
                 found = f"{self.shared_embedding_name} already exists with shape {shared[0].shape}"
                 raise ValueError(f"{found}; the embedding {self.name} would share it with shape {shape}.")
             return shared[0]
-        table = state_manager.create_variable(
-            self,
-            self.shared_embedding_name,
-            shape,
-            dtype=dtypes.float32,
-            trainable=self.trainable,
-            initializer=self.initializer,
-        )
+        settings = {"dtype": dtypes.float32, "trainable": self.trainable, "initializer": self.initializer}
+        table = state_manager.create_variable(self, self.shared_embedding_name, shape, **settings)
         add_to_collection(collection, table)
         return table
 

@@ -31,13 +31,8 @@ def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None
                 reuse=None):  # fmt: skip
     """The mean of the embeddings of each row's ids; 0 is padding."""
     with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
-        embeddings = model_variable(
-            "embeddings",
-            shape=[vocab_size, embed_dim],
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-        )
+        settings = {"initializer": initializer, "regularizer": regularizer, "trainable": trainable}
+        embeddings = model_variable("embeddings", shape=[vocab_size, embed_dim], **settings)
         if not sparse_lookup:
             if isinstance(ids, SparseTensor):
                 raise TypeError(f"With sparse_lookup=False ids must be a dense tensor, not {ids!r}")

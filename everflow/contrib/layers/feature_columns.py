@@ -210,7 +210,7 @@ class BucketizedColumn(
 def bucketized_column(source_column, boundaries):
     """Numbers of a `real_valued_column` by the bucket they fall into."""
     if not isinstance(source_column, RealValuedColumn):
-        raise TypeError(f"Buckets are of numbers: source_column must be a real_valued_column, not {source_column!r}.")
+        raise TypeError(f"Buckets are of a real_valued_column: source_column must be one, not {source_column!r}.")
     filled = isinstance(boundaries, (list, tuple)) and len(boundaries) > 0
     require(filled, source_column.name, "boundaries must be a list or tuple of numbers", boundaries)
     require(list(boundaries) == sorted(boundaries), source_column.name, "boundaries must be a sorted list", boundaries)

@@ -14,15 +14,8 @@ COLLECTED = {"reuse": None, "variables_collections": None, "outputs_collections"
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
     """A model variable in the collections a layer was given, by kind (mostly its name) where these are a dict."""
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        collections=get_variable_collections(collections, kind or name),
-        trainable=trainable,
-        **options,
-    )
+    options.update(collections=get_variable_collections(collections, kind or name), trainable=trainable)
+    return model_variable(name, shape=shape, dtype=dtype, initializer=initializer, **options)
 
 
 def model_variable_getter(rename=None):

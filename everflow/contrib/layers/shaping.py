@@ -93,11 +93,8 @@ def spatial_softmax(
             )
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
-            start = (
-                initializers.ones_initializer()
-                if temperature is None
-                else initializers.constant_initializer(temperature)
-            )
+            ones = initializers.ones_initializer()
+            start = ones if temperature is None else initializers.constant_initializer(temperature)
             made = layer_variable("temperature", (), dtypes.float32, start, variables_collections, trainable)
             if data_format == "NHWC":
                 features = array.transpose(features, [0, 3, 1, 2])

@@ -109,13 +109,9 @@ class SparseColumnVocabulary(SparseColumn, collections.namedtuple("SparseColumnV
         if self.dtype.is_integer:
             values = strings.as_string(values)
         config = self.lookup_config
-        return lookup_files.index_table_from_file(
-            config.vocabulary_file,
-            config.num_oov_buckets,
-            config.vocab_size,
-            config.default_value,
-            name=f"{self.name}_lookup",
-        ).lookup(values)
+        sizes = config.num_oov_buckets, config.vocab_size, config.default_value
+        table = lookup_files.index_table_from_file(config.vocabulary_file, *sizes, name=f"{self.name}_lookup")
+        return table.lookup(values)
 
 
 def _check_dtype(dtype, column_name):
@@ -139,15 +135,8 @@ def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum"
     _check_size(hash_bucket_size, column_name)
     pairs = all(isinstance(key, list) and len(key) == 2 for key in hash_keys or ())
     require(pairs, column_name, "hash_keys must be lists of two ints each", hash_keys)
-    return SparseColumnHashed(
-        column_name,
-        False,
-        hash_bucket_size,
-        None,
-        combiner,
-        dtype,
-        tuple(tuple(key) for key in hash_keys) if hash_keys else None,
-    )
+    hash_keys = tuple(tuple(key) for key in hash_keys) if hash_keys else None
+    return SparseColumnHashed(column_name, False, hash_bucket_size, None, combiner, dtype, hash_keys)
 
 
 def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=dtypes.int64):
@@ -275,7 +264,7 @@ def crossed_column(
     """Combinations of values of sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed, but not a {type(column).__name__}")
+            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed; this is a {type(column).__name__}")
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
     by_name = tuple(sorted(columns, key=lambda column: column.name))

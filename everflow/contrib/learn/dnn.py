@@ -87,15 +87,9 @@ class _DNN(BaseEstimator):
             logits = dnn_logits(features, mode, *shape, *options)
 
             def train_op_fn(loss):
-                return layers.optimize_loss(
-                    loss=loss,
-                    global_step=get_global_step(),
-                    learning_rate=LEARNING_RATE,
-                    optimizer=self.optimizer or AdagradOptimizer,
-                    clip_gradients=self._gradient_clip_norm,
-                    name="dnn",
-                    summaries=[],
-                )
+                settings = {"clip_gradients": self._gradient_clip_norm, "name": "dnn", "summaries": []}
+                optimizer = self.optimizer or AdagradOptimizer
+                return layers.optimize_loss(loss, get_global_step(), LEARNING_RATE, optimizer, **settings)
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
 

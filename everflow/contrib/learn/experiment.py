@@ -120,14 +120,8 @@ class Experiment:
     def continuous_eval(self, delay_secs=None, throttle_delay_secs=None, evaluate_checkpoint_only_once=True,
                         continuous_eval_predicate_fn=None, name="continuous"):  # fmt: skip
         """Evaluate each checkpoint once, or as often as there is time, until the model is trained for all its steps."""
-        return self._continuous_eval(
-            self._eval_input_fn,
-            name,
-            delay_secs,
-            throttle_delay_secs,
-            continuous_eval_predicate_fn,
-            evaluate_checkpoint_only_once,
-        )
+        when = delay_secs, throttle_delay_secs, continuous_eval_predicate_fn
+        return self._continuous_eval(self._eval_input_fn, name, *when, evaluate_checkpoint_only_once)
 
     def continuous_eval_on_train_data(self, delay_secs=None, throttle_delay_secs=None, continuous_eval_predicate_fn=None,
                                       name="continuous_on_train_data"):  # fmt: skip
@@ -139,16 +133,9 @@ class Experiment:
         """Train, evaluate every `min_eval_frequency` steps and at the end, and export: (results, paths)."""
         monitors = list(self._train_monitors)
         if self._min_eval_frequency and hasattr(self._estimator, "fit"):
-            monitors.append(
-                ValidationMonitor(
-                    input_fn=self._eval_input_fn,
-                    eval_steps=self._eval_steps,
-                    metrics=self._eval_metrics,
-                    every_n_steps=self._min_eval_frequency,
-                    hooks=self._eval_hooks,
-                    name=ModeKeys.EVAL,
-                )
-            )
+            evaluation = {"eval_steps": self._eval_steps, "metrics": self._eval_metrics, "hooks": self._eval_hooks}
+            evaluation.update(every_n_steps=self._min_eval_frequency, name=ModeKeys.EVAL)
+            monitors.append(ValidationMonitor(input_fn=self._eval_input_fn, **evaluation))
         self._fit(self._train_steps, monitors)
         return self._with_exports(self._evaluate(self._eval_input_fn, None))
 

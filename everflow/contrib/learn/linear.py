@@ -67,11 +67,8 @@ class _Linear(BaseEstimator):
                 slopes = gradients(loss, variables)
                 if self._gradient_clip_norm:
                     slopes, _ = clip_by_global_norm(slopes, self._gradient_clip_norm)
-                optimizer = (
-                    self.optimizer()
-                    if callable(self.optimizer)
-                    else self.optimizer or default_optimizer(self.feature_columns)
-                )
+                optimizer = self.optimizer() if callable(self.optimizer) else self.optimizer
+                optimizer = optimizer or default_optimizer(self.feature_columns)
                 return optimizer.apply_gradients(zip(slopes, variables), global_step=get_global_step())
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)

@@ -126,11 +126,8 @@ class PrintTensor(EveryN):
         return list(self._tensor_names.values())
 
     def every_n_step_end(self, step, outputs):
-        logging.info(
-            "Step %d: %s",
-            step,
-            ", ".join(f"{tag} = {outputs[_name(name)]}" for tag, name in self._tensor_names.items()),
-        )
+        shown = ", ".join(f"{tag} = {outputs[_name(name)]}" for tag, name in self._tensor_names.items())
+        logging.info("Step %d: %s", step, shown)
         return False
 
 

@@ -18,12 +18,8 @@ class RunConfig(EstimatorRunConfig):
                  keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, protocol=None, evaluation_master="", model_dir=None,
                  session_config=None, session_creation_timeout_secs=7200):  # fmt: skip
         options = GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction)
-        self._tf_config = ConfigProto(
-            log_device_placement=log_device_placement,
-            inter_op_parallelism_threads=num_cores,
-            intra_op_parallelism_threads=num_cores,
-            gpu_options=options,
-        )
+        threads = {"inter_op_parallelism_threads": num_cores, "intra_op_parallelism_threads": num_cores}
+        self._tf_config = ConfigProto(log_device_placement=log_device_placement, gpu_options=options, **threads)
         super().__init__(
             model_dir=model_dir,
             tf_random_seed=tf_random_seed,

@@ -108,16 +108,9 @@ def embedding_attention_decoder(decoder_inputs, initial_state, attention_states,
         updates = update_embedding_for_previous
         loop_function = best_and_embedded(embedding, output_projection, updates) if feed_previous else None
         embedded = [embedding_lookup(embedding, i) for i in decoder_inputs]
-        return attention_decoder(
-            embedded,
-            initial_state,
-            attention_states,
-            cell,
-            output_size=output_size,
-            num_heads=num_heads,
-            loop_function=loop_function,
-            initial_state_attention=initial_state_attention,
-        )
+        given = {"output_size": output_size, "num_heads": num_heads, "loop_function": loop_function}
+        given["initial_state_attention"] = initial_state_attention
+        return attention_decoder(embedded, initial_state, attention_states, cell, **given)
 
 
 def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,

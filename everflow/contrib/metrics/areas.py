@@ -47,13 +47,8 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
             positive = math.histogram_fixed_width(
                 array.boolean_mask(scores, boolean_labels), score_range, nbins, dtype=dtypes.int64, name="hist_true"
             )
-            negative = math.histogram_fixed_width(
-                array.boolean_mask(scores, math.logical_not(boolean_labels)),
-                score_range,
-                nbins,
-                dtype=dtypes.int64,
-                name="hist_false",
-            )
+            masked = array.boolean_mask(scores, math.logical_not(boolean_labels))
+            negative = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_false")
         with variable_scope(None, "hist_accumulate", [positive, negative]):
             positives, negatives = (
                 get_variable(

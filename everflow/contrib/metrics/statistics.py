@@ -78,11 +78,8 @@ def streaming_pearson_correlation(
         label_variance, update_label_variance = streaming_covariance(labels, labels, weights, name="variance_labels")
         deviations = math.multiply(math.sqrt(variance), math.sqrt(label_variance))
         value = math.truediv(covariance, deviations, name="pearson_r")
-        update_op = math.truediv(
-            update_covariance,
-            math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance)),
-            name="update_op",
-        )
+        deviations = math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance))
+        update_op = math.truediv(update_covariance, deviations, name="update_op")
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
@@ -105,11 +102,8 @@ def cohen_kappa(
         diagonal = array.diag_part(table)
         rows = math.reduce_sum(table, axis=0)
         columns = math.reduce_sum(table, axis=1)
-        updates = [
-            state.assign_add(agreed, diagonal),
-            state.assign_add(by_prediction, rows),
-            state.assign_add(by_label, columns),
-        ]
+        counted = ((agreed, diagonal), (by_prediction, rows), (by_label, columns))
+        updates = [state.assign_add(total, value) for total, value in counted]
 
         def kappa(agreed, by_prediction, by_label, name):
             observed = math.reduce_sum(agreed)

@@ -57,14 +57,9 @@ class Pruning:
         self._block_of_name = _parsed(self._spec.block_dims_map, lambda text: [int(side) for side in text.split("x")])
         self._sparsity = self._sparsity_now() if sparsity is None else sparsity
         with scopes.variable_scope(self._spec.name, use_resource=self._spec.use_tpu):
-            self._last_update_step = scopes.get_variable(
-                "last_mask_update_step",
-                [],
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-                collections=[GraphKeys.GLOBAL_VARIABLES],
-                dtype=dtypes.int32,
-            )
+            settings = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES], "dtype": dtypes.int32}
+            zeros = initializers.zeros_initializer()
+            self._last_update_step = scopes.get_variable("last_mask_update_step", [], initializer=zeros, **settings)
 
     def print_hparams(self):
         """Log the settings."""
@@ -141,12 +136,9 @@ class Pruning:
     def _is_due(self):
         spec = self._spec
         with name_scope(spec.name):
-            within = math.logical_and(
-                math.greater_equal(self._global_step, spec.begin_pruning_step),
-                math.logical_or(
-                    math.less_equal(self._global_step, spec.end_pruning_step), math.less(spec.end_pruning_step, 0)
-                ),
-            )
+            begun = math.greater_equal(self._global_step, spec.begin_pruning_step)
+            before_end = math.less_equal(self._global_step, spec.end_pruning_step)
+            within = math.logical_and(begun, math.logical_or(before_end, math.less(spec.end_pruning_step, 0)))
             due = math.less_equal(math.add(self._last_update_step, spec.pruning_frequency), self._global_step)
             return math.logical_and(within, due)
 

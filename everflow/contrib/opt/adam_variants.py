@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
 from everflow.ops import array
@@ -28,12 +30,8 @@ class LazyAdamOptimizer(AdamOptimizer):
         m_t = state.scatter_update(
             m, indices, beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values, use_locking=self._use_locking
         )
-        v_t = state.scatter_update(
-            v,
-            indices,
-            beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values),
-            use_locking=self._use_locking,
-        )
+        moved = beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values)
+        v_t = state.scatter_update(v, indices, moved, use_locking=self._use_locking)
         m_rows = array.gather(m_t, indices)
         v_rows = array.gather(v_t, indices)
         denominator = sqrt(v_rows) + epsilon_t
@@ -126,13 +124,9 @@ class AdaMaxOptimizer(AdamOptimizer):
         return grouping.group(var_update, m_t, v_t)
 
     def _apply_sparse(self, grad, var):
-        return self._apply_sparse_shared(
-            grad.values,
-            var,
-            grad.indices,
-            lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking),
-            lambda x, i, v: state.scatter_update(x, i, v, use_locking=self._use_locking),
-        )
+        scatters = (state.scatter_add, state.scatter_update)
+        locked = (functools.partial(scatter, use_locking=self._use_locking) for scatter in scatters)
+        return self._apply_sparse_shared(grad.values, var, grad.indices, *locked)
 
     def _resource_scatter_update(self, x, i, v):
         with control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):

@@ -138,13 +138,8 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
             )
             for fun, jac in zip(funs, jacs, strict=True)
         ]
-        minimize_kwargs = {
-            "jac": True,
-            "callback": step_callback,
-            "method": method,
-            "constraints": constraints,
-            "bounds": packed_bounds,
-        }
+        minimize_kwargs = {"jac": True, "callback": step_callback, "method": method}
+        minimize_kwargs.update(constraints=constraints, bounds=packed_bounds)
         for key in minimize_kwargs:
             if key in options:
                 if key == "bounds":

@@ -51,14 +51,8 @@ class GGTOptimizer(Optimizer):
         sigma_eps=1e-2,
     ):
         super().__init__(use_locking, name)
-        self._numbers = {
-            "lr": learning_rate,
-            "beta1": beta1,
-            "window": window,
-            "eps": eps,
-            "svd_eps": svd_eps,
-            "sigma_eps": sigma_eps,
-        }
+        self._numbers = {"lr": learning_rate, "beta1": beta1, "window": window}
+        self._numbers.update(eps=eps, svd_eps=svd_eps, sigma_eps=sigma_eps)
 
     @taking(inserted(_GRADIENTS, aggregation_method={"name": None}))
     def minimize(self, loss, global_step=None, **given):

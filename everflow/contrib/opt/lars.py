@@ -71,12 +71,6 @@ class LARSOptimizer(Optimizer):
 
     def _sparse(self, op, buffers, values, indices, var):
         dtype = var.dtype.base_dtype
-        return op(
-            *buffers,
-            cast(self._learning_rate_tensor, dtype),
-            values,
-            indices,
-            cast(self._momentum_tensor, dtype),
-            use_locking=self._use_locking,
-            use_nesterov=self._use_nesterov,
-        )
+        rate, momentum = cast(self._learning_rate_tensor, dtype), cast(self._momentum_tensor, dtype)
+        settings = {"use_locking": self._use_locking, "use_nesterov": self._use_nesterov}
+        return op(*buffers, rate, values, indices, momentum, **settings)

@@ -170,20 +170,9 @@ def _like(layer, weights):
     """The layer once more, with other weights."""
     name = layer.name.rpartition("/")[2] + "_Fold"
     if layer.type == "DepthwiseConv2dNative":
-        return depthwise_conv2d(
-            layer.inputs[0],
-            weights,
-            strides=layer.get_attr("strides"),
-            padding=layer.get_attr("padding").decode(),
-            rate=None,
-            data_format=layer.get_attr("data_format").decode(),
-            name=name,
-        )
-    made = layer.graph.create_op(
-        layer.type,
-        [layer.inputs[0], weights],
-        [t.dtype for t in layer.outputs],
-        name=name,
-        attrs=dict(layer.node_def.attr),
-    )
+        padding, data_format = (layer.get_attr(name).decode() for name in ("padding", "data_format"))
+        window = {"strides": layer.get_attr("strides"), "padding": padding, "data_format": data_format}
+        return depthwise_conv2d(layer.inputs[0], weights, **window, rate=None, name=name)
+    types, attrs = [t.dtype for t in layer.outputs], dict(layer.node_def.attr)
+    made = layer.graph.create_op(layer.type, [layer.inputs[0], weights], types, name=name, attrs=attrs)
     return made.outputs[0]

@@ -44,13 +44,8 @@ def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, s
     layers = sorted(_layers(graph, scope), key=lambda layer: layer.rank)
     common = {"is_training": is_training, "step": step, "delay": quant_delay}
     weights = {**common, "num_bits": weight_bits, "symmetric": symmetric, "narrow_range": True, "averaged": False}
-    activations = {
-        **common,
-        "num_bits": activation_bits,
-        "symmetric": symmetric,
-        "narrow_range": False,
-        "averaged": True,
-    }
+    activations = {**common, "num_bits": activation_bits, "symmetric": symmetric}
+    activations.update(narrow_range=False, averaged=True)
     for layer in layers:
         folder = folder_of(layer.op)
         _insert(layer.op.inputs[1], [layer.op], below(folder, "weights_quant"), _WEIGHT_RANGE, weights)

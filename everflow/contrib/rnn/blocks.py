@@ -102,15 +102,9 @@ class GRUBlockCell(LayerRNNCell):
 
     def call(self, inputs, h_prev):
         """One step of the gated recurrent unit."""
-        _, _, _, new_h = raw.GRUBlockCell(
-            x=inputs,
-            h_prev=h_prev,
-            w_ru=self._gate_kernel,
-            w_c=self._candidate_kernel,
-            b_ru=self._gate_bias,
-            b_c=self._candidate_bias,
-            name="GRUBlockCell",
-        )
+        gates = {"w_ru": self._gate_kernel, "b_ru": self._gate_bias}
+        candidate = {"w_c": self._candidate_kernel, "b_c": self._candidate_bias}
+        _, _, _, new_h = raw.GRUBlockCell(x=inputs, h_prev=h_prev, **gates, **candidate, name="GRUBlockCell")
         return new_h, new_h
 
 

@@ -79,10 +79,8 @@ class LayerNormBasicLSTMCell(RNNCell):
         if not self._layer_norm:
             gates = nn.bias_add(gates, scopes.get_variable("bias", [4 * self._num_units], dtype=dtype))
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
-        i, j, f, o = (
-            self._norm(gate, name, dtype)
-            for gate, name in zip((i, j, f, o), ("input", "transform", "forget", "output"))
-        )
+        names = ("input", "transform", "forget", "output")
+        i, j, f, o = (self._norm(gate, name, dtype) for gate, name in zip((i, j, f, o), names))
         g = self._activation(j)
         if not isinstance(self._dropout_keep_prob, float) or self._dropout_keep_prob < 1:
             g = dropout(g, self._dropout_keep_prob, seed=self._dropout_prob_seed)
@@ -243,12 +241,8 @@ class NASCell(LayerRNNCell):
         x = array.split(axis=1, num_or_size_splits=self._BASES, value=given)
         functions = (sigmoid, relu, sigmoid, relu, tanh, sigmoid, tanh, sigmoid)
         first = [f(x[i] * m[i] if i == 3 else x[i] + m[i]) for i, f in enumerate(functions)]
-        second = [
-            tanh(first[0] * first[1]),
-            tanh(first[2] + first[3]),
-            tanh(first[4] * first[5]),
-            sigmoid(first[6] + first[7]),
-        ]
+        a, b, c, d, e, f, g, h = first
+        second = [tanh(a * b), tanh(c + d), tanh(e * f), sigmoid(g + h)]
         second[0] = tanh(second[0] + c_before)
         new_c = second[0] * second[1]
         new_m = tanh(new_c * tanh(second[2] + second[3]))

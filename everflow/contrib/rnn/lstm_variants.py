@@ -53,20 +53,12 @@ class GLSTMCell(RNNCell):
             parts = []
             for group in range(groups):
                 with scopes.variable_scope(f"group{group}"):
-                    joined = array.concat(
-                        [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)],
-                        axis=1,
-                    )
+                    values = self._part(inputs, group, depth // groups)
+                    joined = array.concat([values, self._part(m_before, group, self._group_outputs)], axis=1)
                     parts.append(array.split(self._linears(group, joined, 4 * self._group_units, False), 4, 1))
-            biases = [
-                scopes.get_variable(
-                    f"{BIAS}_{name}",
-                    shape=[self._num_units],
-                    dtype=dtype,
-                    initializer=initializers.constant_initializer(0.0, dtype=dtype),
-                )
-                for name in "ijfo"
-            ]
+            zeros = initializers.constant_initializer(0.0, dtype=dtype)
+            settings = {"shape": [self._num_units], "dtype": dtype, "initializer": zeros}
+            biases = [scopes.get_variable(f"{BIAS}_{name}", **settings) for name in "ijfo"]
             joined = (array.concat(list(part), axis=1) for part in zip(*parts))
             i, j, f, o = (nn.bias_add(part, bias) for part, bias in zip(joined, biases))
         c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
@@ -115,12 +107,9 @@ class PhasedLSTMCell(RNNCell):
         phase = scopes.get_variable(
             "phase", [self._num_units], initializer=initializers.random_uniform_initializer(0.0, period.initial_value)
         )
-        ratio_on = scopes.get_variable(
-            "ratio_on",
-            [self._num_units],
-            initializer=initializers.constant_initializer(self._ratio_on),
-            trainable=self._trainable_ratio_on,
-        )
+        start = initializers.constant_initializer(self._ratio_on)
+        settings = {"initializer": start, "trainable": self._trainable_ratio_on}
+        ratio_on = scopes.get_variable("ratio_on", [self._num_units], **settings)
         # Time may be of higher precision than the values. The remainder has the gradient of the plain difference.
         phase, length = math.cast(phase, time.dtype), math.cast(period, time.dtype)
         since = time - phase

@@ -15,9 +15,7 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         if not isinstance(cells, list):
             raise ValueError(f"{what} must be a list with a cell for each layer, not {cells!r}")
     if len(cells_fw) != len(cells_bw):
-        raise ValueError(
-            f"Both ways must be of one depth: there are {len(cells_fw)} cells_fw, {len(cells_bw)} cells_bw"
-        )
+        raise ValueError(f"Both ways must have the same depth: {len(cells_fw)} cells_fw, {len(cells_bw)} cells_bw")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
             raise ValueError(

@@ -193,12 +193,8 @@ def learned_bahdanau_score(processed_query, keys, units, normalize):
     v = scopes.get_variable("attention_v", [units], dtype=dtype)
     if not normalize:
         return _bahdanau_score(processed_query, keys, v)
-    g = scopes.get_variable(
-        "attention_g",
-        dtype=dtype,
-        initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)),
-        shape=(),
-    )
+    start = initializers.constant_initializer(python_math.sqrt(1.0 / units))
+    g = scopes.get_variable("attention_g", dtype=dtype, initializer=start, shape=())
     b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
     return _bahdanau_score(processed_query, keys, v, g, b)
 

@@ -81,13 +81,8 @@ class BeamSearchDecoder(Decoder):
         self._initial_cell_state = nest.map_structure(self._maybe_split, initial_state, cell.state_size)
         self._start_tokens = array.tile(array.expand_dims(self._start_tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
-        self._finished = array.one_hot(
-            array.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=beam_width,
-            on_value=False,
-            off_value=True,
-            dtype=dtypes.bool,
-        )
+        zeros = array.zeros([self._batch_size], dtype=dtypes.int32)
+        self._finished = array.one_hot(zeros, beam_width, on_value=False, off_value=True, dtype=dtypes.bool)
 
     batch_size = property(lambda self: self._batch_size)
     tracks_own_finished = property(lambda self: True)
@@ -103,22 +98,15 @@ class BeamSearchDecoder(Decoder):
     @property
     def output_dtype(self):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
-        return BeamSearchDecoderOutput(
-            scores=nest.map_structure(lambda _: dtype, self._rnn_output_size()),
-            predicted_ids=dtypes.int32,
-            parent_ids=dtypes.int32,
-        )
+        types = nest.map_structure(lambda _: dtype, self._rnn_output_size())
+        return BeamSearchDecoderOutput(types, predicted_ids=dtypes.int32, parent_ids=dtypes.int32)
 
     def initialize(self, name=None):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         # Only the first beam is alive, so that the first step's choices differ.
-        log_probs = array.one_hot(
-            array.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=self._beam_width,
-            on_value=convert_to_tensor(0.0, dtype=dtype),
-            off_value=convert_to_tensor(-np.inf, dtype=dtype),
-            dtype=dtype,
-        )
+        zeros = array.zeros([self._batch_size], dtype=dtypes.int32)
+        on, off = convert_to_tensor(0.0, dtype=dtype), convert_to_tensor(-np.inf, dtype=dtype)
+        log_probs = array.one_hot(zeros, depth=self._beam_width, on_value=on, off_value=off, dtype=dtype)
         attention = attention_probabilities(self._initial_cell_state, self._coverage_penalty_weight)
         state = BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
@@ -182,11 +170,8 @@ class BeamSearchDecoder(Decoder):
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
             output, next_state = self._search(outputs, next_cell_state, state)
-            next_inputs = cond(
-                math.reduce_all(next_state.finished),
-                lambda: self._start_inputs,
-                lambda: self._embedding_fn(output.predicted_ids),
-            )
+            finished = math.reduce_all(next_state.finished)
+            next_inputs = cond(finished, lambda: self._start_inputs, lambda: self._embedding_fn(output.predicted_ids))
         return output, next_state, next_inputs, next_state.finished
 
     def _search(self, logits, next_cell_state, state):
@@ -204,27 +189,15 @@ class BeamSearchDecoder(Decoder):
         if attention is not None:
             attention *= array.expand_dims(math.cast(not_finished, dtypes.float32), 2)
             accumulated = state.accumulated_attention_probs + attention
-        scores = _scores(
-            total_probs,
-            new_lengths,
-            self._length_penalty_weight,
-            self._coverage_penalty_weight,
-            was_finished,
-            accumulated,
-        )
+        penalties = self._length_penalty_weight, self._coverage_penalty_weight
+        scores = _scores(total_probs, new_lengths, *penalties, was_finished, accumulated)
         flat_scores = array.reshape(scores, [batch_size, -1])
         count = convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
         next_scores, word_indices = top_k(flat_scores, k=count)
         next_scores.set_shape([static_batch, beam_width])
         word_indices.set_shape([static_batch, beam_width])
-        next_log_probs = gather_beams(
-            word_indices,
-            total_probs,
-            batch_size,
-            range_size=beam_width * vocabulary,
-            gather_shape=[-1],
-            name="next_beam_probs",
-        )
+        given = {"range_size": beam_width * vocabulary, "gather_shape": [-1], "name": "next_beam_probs"}
+        next_log_probs = gather_beams(word_indices, total_probs, batch_size, **given)
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
 
@@ -256,25 +229,17 @@ class BeamSearchDecoder(Decoder):
 
     def _lengths_with(self, vocabulary, not_finished, lengths):
         """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
-        longer = array.one_hot(
-            indices=array.fill([self._batch_size, self._beam_width], self._end_token),
-            depth=vocabulary,
-            on_value=math.to_int64(0),
-            off_value=math.to_int64(1),
-            dtype=dtypes.int64,
-        )
+        ends = array.fill([self._batch_size, self._beam_width], self._end_token)
+        on, off = math.to_int64(0), math.to_int64(1)
+        longer = array.one_hot(ends, depth=vocabulary, on_value=on, off_value=off, dtype=dtypes.int64)
         longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
         return longer + array.expand_dims(lengths, 2)
 
     def finalize(self, outputs, final_state, sequence_lengths):
         """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
         longest = math.cast(math.reduce_max(final_state.lengths, axis=1), dtypes.int32)
-        predicted_ids = raw.GatherTree(
-            step_ids=outputs.predicted_ids,
-            parent_ids=outputs.parent_ids,
-            max_sequence_lengths=longest,
-            end_token=self._end_token,
-        )
+        tree = {"step_ids": outputs.predicted_ids, "parent_ids": outputs.parent_ids}
+        predicted_ids = raw.GatherTree(**tree, max_sequence_lengths=longest, end_token=self._end_token)
         if self._reorder_tensor_arrays:
             final_state = final_state._replace(
                 cell_state=nest.map_structure(
@@ -335,11 +300,8 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
     """The alignments in a state: the mean over mechanisms, then over layers; None where no coverage is asked for."""
     if coverage_penalty_weight == 0.0:
         return None
-    layers = (
-        cell_state
-        if isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState)
-        else (cell_state,)
-    )
+    is_stack = isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState)
+    layers = cell_state if is_stack else (cell_state,)
     found = [
         _mean(layer.alignments if isinstance(layer.alignments, tuple) else (layer.alignments,))
         for layer in layers
@@ -353,13 +315,8 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
 def _only_the_end_where(probs, eos_token, finished):
     """Log probabilities where finished beams can only go on with the end token."""
     vocabulary = array.shape(probs)[2]
-    row = array.one_hot(
-        eos_token,
-        vocabulary,
-        dtype=probs.dtype,
-        on_value=convert_to_tensor(0.0, dtype=probs.dtype),
-        off_value=probs.dtype.min,
-    )
+    on = convert_to_tensor(0.0, dtype=probs.dtype)
+    row = array.one_hot(eos_token, vocabulary, dtype=probs.dtype, on_value=on, off_value=probs.dtype.min)
     rows = array.tile(array.reshape(row, [1, 1, -1]), array.concat([array.shape(finished), [1]], 0))
     mask = array.tile(array.expand_dims(finished, 2), [1, 1, vocabulary])
     return array.where(mask, rows, probs)
@@ -375,11 +332,8 @@ def _scores(
         raise ValueError(f"coverage_penalty_weight must be a scalar, not of shape {weight.shape}")
     if accumulated_attention_probs is None:
         return scores
-    accumulated_attention_probs = array.where(
-        math.equal(accumulated_attention_probs, 0.0),
-        array.ones_like(accumulated_attention_probs),
-        accumulated_attention_probs,
-    )
+    attended = accumulated_attention_probs
+    accumulated_attention_probs = array.where(math.equal(attended, 0.0), array.ones_like(attended), attended)
     penalty = math.reduce_sum(math.log(math.minimum(accumulated_attention_probs, 1.0)), 2)
     penalty *= math.cast(finished, dtypes.float32)
     return scores + array.expand_dims(penalty * weight, 2)

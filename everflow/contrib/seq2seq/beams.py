@@ -39,13 +39,8 @@ def tile_one(t, multiplier):
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):
     """Whole sequences [time, batch, beam] from the ids of each step and the beam each came from."""
-    return raw.GatherTree(
-        step_ids=step_ids,
-        parent_ids=parent_ids,
-        max_sequence_lengths=max_sequence_lengths,
-        end_token=end_token,
-        name=name,
-    )
+    lengths = {"max_sequence_lengths": max_sequence_lengths, "end_token": end_token}
+    return raw.GatherTree(step_ids=step_ids, parent_ids=parent_ids, **lengths, name=name)
 
 
 def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_shape, name=None):

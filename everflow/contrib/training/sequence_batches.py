@@ -45,17 +45,8 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
         if make_keys_unique:
             number = random.random_uniform([], maxval=100000000, dtype=dtypes.int32, seed=make_keys_unique_seed)
             input_key = string_join([input_key, as_string(number)])
-        saver = SequenceQueueingStateSaver(
-            batch_size,
-            num_unroll,
-            input_length,
-            input_key,
-            input_sequences,
-            input_context,
-            initial_states,
-            capacity,
-            allow_small_batch,
-        )
+        tensors = input_length, input_key, input_sequences, input_context, initial_states
+        saver = SequenceQueueingStateSaver(batch_size, num_unroll, *tensors, capacity, allow_small_batch)
         ready = math.cast(saver.barrier.ready_size(), dtypes.float32)
         summary.scalar(f"queue/{saver.barrier.name}/ready_segment_batches_", ready)
         run_until_closed(saver, [saver.prefetch_op] * num_threads, saver.close)

@@ -51,11 +51,8 @@ class SequenceQueueingStateSaver:
     def __init__(self, batch_size, num_unroll, input_length, input_key, input_sequences, input_context, initial_states, capacity=None,
                  allow_small_batch=False, name=None):  # fmt: skip
         if capacity is not None and isinstance(batch_size, Tensor):
-            enough = assert_greater_equal(
-                math.cast(capacity, dtypes.int64),
-                math.cast(batch_size, dtypes.int64),
-                message="capacity needs to be >= batch_size.",
-            )
+            sizes = (math.cast(size, dtypes.int64) for size in (capacity, batch_size))
+            enough = assert_greater_equal(*sizes, message="capacity needs to be >= batch_size.")
             with control_dependencies([enough]):
                 input_key = array.identity(input_key)
         elif capacity is not None and capacity < batch_size:
@@ -114,11 +111,8 @@ class SequenceQueueingStateSaver:
 
     def _shapes(self):
         segments = [TensorShape([self._num_unroll]).concatenate(value.shape[1:]) for value in self._sequences.values()]
-        return (
-            [TensorShape([])] * 5
-            + segments
-            + [value.shape for value in (*self._contexts.values(), *self._states.values())]
-        )
+        others = [value.shape for value in (*self._contexts.values(), *self._states.values())]
+        return [TensorShape([])] * 5 + segments + others
 
     def _component(self, values, name):
         """Where the barrier holds a named sequence, context or state."""
@@ -196,11 +190,8 @@ class SequenceQueueingStateSaver:
 
     def _segments(self, name, value, count):
         fixed = value.shape[1:].as_list()
-        sizes = array.concat(
-            [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed],
-            0,
-            name=f"concat_sequences_{name}",
-        )
+        parts = [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed]
+        sizes = array.concat(parts, 0, name=f"concat_sequences_{name}")
         reshaped = array.reshape(value, sizes, name=f"reshape_sequences_{name}")
         return check_dimensions(reshaped, [count, self._num_unroll, *fixed], f"reshaped_sequences_{name}")
 

@@ -100,13 +100,9 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 raise AssertionError
     if not variables_to_train:
         raise AssertionError
-    gradients = optimizer.compute_gradients(
-        total_loss,
-        variables_to_train,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-    )
+    settings = {"gate_gradients": gate_gradients, "aggregation_method": aggregation_method}
+    settings["colocate_gradients_with_ops"] = colocate_gradients_with_ops
+    gradients = optimizer.compute_gradients(total_loss, variables_to_train, **settings)
     if transform_grads_fn:
         gradients = transform_grads_fn(gradients)
     if summarize_gradients:

@@ -42,12 +42,8 @@ class TfLiteRNNCell(LayerRNNCell):
 
         self._input_weights = weights("input_weights", 1, [self._num_units, depth])
         self._recurrent_weights = weights("recurrent_weights", 2, [self._num_units, self._num_units])
-        self._bias = weights(
-            "bias",
-            3,
-            [self._num_units],
-            initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32)),
-        )
+        zeros = initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32))
+        self._bias = weights("bias", 3, [self._num_units], zeros)
         self.built = True
 
     def call(self, inputs, state):

@@ -132,11 +132,9 @@ def scale_operator(
     def positive(x, message):
         return with_dependencies([check.assert_positive(x, message=message)], x) if assert_positive else x
 
-    multiplier = (
-        None
-        if identity_multiplier is None
-        else convert_to_tensor(identity_multiplier, name="scale_identity_multiplier")
-    )
+    multiplier = identity_multiplier
+    if multiplier is not None:
+        multiplier = convert_to_tensor(multiplier, name="scale_identity_multiplier")
     diag = None if diag is None else convert_to_tensor(diag, name="diag")
     if tril is not None:
         tril = array.matrix_band_part(convert_to_tensor(tril, name="tril"), -1, 0)
@@ -157,19 +155,14 @@ def scale_operator(
             diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive
         )
     elif shape_hint is not None or perturb_factor is not None:
-        rows = (
-            shape_hint
-            if shape_hint is not None
-            else convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
-        )
+        rows = shape_hint
+        if rows is None:
+            rows = convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
         if multiplier is None:
             base = linear_operators.LinearOperatorIdentity(num_rows=rows, dtype=convert_to_tensor(perturb_factor).dtype)
         else:
-            base = linear_operators.LinearOperatorScaledIdentity(
-                num_rows=rows,
-                multiplier=positive(multiplier, "identity multiplier must be positive"),
-                is_non_singular=True,
-            )
+            checked = positive(multiplier, "identity multiplier must be positive")
+            base = linear_operators.LinearOperatorScaledIdentity(rows, multiplier=checked, is_non_singular=True)
     else:
         raise ValueError("One of a diagonal, a triangle or a perturbation has to be given")
     if perturb_factor is None:

@@ -261,10 +261,8 @@ class SinhArcsinh(Bijector):
             self._tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight")
             assert_same_float_dtype([self._skewness, self._tailweight])
             if validate_args:
-                self._tailweight = with_dependencies(
-                    [check.assert_positive(self._tailweight, message="Argument tailweight was not positive")],
-                    self._tailweight,
-                )
+                positive = check.assert_positive(self._tailweight, message="Argument tailweight was not positive")
+                self._tailweight = with_dependencies([positive], self._tailweight)
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     skewness = property(lambda self: self._skewness, doc="To which side it leans.")
@@ -346,9 +344,5 @@ class Kumaraswamy(Bijector):
         return math.exp(math.log1p(-((1 - y**self.concentration1) ** self.concentration0)))
 
     def _inverse_log_det_jacobian(self, y):
-        return (
-            math.log(self.concentration1)
-            + math.log(self.concentration0)
-            + (self.concentration1 - 1) * math.log(y)
-            + (self.concentration0 - 1) * math.log1p(-(y**self.concentration1))
-        )
+        a, b = self.concentration1, self.concentration0
+        return math.log(a) + math.log(b) + (a - 1) * math.log(y) + (b - 1) * math.log1p(-(y**a))

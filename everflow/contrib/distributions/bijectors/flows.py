@@ -39,12 +39,8 @@ class MaskedAutoregressiveFlow(ConditionalBijector):
     ):
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._unroll_loop = unroll_loop
-        super().__init__(
-            forward_min_event_ndims=1,
-            is_constant_jacobian=is_constant_jacobian,
-            validate_args=validate_args,
-            name=name or "masked_autoregressive_flow",
-        )
+        settings = {"is_constant_jacobian": is_constant_jacobian, "validate_args": validate_args}
+        super().__init__(forward_min_event_ndims=1, **settings, name=name or "masked_autoregressive_flow")
 
     def _step(self, x, y, condition):
         shift, log_scale = self._shift_and_log_scale_fn(y, **condition)
@@ -109,17 +105,9 @@ def masked_dense(
         return mask * initializer(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", values=[inputs, units, num_blocks]):
-        layer = layers.Dense(
-            units,
-            *args,
-            kernel_initializer=masked_initializer,
-            kernel_constraint=lambda x: mask * x,
-            name=name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=name,
-            _reuse=reuse,
-            **kwargs,
-        )
+        given = {"kernel_initializer": masked_initializer, "kernel_constraint": lambda x: mask * x, **kwargs}
+        dtype = inputs.dtype.base_dtype
+        layer = layers.Dense(units, *args, **given, name=name, dtype=dtype, _scope=name, _reuse=reuse)
         return layer.apply(inputs)
 
 
@@ -172,12 +160,8 @@ class RealNVP(ConditionalBijector):
         self._num_masked = num_masked
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._input_depth = None
-        super().__init__(
-            forward_min_event_ndims=1,
-            is_constant_jacobian=is_constant_jacobian,
-            validate_args=validate_args,
-            name=name or "real_nvp",
-        )
+        settings = {"is_constant_jacobian": is_constant_jacobian, "validate_args": validate_args}
+        super().__init__(forward_min_event_ndims=1, **settings, name=name or "real_nvp")
 
     def _untouched(self, x):
         self._learn_depth(x)
@@ -261,10 +245,8 @@ class BatchNormalization(Bijector):
 
     def _axes(self, x):
         ndims = x.shape.ndims
-        kept = [
-            a % ndims
-            for a in (self.batchnorm.axis if isinstance(self.batchnorm.axis, (list, tuple)) else [self.batchnorm.axis])
-        ]
+        axes = self.batchnorm.axis
+        kept = [a % ndims for a in (axes if isinstance(axes, (list, tuple)) else [axes])]
         return [i for i in range(ndims) if i not in kept], kept
 
     def _forward(self, y):

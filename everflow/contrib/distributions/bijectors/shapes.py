@@ -57,13 +57,8 @@ class Reshape(KeepsVolume, Bijector):
         for known in (self._known_in, self._known_out):
             if known.count(-1) > 1:
                 raise ValueError(f"{known} must have at most one `-1`.")
-        super().__init__(
-            forward_min_event_ndims=len(known_in),
-            inverse_min_event_ndims=len(known_out),
-            is_constant_jacobian=True,
-            validate_args=validate_args,
-            name=name or "reshape",
-        )
+        ndims = {"forward_min_event_ndims": len(known_in), "inverse_min_event_ndims": len(known_out)}
+        super().__init__(**ndims, is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape")
 
     def _forward(self, x):
         return self._reshaped(x, self._known_in, self._known_out)
@@ -116,13 +111,8 @@ class FillTriangular(Bijector):
 
     def __init__(self, upper=False, validate_args=False, name="fill_triangular"):
         self._upper = upper
-        super().__init__(
-            forward_min_event_ndims=1,
-            inverse_min_event_ndims=2,
-            is_constant_jacobian=True,
-            validate_args=validate_args,
-            name=name,
-        )
+        settings = {"is_constant_jacobian": True, "validate_args": validate_args, "name": name}
+        super().__init__(forward_min_event_ndims=1, inverse_min_event_ndims=2, **settings)
 
     def _forward(self, x):
         return fill_triangular(x, upper=self._upper)

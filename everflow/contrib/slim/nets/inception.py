@@ -73,15 +73,8 @@ class _Builder:
             return _POOLS[name.split("_")[0]](net, window, stride=stride, scope=name, **self._padding(stride, options))
         initializer = self._initializer_of(name, after_pool, is_last)
         given = {"weights_initializer": initializer} if initializer is not None else {}
-        return layers.conv2d(
-            net,
-            self._depth(int(found["channels"])),
-            window,
-            stride=stride,
-            scope=name,
-            **given,
-            **self._padding(stride, options),
-        )
+        given.update(self._padding(stride, options), stride=stride, scope=name)
+        return layers.conv2d(net, self._depth(int(found["channels"])), window, **given)
 
     def _padding(self, stride, options):
         return options
