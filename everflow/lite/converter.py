@@ -28,8 +28,14 @@ class TFLiteConverter:
     """
 
     def __init__(
-        self, graph_def, input_tensors, output_tensors, input_arrays_with_shape=None, output_arrays=None, experimental_debug_info_func=None
-    ):  # fmt: skip
+        self,
+        graph_def,
+        input_tensors,
+        output_tensors,
+        input_arrays_with_shape=None,
+        output_arrays=None,
+        experimental_debug_info_func=None,
+    ):
         self._graph_def = graph_def
         self._input_tensors, self._output_tensors = input_tensors, output_tensors
         self._debug_info_func = experimental_debug_info_func
@@ -120,17 +126,22 @@ class TFLiteConverter:
         if self.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
             raise ValueError(f"output_format is {self.output_format}, not tf.lite.constants.TFLITE or GRAPHVIZ_DOT")
         inputs = self._inputs()
+        types = ("inference_type", "inference_input_type", "inference_output_type")
+        given = {name: getattr(self, name) for name in types}
+        same = ("output_format", "allow_custom_ops", "change_concat_input_ranges")
         plan = Plan(
-            inference_type=as_dtype(self.inference_type), output_format=self.output_format, allow_custom_ops=self.allow_custom_ops,
-            inference_input_type=None if self.inference_input_type is None else as_dtype(self.inference_input_type),
-            inference_output_type=None if self.inference_output_type is None else as_dtype(self.inference_output_type),
-            input_stats=self._input_stats(inputs), default_range=self.default_ranges_stats, target_ops=self.target_spec.supported_ops,
-            change_concat_input_ranges=self.change_concat_input_ranges, graphviz_folder=self.dump_graphviz_dir,
-        )  # fmt: skip
+            **{name: None if given[name] is None else as_dtype(given[name]) for name in types},
+            **{name: getattr(self, name) for name in same},
+            input_stats=self._input_stats(inputs),
+            default_range=self.default_ranges_stats,
+            target_ops=self.target_spec.supported_ops,
+            graphviz_folder=self.dump_graphviz_dir,
+        )
         self._make_smaller(plan)
-        outputs = list(self._output_arrays)
         if self._has_valid_tensors():
             outputs = [sources.tensor_name(t) for t in self._output_tensors]
+        else:
+            outputs = list(self._output_arrays)
         return convert_graph(self._graph_def, inputs, outputs, plan)
 
     def _has_valid_tensors(self):

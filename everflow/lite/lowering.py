@@ -43,31 +43,27 @@ def lowering(*op_types: str):
     return register
 
 
+def _table(text):
+    """{op of TensorFlow: op of TensorFlow Lite} from pairs of words, `A=B`; `A` alone becomes A in capitals."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: other or name.upper() for name, _, other in pairs}
+
+
 # The same inputs and outputs, no options.
-_SAME = {
-    "Abs": "ABS", "Ceil": "CEIL", "Cos": "COS", "Elu": "ELU", "Exp": "EXP", "Floor": "FLOOR", "Log": "LOG", "LogSoftmax": "LOG_SOFTMAX", "Neg": "NEG",
-    "Relu": "RELU", "Relu6": "RELU6", "Round": "ROUND", "Rsqrt": "RSQRT", "Sigmoid": "LOGISTIC", "Sin": "SIN", "Sqrt": "SQRT", "Square": "SQUARE",
-    "Tanh": "TANH", "ZerosLike": "ZEROS_LIKE",
-    "Equal": "EQUAL", "NotEqual": "NOT_EQUAL", "Less": "LESS", "LessEqual": "LESS_EQUAL", "Greater": "GREATER", "GreaterEqual": "GREATER_EQUAL",
-    "LogicalAnd": "LOGICAL_AND", "LogicalOr": "LOGICAL_OR", "LogicalNot": "LOGICAL_NOT",
-    "Pow": "POW", "FloorDiv": "FLOOR_DIV", "FloorMod": "FLOOR_MOD", "Maximum": "MAXIMUM", "Minimum": "MINIMUM",
-    "Fill": "FILL", "Range": "RANGE", "Rank": "RANK", "ReverseV2": "REVERSE_V2", "Select": "SELECT", "Slice": "SLICE",
-    "MatrixDiag": "MATRIX_DIAG", "MatrixSetDiag": "MATRIX_SET_DIAG",
-}  # fmt: skip
+_SAME = _table("""
+    Abs Ceil Cos Elu Exp Floor Log LogSoftmax=LOG_SOFTMAX Neg Relu Relu6 Round Rsqrt Sigmoid=LOGISTIC Sin Sqrt Square
+    Tanh ZerosLike=ZEROS_LIKE Equal NotEqual=NOT_EQUAL Less LessEqual=LESS_EQUAL Greater GreaterEqual=GREATER_EQUAL
+    LogicalAnd=LOGICAL_AND LogicalOr=LOGICAL_OR LogicalNot=LOGICAL_NOT Pow FloorDiv=FLOOR_DIV FloorMod=FLOOR_MOD
+    Maximum Minimum Fill Range Rank ReverseV2=REVERSE_V2 Select Slice MatrixDiag=MATRIX_DIAG
+    MatrixSetDiag=MATRIX_SET_DIAG
+""")
 # The same inputs and outputs, options without fields.
-_EMPTY = {
-    "AddN": "ADD_N", "SquaredDifference": "SQUARED_DIFFERENCE", "GatherNd": "GATHER_ND", "Pad": "PAD", "PadV2": "PADV2", "Tile": "TILE",
-    "TopKV2": "TOPK_V2", "Transpose": "TRANSPOSE", "Where": "WHERE", "SpaceToBatchND": "SPACE_TO_BATCH_ND", "BatchToSpaceND": "BATCH_TO_SPACE_ND",
-}  # fmt: skip
-_FUSABLE = {"Add": "ADD", "AddV2": "ADD", "BiasAdd": "ADD", "Sub": "SUB", "Mul": "MUL", "RealDiv": "DIV", "Div": "DIV"}
-_REDUCTIONS = {
-    "Sum": "SUM",
-    "Mean": "MEAN",
-    "Prod": "REDUCE_PROD",
-    "Max": "REDUCE_MAX",
-    "Min": "REDUCE_MIN",
-    "Any": "REDUCE_ANY",
-}
+_EMPTY = _table("""
+    AddN=ADD_N SquaredDifference=SQUARED_DIFFERENCE GatherNd=GATHER_ND Pad PadV2 Tile TopKV2=TOPK_V2 Transpose Where
+    SpaceToBatchND=SPACE_TO_BATCH_ND BatchToSpaceND=BATCH_TO_SPACE_ND
+""")
+_FUSABLE = _table("Add AddV2=ADD BiasAdd=ADD Sub Mul RealDiv=DIV Div")
+_REDUCTIONS = _table("Sum Mean Prod=REDUCE_PROD Max=REDUCE_MAX Min=REDUCE_MIN Any=REDUCE_ANY")
 
 
 def _code(dtype) -> int:

@@ -238,9 +238,8 @@ def _needed(graph_def, nodes):
     taken = {_node_of(edge) for node in graph_def.node for edge in node.input}
     needed: set = set()
     _visit([node.name for node in graph_def.node if node.name not in taken], nodes, needed)
-    return GraphDef(
-        node=_visit([node.name for node in graph_def.node if node.name in needed], nodes, set()), versions=graph_def.versions, library=graph_def.library
-    )  # fmt: skip
+    ordered = _visit([node.name for node in graph_def.node if node.name in needed], nodes, set())
+    return GraphDef(node=ordered, versions=graph_def.versions, library=graph_def.library)
 
 
 def _visit(names, nodes, done) -> list:

@@ -15,9 +15,10 @@ from everflow.lite.rewrites import LAYERS, drop
 
 # The ranges of ops that have only one.
 FIXED_RANGES = {
-    "SOFTMAX": (0.0, 255 / 256), "LOGISTIC": (0.0, 255 / 256), "TANH": (-1.0, 127 / 128), "L2_NORMALIZATION": (-1.0, 127 / 128),
+    **dict.fromkeys(("SOFTMAX", "LOGISTIC"), (0.0, 255 / 256)),
+    **dict.fromkeys(("TANH", "L2_NORMALIZATION"), (-1.0, 127 / 128)),
     "LOG_SOFTMAX": (-16.0 * 255 / 256, 0.0),
-}  # fmt: skip
+}
 # Ops whose output has the range of the first input.
 KEEP_RANGES = frozenset(
     "RESHAPE SQUEEZE EXPAND_DIMS AVERAGE_POOL_2D MAX_POOL_2D PAD SLICE STRIDED_SLICE TRANSPOSE GATHER TILE SPACE_TO_DEPTH DEPTH_TO_SPACE "

@@ -17,21 +17,15 @@ _OF_SHAPES = {
     "Rank": lambda op, shape: np.array(len(shape), np.int32),
 }
 # Not computed although their inputs may be constants: ranges for quantization, and ways through control flow.
-_KEPT = frozenset(["Placeholder", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel",
-                   "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"])  # fmt: skip
+_KEPT = frozenset(
+    """Placeholder FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel
+    Switch Merge Enter Exit NextIteration LoopCond""".split()
+)
 HINT = "_tflite_function_name"  # the attribute by which op hints are known
 # Ops that hand on their first input.
 PASSING = frozenset(
-    [
-        "Identity",
-        "IdentityN",
-        "StopGradient",
-        "PreventGradient",
-        "CheckNumerics",
-        "Snapshot",
-        "PlaceholderWithDefault",
-        "EnsureShape",
-    ]
+    """Identity IdentityN StopGradient PreventGradient CheckNumerics Snapshot PlaceholderWithDefault
+    EnsureShape""".split()
 )
 
 

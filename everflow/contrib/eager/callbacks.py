@@ -47,7 +47,7 @@ def clear_execution_callbacks():
 
 def inf_nan_callback(
     op_type, inputs, attrs, outputs, op_name, check_inf=True, check_nan=True, action=ExecutionCallback.RAISE
-):  # fmt: skip
+):
     """A callback that raises, warns or prints where an operation gives infinities or NaNs."""
     action = ExecutionCallback(action)
     for index, tensor in enumerate(outputs):

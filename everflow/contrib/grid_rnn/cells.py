@@ -10,11 +10,8 @@ class _InDepth(GridRNNCell):
     """A grid whose dimension 0 is depth: input, output and priority are there, and it may be without recurrence."""
 
     def __init__(self, count, num_units, cell_fn, state_is_tuple, output_is_tuple, tied=False, non_recurrent_fn=None):
-        super().__init__(
-            num_units=num_units, num_dims=count, input_dims=0, output_dims=0, priority_dims=0, tied=tied, cell_fn=cell_fn,
-            non_recurrent_dims=None if non_recurrent_fn is None else 0, non_recurrent_fn=non_recurrent_fn,
-            state_is_tuple=state_is_tuple, output_is_tuple=output_is_tuple,
-        )  # fmt: skip
+        functions = None if non_recurrent_fn is None else 0, tied, cell_fn, non_recurrent_fn
+        super().__init__(num_units, count, 0, 0, 0, *functions, state_is_tuple, output_is_tuple)
 
 
 class Grid1BasicRNNCell(_InDepth):

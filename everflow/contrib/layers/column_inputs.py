@@ -133,15 +133,6 @@ def _weights(name, shape, weight_collections, trainable):
     return model_variable(name, shape=shape, dtype=dtypes.float32, **settings)
 
 
-def _sum_of_ids(
-    name, ids, id_weights, size, combiner, num_outputs, weight_collections, trainable, columns_to_tensors, lookup_name
-):
-    with variable_scope(None, default_name=name, values=columns_to_tensors.values()):
-        weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
-        name = f"{lookup_name}_weights"
-        return weights, safe_embedding_lookup_sparse(weights, ids, id_weights, combiner=combiner, name=name)
-
-
 def weighted_sum_from_feature_columns(
     columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True, scope=None
 ):
@@ -162,18 +153,11 @@ def weighted_sum_from_feature_columns(
                     weights = _weights("weight", [dense.shape[1].value, num_outputs], weight_collections, trainable)
                     total = math.matmul(dense, weights, name="matmul")
             else:
-                weights, total = _sum_of_ids(
-                    column.name,
-                    ids,
-                    id_weights,
-                    column.num_buckets,
-                    column.combiner,
-                    num_outputs,
-                    weight_collections,
-                    trainable,
-                    columns_to_tensors,
-                    column.name,
-                )
+                with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
+                    shape = [column.num_buckets, num_outputs]
+                    weights = _weights("weights", shape, weight_collections, trainable)
+                    name = f"{column.name}_weights"
+                    total = safe_embedding_lookup_sparse(weights, ids, id_weights, column.combiner, name=name)
             variables[column] = _parts(weights)
             if isinstance(column, CrossedColumn) and column.ckpt_to_load_from is not None:
                 init_from_checkpoint(column.ckpt_to_load_from, {column.tensor_name_in_ckpt: weights})
@@ -197,8 +181,9 @@ def _check_joint(column):
             raise error(f"Column {column.name} has {what}: take weighted_sum_from_feature_columns for it.")
 
 
-def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True,
-                                            scope=None):  # fmt: skip
+def joint_weighted_sum_from_feature_columns(
+    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True, scope=None
+):
     """As `weighted_sum_from_feature_columns`, with one variable for the weights of all columns."""
     check_feature_columns(feature_columns)
     with variable_scope(
@@ -215,18 +200,9 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
             shifted.append(SparseTensor(ids.indices, ids.values + size, ids.dense_shape))
             size += buckets
         joint = sparse.sparse_concat(axis=1, sp_inputs=shifted)
-        weights, total = _sum_of_ids(
-            "linear_weights",
-            joint,
-            None,
-            size,
-            "sum",
-            num_outputs,
-            weight_collections,
-            trainable,
-            columns_to_tensors,
-            "",
-        )
+        with variable_scope(None, default_name="linear_weights", values=columns_to_tensors.values()):
+            weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
+            total = safe_embedding_lookup_sparse(weights, joint, combiner="sum", name="_weights")
         bias = _weights("bias_weight", [num_outputs], weight_collections, trainable)
         return nn.bias_add(total, bias), _parts(weights), bias
 

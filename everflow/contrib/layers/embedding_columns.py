@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import math as python_math
 
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
 from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten, require
 from everflow.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
@@ -127,28 +128,25 @@ def _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ck
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(size))
 
 
-def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
-                     max_norm=None, trainable=True):  # fmt: skip
+def embedding_column(
+    sparse_id_column,
+    dimension,
+    combiner="mean",
+    initializer=None,
+    ckpt_to_load_from=None,
+    tensor_name_in_ckpt=None,
+    max_norm=None,
+    trainable=True,
+):
     """Categories as learned vectors of `dimension` numbers; those of one row are combined."""
-    initializer = _checked_initializer(
-        initializer, sparse_id_column.length, ckpt_to_load_from, tensor_name_in_ckpt, sparse_id_column.name
-    )
-    return EmbeddingColumn(
-        sparse_id_column,
-        dimension,
-        combiner,
-        initializer,
-        ckpt_to_load_from,
-        tensor_name_in_ckpt,
-        None,
-        None,
-        max_norm,
-        trainable,
-    )
+    restored = ckpt_to_load_from, tensor_name_in_ckpt
+    initializer = _checked_initializer(initializer, sparse_id_column.length, *restored, sparse_id_column.name)
+    table = combiner, initializer, *restored, None, None
+    return EmbeddingColumn(sparse_id_column, dimension, *table, max_norm, trainable)
 
 
-def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, initializer=None,
-                             ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+@taking(parameters_of(embedding_column, ["combiner"]))
+def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, **given):
     """Embedding columns, one for each sparse column, which all look up the same table."""
     if len(sparse_id_columns) < 1:
         raise ValueError("sparse_id_columns is empty: give the columns that share the embedding")
@@ -159,18 +157,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
             )
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
-        return [
-            embedding_column(
-                sparse_id_columns[0],
-                dimension,
-                combiner,
-                initializer,
-                ckpt_to_load_from,
-                tensor_name_in_ckpt,
-                max_norm,
-                trainable,
-            )
-        ]
+        return [embedding_column(sparse_id_columns[0], dimension, combiner, **given)]
     plain = [c.sparse_id_column if isinstance(c, WeightedSparseColumn) else c for c in sparse_id_columns]
     if len({(type(column), column[1:]) for column in plain}) > 1:
         raise ValueError(f"sparse_id_columns that share an embedding may differ in their names only: {plain}")
@@ -179,22 +166,10 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
         others = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
         shared_embedding_name = f"{'_'.join(names[:3])}{others}_shared_embedding"
     size = plain[0].length
-    initializer = _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ckpt, shared_embedding_name)
-    return [
-        EmbeddingColumn(
-            column,
-            dimension,
-            combiner,
-            initializer,
-            ckpt_to_load_from,
-            tensor_name_in_ckpt,
-            shared_embedding_name,
-            size,
-            max_norm,
-            trainable,
-        )
-        for column in sparse_id_columns
-    ]
+    restored = given["ckpt_to_load_from"], given["tensor_name_in_ckpt"]
+    initializer = _checked_initializer(given["initializer"], size, *restored, shared_embedding_name)
+    table = combiner, initializer, *restored, shared_embedding_name, size, given["max_norm"], given["trainable"]
+    return [EmbeddingColumn(column, dimension, *table) for column in sparse_id_columns]
 
 
 class ScatteredEmbeddingColumn(

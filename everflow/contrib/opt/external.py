@@ -102,8 +102,7 @@ class ExternalOptimizerInterface:
 
         return evaluate
 
-    def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
-                  packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
+    def _minimize(self, initial_val, loss_grad_func, **given):
         raise NotImplementedError("ExternalOptimizerInterface is a base class: a subclass defines _minimize()")
 
 
@@ -120,8 +119,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
     _DEFAULT_METHOD = "L-BFGS-B"
 
-    def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
-                  packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
+    def _minimize(self, initial_val, loss_grad_func, *, packed_bounds, step_callback, optimizer_kwargs, **constrained):
         import scipy.optimize
 
         def wrapped(x):
@@ -132,11 +130,8 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         method = options.pop("method", self._DEFAULT_METHOD)
         constraints = [
             {"type": kind, "fun": fun, "jac": jac}
-            for kind, funs, jacs in (
-                ("eq", equality_funcs, equality_grad_funcs),
-                ("ineq", inequality_funcs, inequality_grad_funcs),
-            )
-            for fun, jac in zip(funs, jacs, strict=True)
+            for kind, name in (("eq", "equality"), ("ineq", "inequality"))
+            for fun, jac in zip(constrained[f"{name}_funcs"], constrained[f"{name}_grad_funcs"], strict=True)
         ]
         minimize_kwargs = {"jac": True, "callback": step_callback, "method": method}
         minimize_kwargs.update(constraints=constraints, bounds=packed_bounds)
@@ -151,9 +146,9 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
             minimize_kwargs["callback"] = lambda x: step_callback(np.asarray(x))
         # Some methods of today's scipy refuse other types than float64.
         result = scipy.optimize.minimize(wrapped, np.asarray(initial_val, "float64"), **minimize_kwargs)
+        logging.info("Optimization terminated with:\n  Message: %s", result.message)
         logging.info(
-            "Optimization terminated with:\n  Message: %s\n  Objective function value: %f\n  Number of iterations: %s\n"
-            "  Number of functions evaluations: %d",
-            result.message, result.fun, getattr(result, "nit", None), result.nfev,
-        )  # fmt: skip
+            "  Objective function value: %f\n  Number of iterations: %s", result.fun, getattr(result, "nit", None)
+        )
+        logging.info("  Number of functions evaluations: %d", result.nfev)
         return result["x"]

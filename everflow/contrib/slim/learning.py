@@ -7,8 +7,8 @@ import sys
 import time
 
 from everflow import summary
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.training.steps import (  # noqa: F401  names of slim.learning as well
-    _USE_GLOBAL_STEP,
     add_gradients_summaries,
     clip_gradient_norms,
     multiply_gradients,
@@ -30,18 +30,25 @@ from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.runtime.timeline import Timeline
 from everflow.train import Saver, Supervisor, get_or_create_global_step
-from everflow.train.optimizer import Optimizer
 
 _USE_DEFAULT = 0
 
 
-def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None, clip_gradient_norm=0,
-                    summarize_gradients=False, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                    colocate_gradients_with_ops=False, gradient_multipliers=None, check_numerics=True):  # fmt: skip
+_TRAIN_OP = inserted(
+    parameters_of(_create_train_op),
+    variables_to_train={"clip_gradient_norm": 0},
+    colocate_gradients_with_ops={"gradient_multipliers": None},
+)
+del _TRAIN_OP["transform_grads_fn"]
+
+
+@taking(_TRAIN_OP)
+def create_train_op(total_loss, optimizer, **given):
     """A tensor of the loss which, when run, takes one training step.
 
     >>> train_op = slim.learning.create_train_op(slim.losses.get_total_loss(), tf.train.AdamOptimizer(0.001))
     """
+    clip_gradient_norm, gradient_multipliers = given.pop("clip_gradient_norm"), given.pop("gradient_multipliers")
 
     def transform(gradients):
         if gradient_multipliers:
@@ -52,9 +59,7 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 gradients = clip_gradient_norms(gradients, clip_gradient_norm)
         return gradients
 
-    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform,
-                            summarize_gradients, gate_gradients, aggregation_method,
-                            colocate_gradients_with_ops, check_numerics)  # fmt: skip
+    return _create_train_op(total_loss, optimizer, **given, transform_grads_fn=transform)
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
@@ -91,11 +96,34 @@ def _wait_for_step(sess, global_step, step):
         time.sleep(1)
 
 
-def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1, graph=None, master="",
-          is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT, init_feed_dict=None, local_init_op=_USE_DEFAULT,
-          init_fn=None, ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT, save_summaries_secs=600, summary_writer=_USE_DEFAULT,
-          startup_delay_steps=0, saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None, session_wrapper=None,
-          trace_every_n_steps=None, ignore_live_threads=False):  # fmt: skip
+def train(
+    train_op,
+    logdir,
+    train_step_fn=train_step,
+    train_step_kwargs=_USE_DEFAULT,
+    log_every_n_steps=1,
+    graph=None,
+    master="",
+    is_chief=True,
+    global_step=None,
+    number_of_steps=None,
+    init_op=_USE_DEFAULT,
+    init_feed_dict=None,
+    local_init_op=_USE_DEFAULT,
+    init_fn=None,
+    ready_op=_USE_DEFAULT,
+    summary_op=_USE_DEFAULT,
+    save_summaries_secs=600,
+    summary_writer=_USE_DEFAULT,
+    startup_delay_steps=0,
+    saver=None,
+    save_interval_secs=600,
+    sync_optimizer=None,
+    session_config=None,
+    session_wrapper=None,
+    trace_every_n_steps=None,
+    ignore_live_threads=False,
+):
     """Train until `number_of_steps`, or until a step says stop; returns the last loss.
 
     >>> final_loss = slim.learning.train(train_op, "logs", number_of_steps=1000, init_fn=restore_pretrained)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -28,8 +29,21 @@ def _sizes(batch_size, num_buckets):
     return [batch_size] * num_buckets
 
 
-def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
-           dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):  # fmt: skip
+def bucket(
+    tensors,
+    which_bucket,
+    batch_size,
+    num_buckets,
+    num_threads=1,
+    capacity=32,
+    bucket_capacities=None,
+    shapes=None,
+    dynamic_pad=False,
+    allow_smaller_final_batch=False,
+    keep_input=True,
+    shared_name=None,
+    name=None,
+):
     """(bucket, batch): batches of examples of the same bucket; `which_bucket` is that of the example at hand.
 
     `batch_size` may be a list with a number for each bucket; `dynamic_pad` pads rows to the longest of a batch.
@@ -111,9 +125,8 @@ def run_until_closed(queue, ops, close):
     add_queue_runner(QueueRunner(queue, ops, **closing, queue_closed_exception_types=_ENDS))
 
 
-def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
-                              shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None,
-                              name=None):  # fmt: skip
+@taking(bucket)
+def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, **given):
     """(lengths, batch): batches of sequences whose lengths lie between the same two boundaries."""
     values = list(tensors.values()) if isinstance(tensors, dict) else list(tensors)
     if not bucket_boundaries:
@@ -121,7 +134,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
     for smaller, larger in zip(bucket_boundaries[:-1], bucket_boundaries[1:]):
         if not smaller < larger:
             raise ValueError(f"bucket_boundaries must increase, but {larger} comes after {smaller}")
-    with name_scope(name, "bucket_by_sequence_length", [input_length, *values]):
+    with name_scope(given.pop("name"), "bucket_by_sequence_length", [input_length, *values]):
         input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         limits = np.iinfo(np.int32)
         from_ = [limits.min, *bucket_boundaries]
@@ -129,11 +142,9 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         inside = math.logical_and(math.less_equal(from_, input_length), math.less(input_length, to))
         which = math.cast(math.reduce_min(array.where(inside)), dtypes.int32)
         with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
-        if shapes is not None:
-            shapes = [TensorShape([]), *shapes]
-        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads,
-                          capacity, bucket_capacities, shapes, dynamic_pad, allow_smaller_final_batch,
-                          keep_input, shared_name)  # fmt: skip
+        if given["shapes"] is not None:
+            given["shapes"] = [TensorShape([]), *given["shapes"]]
+        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, **given)
         if isinstance(tensors, dict):
             return batch.pop("length"), batch
         return batch[0], batch[1:]

@@ -116,8 +116,13 @@ _KNOWN = {
     (_INNER + "text", "tokenizer"): tokenizer,
     (_INNER + "categorical_vocabulary", "CategoricalVocabulary"): CategoricalVocabulary,
 }
-_PLAIN = {("collections", "defaultdict"), ("builtins", "int"), ("__builtin__", "int"), ("__builtin__", "long"), ("copyreg", "_reconstructor"), ("copy_reg", "_reconstructor"),
-          ("builtins", "object"), ("__builtin__", "object"), ("_codecs", "encode"), ("builtins", "bytes"), ("__builtin__", "bytes")}  # fmt: skip
+_PLAIN = {
+    ("collections", "defaultdict"),
+    ("_codecs", "encode"),
+    ("__builtin__", "long"),
+    *((module, "_reconstructor") for module in ("copyreg", "copy_reg")),
+    *((module, name) for module in ("builtins", "__builtin__") for name in ("int", "object", "bytes")),
+}
 
 
 class _Reader(pickle.Unpickler):
