@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import os
 
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
 from everflow.estimator.arguments import fn_args, named
 from everflow.estimator.estimator import Estimator
@@ -34,8 +35,14 @@ class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_f
         return self.export_fn(estimator, export_path, **named(self.export_fn, **given))
 
 
-def make_export_strategy(serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
-                         strip_default_attrs=None):  # fmt: skip
+def make_export_strategy(
+    serving_input_fn,
+    default_output_alternative_key=None,
+    assets_extra=None,
+    as_text=False,
+    exports_to_keep=5,
+    strip_default_attrs=None,
+):
     """A strategy that writes SavedModels and keeps the newest `exports_to_keep` of them."""
 
     def export_fn(estimator, export_dir_base, checkpoint_path=None, strip_default_attrs=False):
@@ -53,15 +60,13 @@ def make_export_strategy(serving_input_fn, default_output_alternative_key=None, 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
-def make_parsing_export_strategy(feature_columns, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
-                                 target_core=False, strip_default_attrs=None):  # fmt: skip
+@taking(inserted(parameters_of(make_export_strategy), exports_to_keep={"target_core": False}))
+def make_parsing_export_strategy(feature_columns, **given):
     """A strategy whose models take serialized Examples, parsed as the columns want them."""
     spec = make_parse_example_spec(feature_columns)
-    build = build_parsing_serving_input_receiver_fn if target_core else build_parsing_serving_input_fn
-    serving_input_fn = build(spec)
-    return make_export_strategy(
-        serving_input_fn, default_output_alternative_key, assets_extra, as_text, exports_to_keep, strip_default_attrs
-    )
+    for_core = given.pop("target_core")
+    build = build_parsing_serving_input_receiver_fn if for_core else build_parsing_serving_input_fn
+    return make_export_strategy(build(spec), **given)
 
 
 def export_all(strategies, estimator, eval_result, checkpoint_path=None):

@@ -6,6 +6,7 @@ import abc
 
 from everflow import metrics as metrics_lib
 from everflow import summary
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.dense import fully_connected
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.estimator.canned.classification_heads import all_classes
@@ -240,8 +241,17 @@ def _no_centered_bias(enable_centered_bias):
         raise ValueError("enable_centered_bias is not supported: a model's own bias learns the same.")
 
 
-def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
-                     metric_class_ids=None, loss_fn=None, label_keys=None):  # fmt: skip
+def multi_class_head(
+    n_classes,
+    label_name=None,
+    weight_column_name=None,
+    enable_centered_bias=False,
+    head_name=None,
+    thresholds=None,
+    metric_class_ids=None,
+    loss_fn=None,
+    label_keys=None,
+):
     """A head for two classes or more."""
     _no_centered_bias(enable_centered_bias)
     if n_classes is None or n_classes < 2:
@@ -273,15 +283,15 @@ def number_head(given):
     return regression_head(**{name: given.pop(name) for name in names})
 
 
-def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
-                     metric_class_ids=None, loss_fn=None):  # fmt: skip
+@taking(parameters_of(multi_class_head, ["label_keys"]))
+def multi_label_head(n_classes, label_name=None, weight_column_name=None, **given):
     """A head for classes of which several may hold."""
-    _no_centered_bias(enable_centered_bias)
+    _no_centered_bias(given["enable_centered_bias"])
     if n_classes < 2:
         raise ValueError("n_classes must be > 1 for classification.")
-    if thresholds or metric_class_ids or loss_fn:
+    if given["thresholds"] or given["metric_class_ids"] or given["loss_fn"]:
         raise ValueError("thresholds, metric_class_ids and loss_fn are not supported.")
-    return MultiLabelHead(n_classes, label_name, weight_column_name, head_name)
+    return MultiLabelHead(n_classes, label_name, weight_column_name, given["head_name"])
 
 
 def regression_head(
