@@ -6,6 +6,7 @@ import math as pymath
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
 from everflow.framework import dtypes
@@ -27,10 +28,8 @@ from everflow.ops.random import distributions as random
 class _WishartLinearOperator(Distribution):
     """Sums of `df` outer products of normal draws, whose scale is a lower triangular LinearOperator."""
 
-    def __init__(
-        self, df, scale_operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name
-    ):
-        self._cholesky_input_output_matrices = cholesky_input_output_matrices
+    def __init__(self, df, scale_operator, parameters, name):
+        self._cholesky_input_output_matrices = parameters["cholesky_input_output_matrices"]
         with name_scope(name) as name, name_scope("init", values=[df, scale_operator]):
             if not scale_operator.dtype.is_floating:
                 raise TypeError(f"scale must be of floats, not of {scale_operator.dtype.name}")
@@ -45,7 +44,7 @@ class _WishartLinearOperator(Distribution):
                 self._dimension = math.cast(size, dtype=scale_operator.dtype, name="dimension")
             else:
                 self._dimension = convert_to_tensor(size, dtype=scale_operator.dtype, name="dimension")
-            self._df = self._large_enough(self._df, validate_args)
+            self._df = self._large_enough(self._df, parameters["validate_args"])
         parents = [self._df, self._dimension, *scale_operator.graph_parents]
         self._begin(parameters, scale_operator.dtype, FULLY_REPARAMETERIZED, parents, name)
 
@@ -210,23 +209,19 @@ def _lower_triangular(factor):
     return linear_operators.LinearOperatorLowerTriangular(factor, **facts)
 
 
+_WISHART = {"cholesky_input_output_matrices": False, "validate_args": False, "allow_nan_stats": True}
+
+
 class WishartCholesky(_WishartLinearOperator):
     """The Wishart distribution by the Cholesky factor of its scale matrix.
 
     >>> WishartCholesky(df=3.0, scale=[[2.0, 0.0], [1.0, 1.0]]).mean()  # [[12.0, 6.0], [6.0, 6.0]]
     """
 
-    def __init__(
-        self,
-        df,
-        scale,
-        cholesky_input_output_matrices=False,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="WishartCholesky",
-    ):
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[scale]):
+    @taking({**_WISHART, "name": "WishartCholesky"})
+    def __init__(self, df, scale, **given):
+        parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
+        with name_scope(given["name"]) as name, name_scope("init", values=[scale]):
             scale = convert_to_tensor(scale)
             if validate_args:
                 diagonal = array.matrix_diag_part(scale)
@@ -235,27 +230,20 @@ class WishartCholesky(_WishartLinearOperator):
                 square = check.assert_equal(*rows_and_columns, message="scale must be square")
                 scale = with_dependencies([positive, square], scale)
             operator = _lower_triangular(scale)
-        super().__init__(df, operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name)
+        super().__init__(df, operator, parameters, name)
 
 
 class WishartFull(_WishartLinearOperator):
     """The Wishart distribution by its scale matrix."""
 
-    def __init__(
-        self,
-        df,
-        scale,
-        cholesky_input_output_matrices=False,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="WishartFull",
-    ):
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[scale]):
+    @taking({**_WISHART, "name": "WishartFull"})
+    def __init__(self, df, scale, **given):
+        parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
+        with name_scope(given["name"]) as name, name_scope("init", values=[scale]):
             scale = convert_to_tensor(scale)
             if validate_args:
                 scale = with_dependencies([check.assert_equal(scale, array.matrix_transpose(scale))], scale)
             factor = linalg.cholesky(scale)
             positive = [check.assert_positive(array.matrix_diag_part(factor))] if validate_args else []
             operator = _lower_triangular(with_dependencies(positive, factor))
-        super().__init__(df, operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name)
+        super().__init__(df, operator, parameters, name)
