@@ -133,9 +133,8 @@ def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_
         raise ValueError(f"unsupported partition_strategy: {partition_strategy}")
     with name_scope(name, "rank_sampled_softmax_loss", [weights, biases, labels, inputs]) as name:
         if sampled_values is None:
-            sampled_values = learned_unigram_candidate_sampler(
-                true_classes=labels, num_true=num_true, num_sampled=num_sampled, unique=True, range_max=num_classes
-            )
+            counts = {"num_true": num_true, "num_sampled": num_sampled, "range_max": num_classes}
+            sampled_values = learned_unigram_candidate_sampler(labels, unique=True, **counts)
         sampled, true_expected, sampled_expected = (array.stop_gradient(value) for value in sampled_values)
         inputs_cool = inputs / resampling_temperature
         chosen = embedding_lookup(weights, sampled, partition_strategy=partition_strategy)

@@ -17,9 +17,8 @@ from everflow.ops.random import distributions as random
 
 def positive(concentration):
     """The concentration itself, once it is known to be positive."""
-    return with_dependencies(
-        [check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration
-    )
+    checked = check.assert_positive(concentration, message="Concentration parameter must be positive.")
+    return with_dependencies([checked], concentration)
 
 
 class _TotalShaped:
@@ -212,9 +211,8 @@ class Dirichlet(Concentrations):
         if not self.validate_args:
             return x
         above = check.assert_positive(x, message="samples must be positive")
-        total = check.assert_near(
-            array.ones([], dtype=self.dtype), math.reduce_sum(x, -1), message="sample last-dimension must sum to `1`"
-        )
+        one, last = array.ones([], dtype=self.dtype), math.reduce_sum(x, -1)
+        total = check.assert_near(one, last, message="sample last-dimension must sum to `1`")
         return with_dependencies([above, total], x)
 
 

@@ -183,9 +183,8 @@ def assert_integer_form(x, data=None, summarize=None, message=None, int_dtype=No
         message = message or f"{x.op.name} has non-integer components"
         if int_dtype is None:
             # Half the bits of the type are plenty for whole numbers that it can hold exactly.
-            int_dtype = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}.get(
-                x.dtype.base_dtype
-            )
+            whole = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
+            int_dtype = whole.get(x.dtype.base_dtype)
             if int_dtype is None:
                 raise TypeError(f"Unrecognized type {x.dtype.name}")
         whole = math.cast(math.cast(x, int_dtype), x.dtype)

@@ -126,9 +126,8 @@ class Exponential(Gamma):
     def _sample_n(self, n, seed=None):
         shape = array.concat([[n], array.shape(self._rate)], 0)
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
-        sampled = random.random_uniform(
-            shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0, seed=seed, dtype=self.dtype
-        )
+        tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
+        sampled = random.random_uniform(shape, minval=tiny, maxval=1.0, seed=seed, dtype=self.dtype)
         return -math.log(sampled) / self._rate
 
 

@@ -46,9 +46,8 @@ class _Counts(Distribution):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        return with_dependencies(
-            [check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)], counts
-        )
+        right = check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)
+        return with_dependencies([right], counts)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")
 
@@ -70,9 +69,7 @@ class Multinomial(_Counts, Vector):
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, multidimensional=True, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             self._mean_val = self._total_count[..., None] * self._probs
         parents = [self._total_count, self._logits, self._probs]
         self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)

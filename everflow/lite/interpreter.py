@@ -29,9 +29,8 @@ class Interpreter:
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None):
         if bool(model_path) == bool(model_content):
-            raise ValueError(
-                f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given."
-            )
+            both = "both are" if model_path else "neither is"
+            raise ValueError(f"An Interpreter takes `model_path` or `model_content`: {both} given.")
         if experimental_delegates:
             raise NotImplementedError("Delegates are native code for TensorFlow Lite's interpreter, not for this one.")
         try:
@@ -97,9 +96,8 @@ class Interpreter:
         wanted = self._dtype(tensor_index)
         name = self._graph.tensors[tensor_index].name
         if wanted.kind == "O" and found.dtype.kind in "SUO":
-            found = np.array([v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()] + [None], object)[
-                :-1
-            ].reshape(found.shape)
+            words = [v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()]
+            found = np.array([*words, None], object)[:-1].reshape(found.shape)
             self._values[tensor_index] = found
             return
         if found.dtype != wanted:

@@ -170,9 +170,8 @@ def _other_shape(net, source):
 
 @lowering("ConcatV2", "Concat")
 def _concat(net, source):
-    axis, parts = (
-        (source.inputs[-1], source.inputs[:-1]) if source.type == "ConcatV2" else (source.inputs[0], source.inputs[1:])
-    )
+    last = source.type == "ConcatV2"
+    axis, *parts = [source.inputs[-1], *source.inputs[:-1]] if last else source.inputs
     value = net.value(axis)
     if value is None:
         raise ConverterError(f"The axis of {source.name} must be a constant")

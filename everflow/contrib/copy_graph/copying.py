@@ -26,9 +26,8 @@ def copy_variable_to_graph(org_instance, to_graph, scope=""):
     with graph.as_default(), Session(graph=graph) as session:
         initial_value = session.run(org_instance.initialized_value())
     with to_graph.as_default():
-        return RefVariable(
-            initial_value, "trainable_variables" in found, name=new_name, collections=collections, validate_shape=False
-        )
+        settings = {"name": new_name, "collections": collections, "validate_shape": False}
+        return RefVariable(initial_value, "trainable_variables" in found, **settings)
 
 
 def copy_op_to_graph(org_instance, to_graph, variables, scope=""):

@@ -41,9 +41,8 @@ def crf_decode(potentials, transition_params, sequence_length):
         first = array.squeeze(array.slice_(potentials, [0, 0, 0], [-1, 1, -1]), axis=[1])
         rest = array.slice_(potentials, [0, 1, 0], [-1, -1, -1])
         transitions = length_less_one(sequence_length)
-        backpointers, last_score = dynamic_rnn(
-            forward, inputs=rest, sequence_length=transitions, initial_state=first, time_major=False, dtype=dtypes.int32
-        )
+        given = {"sequence_length": transitions, "initial_state": first, "dtype": dtypes.int32}
+        backpointers, last_score = dynamic_rnn(forward, inputs=rest, time_major=False, **given)
         backpointers = array.reverse_sequence(backpointers, transitions, seq_axis=1)
         backward = CrfDecodeBackwardRnnCell(potentials.shape[2].value)
         last = array.expand_dims(math.cast(math.argmax(last_score, axis=1), dtypes.int32), axis=-1)

@@ -124,9 +124,8 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
         raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
     size = loc.shape[-1].value
     if multiplier is None:
-        return linear_operators.LinearOperatorIdentity(
-            num_rows=size, dtype=loc.dtype, is_self_adjoint=True, is_positive_definite=True
-        )
+        facts = {"is_self_adjoint": True, "is_positive_definite": True}
+        return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, **facts)
     multiplier = convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier")
     facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": validate_args or None}
     return linear_operators.LinearOperatorScaledIdentity(num_rows=size, multiplier=multiplier, **facts)

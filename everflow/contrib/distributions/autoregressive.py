@@ -38,9 +38,7 @@ class Autoregressive(Inner):
         kind, parents = first.reparameterization_type, first._graph_parents
         self._begin(parameters, first.dtype, kind, parents, name)
 
-    distribution_fn = property(
-        lambda self: self._distribution_fn, doc="The function from a sequence to the distribution of its elements."
-    )
+    distribution_fn = property(lambda self: self._distribution_fn, doc="From a sequence to its distribution.")
     sample0 = property(lambda self: self._sample0, doc="Where drawing begins, or None.")
     num_steps = property(lambda self: self._num_steps, doc="How often the function is applied to draw.")
     distribution0 = property(lambda self: self._distribution0, doc="The distribution that `sample0` makes.")

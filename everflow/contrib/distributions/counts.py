@@ -85,9 +85,7 @@ class Binomial(Scalar):
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
         parents = [self._total_count, self._logits, self._probs]
         self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
@@ -139,8 +137,7 @@ class Geometric(Scalar):
     def __init__(self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            given = {"validate_args": validate_args, "name": name}
-            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, **given)
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
             with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
                 self._probs = array.identity(self._probs, name="probs")
         self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, [self._probs, self._logits], name)
@@ -193,8 +190,7 @@ class NegativeBinomial(Scalar):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, logits, probs]) as name:
-            given = {"validate_args": validate_args, "name": name}
-            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, **given)
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
             with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
                 self._total_count = array.identity(total_count)
         parents = [self._total_count, self._probs, self._logits]
@@ -240,11 +236,9 @@ class _Certain(Distribution):
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             dtype = self._loc.dtype
-            self._atol = (
-                array.constant(0, dtype=dtype) if atol is None else convert_to_tensor(atol, dtype=dtype, name="atol")
-            )
-            self._rtol = (
-                array.constant(0, dtype=dtype) if rtol is None else convert_to_tensor(rtol, dtype=dtype, name="rtol")
+            self._atol, self._rtol = (
+                array.constant(0, dtype=dtype) if given is None else convert_to_tensor(given, dtype=dtype, name=kind)
+                for kind, given in (("atol", atol), ("rtol", rtol))
             )
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)

@@ -104,9 +104,8 @@ class Mixture(Distribution):
         return array.unstack(nn.log_softmax(self.cat.logits), num=self.num_components, axis=-1)
 
     def _log_sum(self, values):
-        return math.reduce_logsumexp(
-            array.stack([w + value for w, value in zip(self._log_weights(), values, strict=True)], axis=0), axis=[0]
-        )
+        weighted = [w + value for w, value in zip(self._log_weights(), values, strict=True)]
+        return math.reduce_logsumexp(array.stack(weighted, axis=0), axis=[0])
 
     def _log_prob(self, x):
         x = convert_to_tensor(x, name="x")
@@ -138,9 +137,8 @@ class Mixture(Distribution):
         known = self.event_shape.is_fully_defined()
         event_shape = np.array(self.event_shape.as_list(), np.int32) if known else self.event_shape_tensor()
         count = self.num_components
-        places = array.dynamic_partition(
-            data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count
-        )
+        numbers = array.reshape(math.range(0, total), shape)
+        places = array.dynamic_partition(data=numbers, partitions=chosen, num_partitions=count)
         in_batch = array.reshape(array.tile(math.range(0, batch_size), [n]), shape)
         in_batch = array.dynamic_partition(data=in_batch, partitions=chosen, num_partitions=count)
         drawn = []

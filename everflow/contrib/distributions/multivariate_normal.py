@@ -97,9 +97,8 @@ def tril_scale(tril, validate_args):
         diagonal, zero = array.matrix_diag_part(tril), array.zeros([], tril.dtype)
         nonzero = check.assert_none_equal(diagonal, zero, message="`scale_tril` must have non-zero diagonal")
         tril = with_dependencies([nonzero], tril)
-    return linear_operators.LinearOperatorLowerTriangular(
-        tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
-    )
+    facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": False}
+    return linear_operators.LinearOperatorLowerTriangular(tril, **facts)
 
 
 class MultivariateNormalTriL(MultivariateNormalLinearOperator):

@@ -60,9 +60,7 @@ class OneHotCategorical(_Classes):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                name=name, logits=logits, probs=probs, validate_args=validate_args, multidimensional=True
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             self._set_sizes()
         self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
@@ -128,9 +126,7 @@ class ExpRelaxedOneHotCategorical(_Classes):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs, temperature]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                name=name, logits=logits, probs=probs, validate_args=validate_args, multidimensional=True
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             dtype = self._logits.dtype if dtype is None else dtypes.as_dtype(dtype)
             temperature = math.cast(temperature, dtype)
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):

@@ -120,9 +120,8 @@ class TransformedDistribution(Distribution):
         return self.bijector.forward_event_shape_tensor(override.tensor if override.ndims else own)
 
     def _event_shape(self):
-        return self.bijector.forward_event_shape(
-            self._event_override.static if self._event_override.ndims else self.distribution.event_shape
-        )
+        own, override = self.distribution.event_shape, self._event_override
+        return self.bijector.forward_event_shape(override.static if override.ndims else own)
 
     def _sample_n(self, n, seed=None, **distribution_kwargs):
         if not isinstance(n, Tensor):

@@ -111,9 +111,8 @@ class SinhArcsinh(TransformedDistribution):
             skewness = convert_to_tensor(skewness if skewed else 0.0, name="skewness", dtype=dtype)
             batch_shape = None
             if distribution is None:
-                distribution = Normal(
-                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
-                )
+                zero, one = array.zeros([], dtype=dtype), array.ones([], dtype=dtype)
+                distribution = Normal(loc=zero, scale=one, allow_nan_stats=allow_nan_stats)
                 batch_shape = _common_shape(loc, scale, skewness, tailweight)
             bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.

@@ -113,9 +113,8 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             diag = scale.diag if isinstance(scale, linear_operators.LinearOperatorDiag) else scale.diag_part()
             dtype = diag.dtype
             if distribution is None:
-                distribution = Normal(
-                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
-                )
+                zero, one = array.zeros([], dtype=dtype), array.ones([], dtype=dtype)
+                distribution = Normal(loc=zero, scale=one, allow_nan_stats=allow_nan_stats)
             else:
                 # What is overridden below has to be scalar.
                 distribution.is_scalar_event()

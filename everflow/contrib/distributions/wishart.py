@@ -53,9 +53,7 @@ class _WishartLinearOperator(Distribution):
         known, size = constant_value(df), constant_value(self._dimension)
         if known is not None and size is not None:
             if np.any(known < size):
-                raise ValueError(
-                    f"df={known} cannot be less than dimension {size:g} of the scale: matrices would be singular"
-                )
+                raise ValueError(f"df={known} cannot be less than dimension {size:g} of the scale: singular matrices")
             return df
         if not validate_args:
             return df

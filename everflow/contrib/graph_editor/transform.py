@@ -183,15 +183,13 @@ class Transformer:
             if made is op:
                 continue
             controls = [self.transform_control_input_handler(info, c) for c in op.control_inputs]
-            made._add_control_inputs(
-                [c for c in controls if c is not None and c is not made and c not in made.control_inputs]
-            )
+            others = (c for c in controls if c is not None and c is not made)
+            made._add_control_inputs([c for c in others if c not in made.control_inputs])
 
     def _view(self, info):
         """The view of the copy, with the inputs and outputs that were copied, in the same order."""
-        made = subgraph.SubGraphView(
-            list(info.transformed_ops.values()), [info.transformed_ts.get(t, t) for t in info.sgv.passthroughs]
-        )
+        passing = [info.transformed_ts.get(t, t) for t in info.sgv.passthroughs]
+        made = subgraph.SubGraphView(list(info.transformed_ops.values()), passing)
         made._inputs = [info.transformed_ts[t] for t in info.sgv.inputs if t in info.transformed_ts]
         made._outputs = [info.transformed_ts[t] for t in info.sgv.outputs if t in info.transformed_ts]
         return made

@@ -108,9 +108,8 @@ class GridRNNCell(RNNCell):
             with variable_scope(kind if self._tied else f"{kind}/cell_{d}") as within:
                 if everything is not None:
                     begin = within.initializer or xavier_initializer()
-                    outputs[d] = fully_connected(
-                        everything, self._num_units, activation_fn=self._non_recurrent_fn, weights_initializer=begin
-                    )
+                    settings = {"activation_fn": self._non_recurrent_fn, "weights_initializer": begin}
+                    outputs[d] = fully_connected(everything, self._num_units, **settings)
                     continue
                 own = last if carried[d] is None else LSTMStateTuple(carried[d], last)
                 outputs[d], new[d] = self._cells[d](others, own)

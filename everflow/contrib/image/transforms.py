@@ -127,9 +127,8 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
         if not output_shape.shape.is_compatible_with([2]):
             raise ValueError(f"output_shape is a vector, [height, width]; its own shape is {output_shape.shape}")
         transforms = _rows(transforms, 2, "Transforms")
-        output = raw.ImageProjectiveTransformV2(
-            images=images, transforms=transforms, output_shape=output_shape, interpolation=interpolation.upper()
-        )
+        given = {"transforms": transforms, "output_shape": output_shape, "interpolation": interpolation.upper()}
+        output = raw.ImageProjectiveTransformV2(images=images, **given)
         return back(output)
 
 

@@ -157,9 +157,8 @@ class _Solver:
             middle = step.y + _combined(math.cast(step.dt, y1.dtype), _MIDDLE, slopes)
             return [y1, f1, step.t1, t1, *_polynomial(step.y, y1, middle, step.f, f1, step.dt)]
 
-        y, f, start, end, *coefficients = cond(
-            accepted, moved, lambda: [array.identity(x) for x in (step.y, step.f, step.t0, step.t1, *step.coefficients)]
-        )
+        kept = step.y, step.f, step.t0, step.t1, *step.coefficients
+        y, f, start, end, *coefficients = cond(accepted, moved, lambda: [array.identity(x) for x in kept])
         following = _Step(y, f, start, end, _next_size(step.dt, ratio, *self._factors), coefficients)
         points, ratios = history
         history = _History(points.write(points.size(), t1), ratios.write(ratios.size(), ratio))

@@ -40,6 +40,5 @@ class RandomFourierFeatureMapper:
         drawn = np.random.RandomState(self._seed)
         omega = constant((1.0 / self._stddev) * drawn.randn(self._input_dim, self._output_dim), dtype=dtypes.float32)
         bias = constant(drawn.uniform(0, 2 * np.pi, self._output_dim), dtype=dtypes.float32)
-        return math.scalar_mul(
-            numbers.sqrt(2.0 / self._output_dim), math.cos(math.add(math.matmul(input_tensor, omega), bias))
-        )
+        factor = numbers.sqrt(2.0 / self._output_dim)
+        return math.scalar_mul(factor, math.cos(math.add(math.matmul(input_tensor, omega), bias)))

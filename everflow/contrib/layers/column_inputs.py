@@ -243,9 +243,8 @@ def parse_feature_columns_from_sequence_examples(
     context, sequence = context_feature_columns or [], sequence_feature_columns or []
     check_feature_columns(context)
     check_feature_columns(sequence)
-    return parse_single_sequence_example(
-        serialized, create_feature_spec_for_parsing(context), _sequence_spec(sequence), example_name, name
-    )
+    specs = create_feature_spec_for_parsing(context), _sequence_spec(sequence)
+    return parse_single_sequence_example(serialized, *specs, example_name, name)
 
 
 def _sequence_spec(columns):

@@ -103,9 +103,8 @@ class EmbeddingColumn(
     def _table(self, state_manager):
         shape = [self.length, self.dimension]
         if not self.shared_embedding_name:
-            return state_manager.create_variable(
-                self, "weights", shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
-            )
+            settings = {"dtype": dtypes.float32, "trainable": self.trainable, "initializer": self.initializer}
+            return state_manager.create_variable(self, "weights", shape, **settings)
         collection = f"SHARED_EMBEDDING_COLLECTION_{self.shared_embedding_name.upper()}"
         shared = get_collection(collection)
         if len(shared) > 1:
@@ -152,9 +151,7 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
         raise ValueError("sparse_id_columns is empty: give the columns that share the embedding")
     for column in sparse_id_columns:
         if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
-            raise TypeError(
-                f"sparse_id_columns are (weighted) sparse columns, but {column} is a {type(column).__name__}"
-            )
+            raise TypeError(f"sparse_id_columns are (weighted) sparse columns, {column} is a {type(column).__name__}")
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
         return [embedding_column(sparse_id_columns[0], dimension, combiner, **given)]
@@ -196,9 +193,8 @@ class ScatteredEmbeddingColumn(
             values = inner_flatten(values, output_rank)
         settings = {"dtype": dtypes.float32, "initializer": self.initializer}
         weights = state_manager.create_variable(self, "weights", [self.size], **settings)
-        return scattered_embedding_lookup_sparse(
-            weights, values, self.dimension, hash_key=self.hash_key, combiner=self.combiner, name="lookup"
-        )
+        settings = {"hash_key": self.hash_key, "combiner": self.combiner, "name": "lookup"}
+        return scattered_embedding_lookup_sparse(weights, values, self.dimension, **settings)
 
 
 def scattered_embedding_column(column_name, size, dimension, hash_key, combiner="mean", initializer=None):

@@ -17,9 +17,8 @@ _TABLE = {"initializer": None, "regularizer": None, "trainable": True, "scope": 
 
 
 def _table(shape, given):
-    return model_variable(
-        "embeddings", shape, **{key: given[key] for key in ("initializer", "regularizer", "trainable")}
-    )
+    settings = {key: given[key] for key in ("initializer", "regularizer", "trainable")}
+    return model_variable("embeddings", shape, **settings)
 
 
 @taking(_TABLE)

@@ -80,9 +80,8 @@ class GDN(Layer):
 
         beta = self.add_weight("reparam_beta", [channels], initializer=beta_start, dtype=self.dtype, trainable=True)
         self.beta = math.square(self._lower_bound(beta, beta_bound)) - pedestal
-        gamma = self.add_weight(
-            "reparam_gamma", shape=[channels, channels], initializer=gamma_start, dtype=self.dtype, trainable=True
-        )
+        settings = {"initializer": gamma_start, "dtype": self.dtype, "trainable": True}
+        gamma = self.add_weight("reparam_gamma", shape=[channels, channels], **settings)
         self.gamma = math.square(self._lower_bound(gamma, gamma_bound)) - pedestal
         self.built = True
 

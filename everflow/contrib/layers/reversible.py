@@ -111,9 +111,8 @@ class RevBlock(Layer):
                     for held, part in zip([*(of_variables[id(variable)] for variable in used), *sides], parts):
                         if part is not None:
                             held.append(part)
-        return [*values[2:], *(_sum(parts) for held in of_sides for parts in held)], [
-            _sum(parts) for parts in of_variables.values()
-        ]
+        sides = [_sum(parts) for held in of_sides for parts in held]
+        return [*values[2:], *sides], [_sum(parts) for parts in of_variables.values()]
 
     def _layer_gradients(self, layer, values, f_variables, g_variables):
         """What went into a layer with its gradients; and for f and for g the gradients of variables and side inputs."""

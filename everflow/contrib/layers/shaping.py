@@ -88,9 +88,8 @@ def spatial_softmax(
         if channels is None:
             raise ValueError("The channels dimension of the features should be defined. Found `None`.")
         with name_scope("spatial_softmax_op", "spatial_softmax_op", [features]):
-            positions_x, positions_y = array.meshgrid(
-                math.lin_space(-1.0, 1.0, num=height), math.lin_space(-1.0, 1.0, num=width), indexing="ij"
-            )
+            lines = (math.lin_space(-1.0, 1.0, num=size) for size in (height, width))
+            positions_x, positions_y = array.meshgrid(*lines, indexing="ij")
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
             ones = initializers.ones_initializer()

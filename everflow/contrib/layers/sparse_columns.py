@@ -19,9 +19,8 @@ from everflow.ops.lookup import static as lookup
 from everflow.ops.sparse import functions as sparse
 from everflow.ops.strings import text as strings
 
-SparseIdLookupConfig = collections.namedtuple(
-    "SparseIdLookupConfig", ("vocabulary_file", "keys", "num_oov_buckets", "vocab_size", "default_value")
-)
+_LOOKUP = "vocabulary_file keys num_oov_buckets vocab_size default_value"
+SparseIdLookupConfig = collections.namedtuple("SparseIdLookupConfig", _LOOKUP)
 _FIELDS = ("column_name", "is_integerized", "bucket_size", "lookup_config", "combiner", "dtype")
 
 
@@ -94,9 +93,8 @@ class SparseColumnKeys(SparseColumn, collections.namedtuple("SparseColumnKeys", 
 
     def _ids(self, values):
         config = self.lookup_config
-        table = lookup.index_table_from_tensor(
-            tuple(config.keys), default_value=config.default_value, dtype=self.dtype, name="lookup"
-        )
+        settings = {"default_value": config.default_value, "dtype": self.dtype, "name": "lookup"}
+        table = lookup.index_table_from_tensor(tuple(config.keys), **settings)
         return table.lookup(values)
 
 

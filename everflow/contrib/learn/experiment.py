@@ -84,9 +84,8 @@ class Experiment:
     def _fit(self, max_steps, monitors):
         if hasattr(self._estimator, "fit"):
             return self._estimator.fit(input_fn=self._train_input_fn, max_steps=max_steps, monitors=monitors)
-        return self._estimator.train(
-            input_fn=self._train_input_fn, max_steps=max_steps, hooks=monitors, saving_listeners=self._saving_listeners
-        )
+        watched = {"hooks": monitors, "saving_listeners": self._saving_listeners}
+        return self._estimator.train(input_fn=self._train_input_fn, max_steps=max_steps, **watched)
 
     def evaluate(self, delay_secs=None, name=None):
         """Evaluate the newest checkpoint once."""

@@ -118,9 +118,8 @@ class PrintTensor(EveryN):
 
     def __init__(self, tensor_names, every_n=100, first_n=1):
         super().__init__(every_n, first_n)
-        self._tensor_names = (
-            tensor_names if isinstance(tensor_names, dict) else {_name(name): name for name in tensor_names}
-        )
+        names = tensor_names if isinstance(tensor_names, dict) else {_name(name): name for name in tensor_names}
+        self._tensor_names = names
 
     def every_n_step_begin(self, step):
         return list(self._tensor_names.values())

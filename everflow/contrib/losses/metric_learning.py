@@ -67,9 +67,8 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     different = math.logical_not(equal)
     size = array.size(column)
     tiled = array.tile(distances, [size, 1])
-    farther = math.logical_and(
-        array.tile(different, [size, 1]), math.greater(tiled, array.reshape(array.transpose(distances), [-1, 1]))
-    )
+    tiles = array.tile(different, [size, 1])
+    farther = math.logical_and(tiles, math.greater(tiled, array.reshape(array.transpose(distances), [-1, 1])))
     some = math.greater(math.reduce_sum(math.cast(farther, dtypes.float32), 1, keepdims=True), 0.0)
     some = array.transpose(array.reshape(some, [size, size]))
     different = math.cast(different, dtypes.float32)

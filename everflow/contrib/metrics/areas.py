@@ -44,9 +44,8 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
         if check_shape:
             _assert_vectors(boolean_labels=boolean_labels, scores=scores)
         with name_scope(None, "make_auc_histograms", [boolean_labels, scores, score_range]):
-            positive = math.histogram_fixed_width(
-                array.boolean_mask(scores, boolean_labels), score_range, nbins, dtype=dtypes.int64, name="hist_true"
-            )
+            masked = array.boolean_mask(scores, boolean_labels)
+            positive = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_true")
             masked = array.boolean_mask(scores, math.logical_not(boolean_labels))
             negative = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_false")
         with variable_scope(None, "hist_accumulate", [positive, negative]):

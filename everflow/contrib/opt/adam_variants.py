@@ -27,9 +27,8 @@ class LazyAdamOptimizer(AdamOptimizer):
         lr = self._step_size(dtype)
         beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in (self._beta1_t, self._beta2_t, self._epsilon_t))
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_t = state.scatter_update(
-            m, indices, beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values, use_locking=self._use_locking
-        )
+        moved = beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values
+        m_t = state.scatter_update(m, indices, moved, use_locking=self._use_locking)
         moved = beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values)
         v_t = state.scatter_update(v, indices, moved, use_locking=self._use_locking)
         m_rows = array.gather(m_t, indices)

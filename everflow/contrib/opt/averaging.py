@@ -37,14 +37,12 @@ class CenterGetter:
         local = [GraphKeys.LOCAL_VARIABLES]
         with device(self._worker_device):
             variable = getter(name, *args, trainable=True, collections=local, **kwargs)
-        self.centers[variable] = getter(
-            f"{GLOBAL_CENTER}/{name}", *args, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], **kwargs
-        )
+        options = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES], **kwargs}
+        self.centers[variable] = getter(f"{GLOBAL_CENTER}/{name}", *args, **options)
         if self._companion_scope:
             with device(self._worker_device):
-                self.companions[variable] = getter(
-                    f"{self._companion_scope}/{name}", *args, trainable=False, collections=local, **kwargs
-                )
+                options = {"trainable": False, "collections": local, **kwargs}
+                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, **options)
         return variable
 
 

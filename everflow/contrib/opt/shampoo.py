@@ -91,9 +91,8 @@ class ShampooOptimizer(Optimizer):
                 direction = math.tensordot(direction, root, axes=([0], [0]), name=f"precond_{axis}")
             else:
                 root = self._diagonal_root(grad, var, axis, size, exponent, step, indices)
-                direction = (
-                    array.transpose(direction, perm=[*range(1, rank), 0]) * root
-                )  # as tensordot, it moves the first axis to the end
+                # As tensordot, it moves the first axis to the end.
+                direction = array.transpose(direction, perm=[*range(1, rank), 0]) * root
         rate = _at(self._learning_rate, step)
         if indices is None:
             return state.assign_sub(var, rate * direction)
@@ -138,8 +137,7 @@ class ShampooOptimizer(Optimizer):
         if indices is None or axis:
             diagonal = convert_to_tensor(self._averaged(slot, squares, self._mat_gbar_decay, weight, step))
         else:
-            assert self._mat_gbar_decay == 1.0, (
-                "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
-            )
+            message = "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
+            assert self._mat_gbar_decay == 1.0, message
             diagonal = array.gather(state.scatter_add(slot, indices, weight * squares), indices)
         return array.where(math.greater(diagonal, 0.0), math.pow(diagonal, exponent), array.zeros_like(diagonal))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -60,9 +62,8 @@ class DecoupledWeightDecayExtension:
             return super()._resource_apply_dense(grad, var)
 
     def _apply_sparse(self, grad, var):
-        decay = self._decay_weights_sparse_op(
-            var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking)
-        )
+        add = functools.partial(state.scatter_add, use_locking=self._use_locking)
+        decay = self._decay_weights_sparse_op(var, grad.indices, add)
         with control_dependencies([decay]):
             return super()._apply_sparse(grad, var)
 

@@ -110,9 +110,7 @@ class VariableClippingOptimizer(WrappingOptimizer):
     def _clip_sparse(self, grad, var):
         dims = self._vars_to_clip_dims[var]
         if 0 in dims:
-            logging.warning(
-                "A norm over dims %s of %s takes all rows, though its gradients are sparse", dims, var.op.name
-            )
+            logging.warning("A norm over dims %s of %s takes all rows, but gradients are sparse", dims, var.op.name)
             return self._clip_dense(var)
         with colocate_with(var.op):
             rows = array.gather(var, grad.indices)

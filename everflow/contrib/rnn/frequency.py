@@ -117,9 +117,7 @@ class GridLSTMCell(RNNCell):
             count = (end - start - self._feature_size) // self._frequency_skip + 1
             if wanted != count:
                 sizes = f"feature_size={self._feature_size} and frequency_skip={self._frequency_skip}"
-                raise ValueError(
-                    f"Invalid num_frequency_blocks {wanted}: {end - start} inputs are {count} with {sizes}"
-                )
+                raise ValueError(f"Invalid num_frequency_blocks {wanted}: {end - start} inputs are {count}, {sizes}")
             begins = [offset + start + i * self._frequency_skip for i in range(count)]
             blocks.append([array.slice_(inputs, [0, begin], [-1, self._feature_size]) for begin in begins])
         return blocks
@@ -132,9 +130,8 @@ class GridLSTMCell(RNNCell):
         for axis in "f" if self._share_time_frequency_weights else "ft":
             shape = [depth + 2 * units, gates * units]
             kernel = sharded_variable(f"W_{axis}_{block}", shape, dtype, self._num_unit_shards)
-            bias = scopes.get_variable(
-                f"B_{axis}_{block}", shape=[gates * units], initializer=initializers.zeros_initializer(), dtype=dtype
-            )
+            zeros = initializers.zeros_initializer()
+            bias = scopes.get_variable(f"B_{axis}_{block}", shape=[gates * units], initializer=zeros, dtype=dtype)
             kernels[axis] = kernel, bias
         peepholes = {}
         if self._use_peepholes:

@@ -82,9 +82,8 @@ class IndyGRUCell(_IndependentCell):
             "candidate/kernel", shape=[depth, units], initializer=self._kernel_initializer
         )
         self._candidate_kernel_u = self._own_weights("candidate/kernel_u", units)
-        self._candidate_bias = self.add_variable(
-            "candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer()
-        )
+        start = self._bias_initializer or self._zeros_initializer()
+        self._candidate_bias = self.add_variable("candidate/bias", shape=[units], initializer=start)
         self.built = True
 
     def call(self, inputs, state):

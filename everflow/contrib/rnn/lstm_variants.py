@@ -104,9 +104,8 @@ class PhasedLSTMCell(RNNCell):
             output_gate = math.sigmoid(self._linears("output_gate", output_inputs, self._num_units))
         new_h = math.tanh(new_c) * output_gate
         period = scopes.get_variable("period", [self._num_units], initializer=self._period_initializer())
-        phase = scopes.get_variable(
-            "phase", [self._num_units], initializer=initializers.random_uniform_initializer(0.0, period.initial_value)
-        )
+        start = initializers.random_uniform_initializer(0.0, period.initial_value)
+        phase = scopes.get_variable("phase", [self._num_units], initializer=start)
         start = initializers.constant_initializer(self._ratio_on)
         settings = {"initializer": start, "trainable": self._trainable_ratio_on}
         ratio_on = scopes.get_variable("ratio_on", [self._num_units], **settings)

@@ -18,9 +18,7 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         raise ValueError(f"Both ways must have the same depth: {len(cells_fw)} cells_fw, {len(cells_bw)} cells_bw")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
-            raise ValueError(
-                f"initial_states_{what} must be a list of {len(cells)} states, one a layer, not {states!r}"
-            )
+            raise ValueError(f"initial_states_{what} must be a list of {len(cells)} states, a layer each: {states!r}")
 
 
 def _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, run):

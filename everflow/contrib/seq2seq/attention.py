@@ -125,9 +125,8 @@ class _BaseAttentionMechanism(AttentionMechanism):
             return Dense(num_units, name=label, use_bias=False, dtype=dtype or dtypes.float32)
 
         query_layer = projection("query_layer") if self._projects_query else None
-        _BaseAttentionMechanism.__init__(
-            self, query_layer, memory, probability_fn, memory_layer=projection("memory_layer"), name=name, **settings
-        )
+        layers = {"memory_layer": projection("memory_layer"), "name": name, **settings}
+        _BaseAttentionMechanism.__init__(self, query_layer, memory, probability_fn, **layers)
         self._num_units, self._name = num_units, name
 
     memory_layer = property(lambda self: self._memory_layer)

@@ -94,18 +94,15 @@ class AttentionWrapper(RNNCell):
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
         if attention_layer_size is not None:
-            sizes = tuple(
-                attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,)
-            )
+            sizes = attention_layer_size
+            sizes = tuple(sizes if isinstance(sizes, (list, tuple)) else (sizes,))
             _check_one_each("attention_layer_size", sizes, mechanisms)
-            self._attention_layers = tuple(
-                Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes
-            )
+            settings = {"name": "attention_layer", "use_bias": False, "dtype": dtype}
+            self._attention_layers = tuple(Dense(size, **settings) for size in sizes)
             self._attention_layer_size = sum(sizes)
         elif attention_layer is not None:
-            self._attention_layers = tuple(
-                attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,)
-            )
+            several = isinstance(attention_layer, (list, tuple))
+            self._attention_layers = tuple(attention_layer if several else (attention_layer,))
             _check_one_each("attention_layer", self._attention_layers, mechanisms)
             self._attention_layer_size = sum(
                 TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[
@@ -193,9 +190,8 @@ class AttentionWrapper(RNNCell):
         history = state.alignment_history if self._is_multi else [state.alignment_history]
         attentions, alignments, states, histories = [], [], [], []
         for i, mechanism in enumerate(self._attention_mechanisms):
-            attention, alignment, next_state = self._attention_fn(
-                mechanism, cell_output, previous[i], self._attention_layers[i] if self._attention_layers else None
-            )
+            layer = self._attention_layers[i] if self._attention_layers else None
+            attention, alignment, next_state = self._attention_fn(mechanism, cell_output, previous[i], layer)
             histories.append(history[i].write(state.time, alignment) if self._alignment_history else ())
             attentions.append(attention)
             alignments.append(alignment)

@@ -32,9 +32,7 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
     values = [*input_sequences.values(), *input_context.values()]
     with name_scope(name, "batch_sequences_with_states", values):
         if any(isinstance(value, SparseTensor) for value in values):
-            raise NotImplementedError(
-                "batch_sequences_with_states takes dense tensors only, as yet; make them dense with tf.sparse.to_dense."
-            )
+            raise NotImplementedError("batch_sequences_with_states takes dense tensors only: use tf.sparse.to_dense.")
         input_sequences = {label: convert_to_tensor(value) for label, value in sorted(input_sequences.items())}
         if pad and input_sequences:
             length, input_sequences = _padded(input_sequences, num_unroll)

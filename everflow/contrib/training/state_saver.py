@@ -216,9 +216,8 @@ class NextQueuedSequenceBatch:
     def __init__(self, state_saver):
         self._saver = state_saver
         with name_scope(None), name_scope(state_saver.name):
-            self._indices, self._key, values = state_saver.barrier.take_many(
-                state_saver.batch_size, state_saver._allow_small_batch, name="BarrierTakeMany"
-            )
+            taken = state_saver.batch_size, state_saver._allow_small_batch
+            self._indices, self._key, values = state_saver.barrier.take_many(*taken, name="BarrierTakeMany")
             self._values = values
             self._batch_size = array.squeeze(array.shape(values[_LENGTH]))
             self._is_last = math.greater_equal(values[_SEQUENCE] + 1, values[_SEQUENCE_COUNT])
@@ -226,9 +225,8 @@ class NextQueuedSequenceBatch:
             ended = math.reduce_sum(math.cast(self._is_last, dtypes.int32))
             room = state_saver._queue.dequeue_many(ended)
             with control_dependencies([room.op]):
-                self._states = collections.OrderedDict(
-                    (name, array.identity(value)) for name, value in self._named(state_saver._states).items()
-                )
+                states = self._named(state_saver._states).items()
+                self._states = collections.OrderedDict((name, array.identity(value)) for name, value in states)
 
     def _named(self, kind):
         return collections.OrderedDict((name, self._values[self._saver._component(kind, name)]) for name in kind)

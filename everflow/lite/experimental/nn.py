@@ -48,17 +48,14 @@ class TfLiteRNNCell(LayerRNNCell):
 
     def call(self, inputs, state):
         """One step."""
-        inputs = self._hint.add_input(
-            inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0
-        )
-        state = self._hint.add_input(
-            state, tag="hidden_state", name="hidden_state", aggregate=OpHint.AGGREGATE_FIRST, index_override=4
-        )
+        first = {"tag": "input", "name": "input", "index_override": 0}
+        inputs = self._hint.add_input(inputs, aggregate=OpHint.AGGREGATE_STACK, **first)
+        hidden = {"tag": "hidden_state", "name": "hidden_state", "index_override": 4}
+        state = self._hint.add_input(state, aggregate=OpHint.AGGREGATE_FIRST, **hidden)
         weights = array.transpose(array.concat([self._input_weights, self._recurrent_weights], 1))
         output = self._activation(nn.bias_add(math.matmul(array.concat([inputs, state], 1), weights), self._bias))
-        output = self._hint.add_output(
-            output, tag="output", name="output", index_override=1, aggregate=OpHint.AGGREGATE_STACK
-        )
+        last = {"tag": "output", "name": "output", "index_override": 1}
+        output = self._hint.add_output(output, aggregate=OpHint.AGGREGATE_STACK, **last)
         return output, output
 
     def get_config(self):

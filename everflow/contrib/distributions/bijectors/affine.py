@@ -144,16 +144,14 @@ def scale_operator(
         if diag is not None:
             diagonal += diag
         tril = array.matrix_set_diag(tril, positive(diagonal, "diagonal part must be positive"))
-        base = linear_operators.LinearOperatorLowerTriangular(
-            tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=assert_positive
-        )
+        facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": assert_positive}
+        base = linear_operators.LinearOperatorLowerTriangular(tril, **facts)
     elif diag is not None:
         if multiplier is not None:
             diag += multiplier[..., None]
         diag = positive(diag, "diagonal part must be positive")
-        base = linear_operators.LinearOperatorDiag(
-            diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive
-        )
+        facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": assert_positive}
+        base = linear_operators.LinearOperatorDiag(diag, **facts)
     elif shape_hint is not None or perturb_factor is not None:
         rows = shape_hint
         if rows is None:

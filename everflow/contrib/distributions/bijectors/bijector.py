@@ -42,12 +42,9 @@ class Bijector:
         self._is_constant_jacobian = is_constant_jacobian
         self._validate_args = validate_args
         self._dtype = dtype
-        self._forward_min_event_ndims = (
-            inverse_min_event_ndims if forward_min_event_ndims is None else forward_min_event_ndims
-        )
-        self._inverse_min_event_ndims = (
-            forward_min_event_ndims if inverse_min_event_ndims is None else inverse_min_event_ndims
-        )
+        forward, inverse = forward_min_event_ndims, inverse_min_event_ndims
+        self._forward_min_event_ndims = inverse if forward is None else forward
+        self._inverse_min_event_ndims = forward if inverse is None else inverse
         self._name = name or re.sub("([a-z0-9])([A-Z])", r"\1_\2", type(self).__name__).lower()
         # Pairs that were mapped, so that going back gives the tensor one came from.
         self._known: dict = {"forward": {}, "inverse": {}}
@@ -200,9 +197,8 @@ class Bijector:
             raise ValueError(f"Input must have rank at least {least}. Instead: {value.shape.ndims}")
         rank = array.rank(value)
         ones = array.ones(array.shape(value)[rank - event_ndims : rank - least], dtype=log_det.dtype)
-        result = math.reduce_sum(
-            ones * log_det, axis=list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None
-        )
+        axes = list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None
+        result = math.reduce_sum(ones * log_det, axis=axes)
         if value.shape.ndims is not None and log_det.shape.ndims is not None and isinstance(event_ndims, int):
             batch = TensorShape(value.shape[: value.shape.ndims - event_ndims])
             with contextlib.suppress(ValueError):  # shapes that only fit each other at run time, if then

@@ -106,9 +106,8 @@ class AffineScalar(Bijector):
             self._shift = shift if shift is None else convert_to_tensor(shift, name="shift")
             self._scale = scale if scale is None else convert_to_tensor(scale, name="scale")
             if validate_args and scale is not None:
-                self._scale = with_dependencies(
-                    [check.assert_none_equal(self._scale, array.zeros([], dtype=self._scale.dtype))], self._scale
-                )
+                nonzero = check.assert_none_equal(self._scale, array.zeros([], dtype=self._scale.dtype))
+                self._scale = with_dependencies([nonzero], self._scale)
         super().__init__(forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args, name=name)
 
     shift = property(lambda self: self._shift, doc="What is added.")
@@ -255,9 +254,8 @@ class SinhArcsinh(Bijector):
 
     def __init__(self, skewness=None, tailweight=None, validate_args=False, name="SinhArcsinh"):
         with self._init_scope(name, [skewness, tailweight]):
-            self._skewness = convert_to_tensor(
-                0.0 if skewness is None else skewness, name="skewness", preferred_dtype=_dtype_of(tailweight)
-            )
+            skewness, like = 0.0 if skewness is None else skewness, _dtype_of(tailweight)
+            self._skewness = convert_to_tensor(skewness, name="skewness", preferred_dtype=like)
             self._tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight")
             assert_same_float_dtype([self._skewness, self._tailweight])
             if validate_args:
@@ -303,9 +301,8 @@ class Gumbel(Bijector):
             self._scale = convert_to_tensor(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
             if validate_args:
-                self._scale = with_dependencies(
-                    [check.assert_positive(self._scale, message="Argument scale was not positive")], self._scale
-                )
+                positive = check.assert_positive(self._scale, message="Argument scale was not positive")
+                self._scale = with_dependencies([positive], self._scale)
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     loc = property(lambda self: self._loc, doc="The location.")

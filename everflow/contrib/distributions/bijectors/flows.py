@@ -235,9 +235,8 @@ class BatchNormalization(Bijector):
     """Batch normalization as a bijector: `inverse` normalizes, `forward` undoes it with the moving averages."""
 
     def __init__(self, batchnorm_layer=None, training=True, validate_args=False, name="batch_normalization"):
-        self.batchnorm = batchnorm_layer or layers.BatchNormalization(
-            trainable=True, gamma_constraint=lambda x: nn.relu(x) + 1e-6, gamma_regularizer=None
-        )
+        default = {"trainable": True, "gamma_constraint": lambda x: nn.relu(x) + 1e-6, "gamma_regularizer": None}
+        self.batchnorm = batchnorm_layer or layers.BatchNormalization(**default)
         if not isinstance(self.batchnorm, layers.BatchNormalization):
             raise ValueError(f"batchnorm_layer must be a tf.layers.BatchNormalization, not {batchnorm_layer!r}")
         self._training = training

@@ -137,9 +137,8 @@ class SparseTensor(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors):
         indices, values = keys_to_tensors[self._indices_key], keys_to_tensors[self._values_key]
-        shape = (
-            keys_to_tensors[self._shape_key] if self._shape_key else self._shape if self._shape else indices.dense_shape
-        )
+        own = self._shape if self._shape else indices.dense_shape
+        shape = keys_to_tensors[self._shape_key] if self._shape_key else own
         # The places are values of a feature; what came before them in its own indices, a batch for example, stays.
         kept = array.slice_(indices.indices, [0, 0], array.stack([-1, array.shape(indices.indices)[1] - 1]))
         places = array.concat([kept, array.reshape(indices.values, [-1, 1])], 1)

@@ -188,9 +188,8 @@ def _depths(given):
     return {name: given[name] for name in ("min_depth", "depth_multiplier")}
 
 
-_CLASSIFIER = inserted(
-    parameters_of(inception_v1, ["num_classes"]), dropout_keep_prob={"min_depth": 16, "depth_multiplier": 1.0}
-)
+_DEPTHS = {"min_depth": 16, "depth_multiplier": 1.0}
+_CLASSIFIER = inserted(parameters_of(inception_v1, ["num_classes"]), dropout_keep_prob=_DEPTHS)
 
 
 @taking({**_CLASSIFIER, "scope": "InceptionV2"})
