@@ -77,12 +77,9 @@ class Beta(_TotalShaped, Scalar):
         return both - math.lgamma(self.total_concentration)
 
     def _entropy(self):
-        return (
-            self._log_normalization()
-            - (self.concentration1 - 1.0) * math.digamma(self.concentration1)
-            - (self.concentration0 - 1.0) * math.digamma(self.concentration0)
-            + (self.total_concentration - 2.0) * math.digamma(self.total_concentration)
-        )
+        a, b, total = self.concentration1, self.concentration0, self.total_concentration
+        both = self._log_normalization() - (a - 1.0) * math.digamma(a) - (b - 1.0) * math.digamma(b)
+        return both + (total - 2.0) * math.digamma(total)
 
     def _mean(self):
         return self._concentration1 / self._total_concentration
@@ -179,11 +176,9 @@ class Dirichlet(Concentrations):
 
     def _entropy(self):
         k = math.cast(self.event_shape_tensor()[0], self.dtype)
-        return (
-            math.lbeta(self.concentration)
-            + (self.total_concentration - k) * math.digamma(self.total_concentration)
-            - math.reduce_sum((self.concentration - 1.0) * math.digamma(self.concentration), axis=-1)
-        )
+        a, total = self.concentration, self.total_concentration
+        normalized = math.lbeta(a) + (total - k) * math.digamma(total)
+        return normalized - math.reduce_sum((a - 1.0) * math.digamma(a), axis=-1)
 
     def _mean(self):
         return self.concentration / self.total_concentration[..., None]

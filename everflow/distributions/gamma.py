@@ -97,14 +97,9 @@ class GammaWithSoftplusConcentrationRate(Gamma):
 @RegisterKL(Gamma, Gamma)
 def _kl_gamma_gamma(g0, g1, name=None):
     with name_scope(name, "kl_gamma_gamma", [g0.concentration, g0.rate, g1.concentration, g1.rate]):
-        return (
-            (g0.concentration - g1.concentration) * math.digamma(g0.concentration)
-            + math.lgamma(g1.concentration)
-            - math.lgamma(g0.concentration)
-            + g1.concentration * math.log(g0.rate)
-            - g1.concentration * math.log(g1.rate)
-            + g0.concentration * (g1.rate / g0.rate - 1.0)
-        )
+        a, b = g0.concentration, g1.concentration
+        gammas = (a - b) * math.digamma(a) + math.lgamma(b) - math.lgamma(a)
+        return gammas + b * math.log(g0.rate) - b * math.log(g1.rate) + a * (g1.rate / g0.rate - 1.0)
 
 
 class Exponential(Gamma):

@@ -163,13 +163,7 @@ class Interpreter:
     def _details(self, index):
         tensor = self._graph.tensors[index]
         q = tensor.quantization
-        whole = (
-            q is not None
-            and q.scale is not None
-            and len(q.scale) == 1
-            and q.zero_point is not None
-            and len(q.zero_point) == 1
-        )
+        whole = q is not None and all(values is not None and len(values) == 1 for values in (q.scale, q.zero_point))
         value = self._values[index]
         dtype = self._dtype(index) if value is None else value.dtype
         return {

@@ -74,13 +74,8 @@ def _pool(a):
     check_format(a)
     padding = tflite.PADDINGS.index(a["padding"].decode())
     height, width = a["ksize"][1:3]
-    return {
-        **strides(a),
-        "padding": padding,
-        "filter_height": height,
-        "filter_width": width,
-        "fused_activation_function": 0,
-    }
+    window = {"filter_height": height, "filter_width": width}
+    return {**strides(a), "padding": padding, **window, "fused_activation_function": 0}
 
 
 def strides(a) -> dict:
@@ -204,12 +199,8 @@ def _fake_quant(net, source):
             raise ConverterError(f"The range of {source.name} must be constant. Is it a frozen graph for evaluation?")
     else:
         low, high = a["min"], a["max"]
-    options = {
-        "min": float(low),
-        "max": float(high),
-        "num_bits": int(a["num_bits"]),
-        "narrow_range": bool(a["narrow_range"]),
-    }
+    options = {"min": float(low), "max": float(high), "num_bits": int(a["num_bits"])}
+    options["narrow_range"] = bool(a["narrow_range"])
     value = net.value(source.inputs[0])
     if value is None:
         net.add("FAKE_QUANT", source.inputs[:1], source.outputs, options)

@@ -7,12 +7,8 @@ from everflow.ops import array
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
-_CELLS = {
-    "lstm": "cudnn_compatible_lstm_cell",
-    "gru": "cudnn_compatible_gru_cell",
-    "rnn_tanh": "basic_rnn_cell",
-    "rnn_relu": "basic_rnn_cell",
-}
+_CELLS = {"lstm": "cudnn_compatible_lstm_cell", "gru": "cudnn_compatible_gru_cell"}
+_CELLS.update(dict.fromkeys(("rnn_tanh", "rnn_relu"), "basic_rnn_cell"))
 _GRU_PARTS = ("gates", "candidate/input_projection", "candidate/hidden_projection")
 
 

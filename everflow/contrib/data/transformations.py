@@ -65,12 +65,9 @@ def assert_element_shape(expected_shapes):
 
     def _check_shape(*elements):
         flat = nest.flatten(elements)
-        checked = [
-            tensor
-            if shape.ndims is None
-            else with_shape([-1 if side is None else side for side in shape.as_list()], tensor)
-            for shape, tensor in zip(map(TensorShape, nest.flatten(expected_shapes)), flat, strict=True)
-        ]
+        shapes = map(TensorShape, nest.flatten(expected_shapes))
+        sizes = [None if s.ndims is None else [-1 if side is None else side for side in s.as_list()] for s in shapes]
+        checked = [t if size is None else with_shape(size, t) for size, t in zip(sizes, flat, strict=True)]
         if len(elements) > 1:
             return nest.pack_sequence_as(elements, checked)
         return checked[0] if len(checked) == 1 else elements[0]

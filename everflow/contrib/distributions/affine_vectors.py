@@ -147,14 +147,9 @@ def diag_scaled(scope_is_name):
             allow_nan_stats=True,
             name=cls.__name__,
         ):
-            parameters = {
-                "loc": loc,
-                "scale_diag": scale_diag,
-                "scale_identity_multiplier": scale_identity_multiplier,
-                "validate_args": validate_args,
-                "allow_nan_stats": allow_nan_stats,
-                "name": name,
-            }
+            scales = {"scale_diag": scale_diag, "scale_identity_multiplier": scale_identity_multiplier}
+            checked = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
+            parameters = {"loc": loc, **scales, **checked, "name": name}
             with name_scope(name) as scope, name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
                 scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
             super(cls, self).__init__(loc, scale, validate_args, allow_nan_stats, scope if scope_is_name else name)

@@ -255,12 +255,8 @@ class MixtureSameFamily(Inner):
             batch_ndims, own = self.batch_shape.ndims, self.mixture_distribution.batch_shape.ndims
             missing = where_v2(self.mixture_distribution.is_scalar_batch(), batch_ndims, batch_ndims - own)
             shape = array.shape(weights)
-            parts = [
-                shape[:-1],
-                array.ones([missing], dtype=dtypes.int32),
-                shape[-1:],
-                array.ones([self._event_ndims], dtype=dtypes.int32),
-            ]
+            first, ones = shape[:-1], array.ones([missing], dtype=dtypes.int32)
+            parts = [first, ones, shape[-1:], array.ones([self._event_ndims], dtype=dtypes.int32)]
             return array.reshape(weights, array.concat(parts, 0))
 
     def _with_axis(self, x):

@@ -57,11 +57,8 @@ def _checked_percentage(q, validate_args):
         raise ValueError(f"Expected argument 'q' to have ndims 0.  Found tensor {q}")
     if not validate_args:
         return q
-    checks = [
-        check_shapes.assert_rank(q, 0),
-        check.assert_greater_equal(q, math.cast(0.0, q.dtype)),
-        check.assert_less_equal(q, math.cast(100.0, q.dtype)),
-    ]
+    checks = [check_shapes.assert_rank(q, 0), check.assert_greater_equal(q, math.cast(0.0, q.dtype))]
+    checks.append(check.assert_less_equal(q, math.cast(100.0, q.dtype)))
     return with_dependencies(checks, q)
 
 

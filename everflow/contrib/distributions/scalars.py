@@ -179,15 +179,12 @@ class InverseGamma(ConcentrationRate):
     def _beyond(self, least, value, what):
         """A statistic that is defined for concentrations above a bound."""
         message = f"{what} undefined when any concentration <= {least}"
-        return self._where_defined(
-            value,
-            lambda: self.concentration > float(least),
-            lambda: [
-                check.assert_less(
-                    convert_to_tensor(float(least), dtype=self.dtype), self.concentration, message=message
-                )
-            ],
-        )
+
+        def checks():
+            bound = convert_to_tensor(float(least), dtype=self.dtype)
+            return [check.assert_less(bound, self.concentration, message=message)]
+
+        return self._where_defined(value, lambda: self.concentration > float(least), checks)
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):

@@ -31,15 +31,10 @@ class Kumaraswamy(TransformedDistribution):
             concentration1 = convert_to_tensor(concentration1, name="concentration1")
             concentration0 = convert_to_tensor(concentration0, name="concentration0")
         ones = array.ones_like(concentration1 + concentration0)
-        super().__init__(
-            distribution=Uniform(
-                low=array.zeros([], dtype=concentration1.dtype), high=ones, allow_nan_stats=allow_nan_stats
-            ),
-            bijector=KumaraswamyBijector(
-                concentration1=concentration1, concentration0=concentration0, validate_args=validate_args
-            ),
-            name=name,
-        )
+        low = array.zeros([], dtype=concentration1.dtype)
+        uniform = Uniform(low=low, high=ones, allow_nan_stats=allow_nan_stats)
+        both = {"concentration1": concentration1, "concentration0": concentration0}
+        super().__init__(uniform, KumaraswamyBijector(**both, validate_args=validate_args), name=name)
         self._parameters = parameters
 
     concentration1 = property(lambda self: self.bijector.concentration1, doc="The weight of 1.")

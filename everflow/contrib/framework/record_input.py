@@ -20,13 +20,8 @@ class RecordInput:
                  compression_type=None):  # fmt: skip
         self._batch_size = batch_size if batches is None else batch_size * batches
         self._batches = batches
-        self._options = {
-            "file_pattern": file_pattern,
-            "file_random_seed": seed,
-            "file_shuffle_shift_ratio": shift_ratio,
-            "file_buffer_size": buffer_size,
-            "file_parallelism": parallelism,
-        }
+        self._options = {"file_pattern": file_pattern, "file_random_seed": seed, "file_buffer_size": buffer_size}
+        self._options.update(file_shuffle_shift_ratio=shift_ratio, file_parallelism=parallelism)
         self._compression_type = compression_type
         self._name = name
 

@@ -150,11 +150,9 @@ class SubGraphView:
             return "SubGraphView: empty"
 
         def section(title, items, name):
-            lines = (
-                [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)]
-                if items
-                else [f"** {title}: empty"]
-            )
+            lines = [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)]
+            if not items:
+                lines = [f"** {title}: empty"]
             return "\n".join(lines)
 
         def tensor(t):

@@ -55,17 +55,10 @@ def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
         part = kernel.removesuffix("_kernel")
         settings[f"{part}_initializer"] = arguments["weights_initializer"]
         settings[f"{part}_regularizer"] = arguments["weights_regularizer"]
-    layer = layer_class(
-        **{**settings, **own},
-        activation=None,
-        use_bias=not arguments["normalizer_fn"] and bool(arguments["biases_initializer"]),
-        activity_regularizer=None,
-        trainable=arguments["trainable"],
-        name=scope.name,
-        dtype=inputs.dtype.base_dtype,
-        _scope=scope,
-        _reuse=arguments["reuse"],
-    )
+    settings["use_bias"] = not arguments["normalizer_fn"] and bool(arguments["biases_initializer"])
+    settings.update(own, activation=None, activity_regularizer=None, trainable=arguments["trainable"])
+    scoped = {"name": scope.name, "_scope": scope, "_reuse": arguments["reuse"]}
+    layer = layer_class(**settings, **scoped, dtype=inputs.dtype.base_dtype)
     outputs = layer.apply(inputs)
     for kernel in kernels:
         add_variable_to_collections(getattr(layer, kernel), arguments["variables_collections"], "weights")

@@ -66,14 +66,9 @@ class SparseColumnHashed(SparseColumn, collections.namedtuple("SparseColumnHashe
         if not self.hash_keys:
             ids = strings.string_to_hash_bucket_fast(words, self.bucket_size, name="lookup")
             return SparseTensor(values.indices, ids, values.dense_shape)
-        hashed = [
-            SparseTensor(
-                values.indices,
-                strings.string_to_hash_bucket_strong(words, self.bucket_size, list(key)),
-                values.dense_shape,
-            )
-            for key in self.hash_keys
-        ]
+        size, keys = self.bucket_size, [list(key) for key in self.hash_keys]
+        hashed = [strings.string_to_hash_bucket_strong(words, size, key) for key in keys]
+        hashed = [SparseTensor(values.indices, ids, values.dense_shape) for ids in hashed]
         return sparse.sparse_concat(axis=1, sp_inputs=hashed, name="lookup")
 
 

@@ -25,11 +25,8 @@ class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_f
 
     def export(self, estimator, export_path, checkpoint_path=None, eval_result=None):
         """Call the function with those arguments that it names."""
-        given = {
-            "checkpoint_path": checkpoint_path,
-            "eval_result": eval_result,
-            "strip_default_attrs": self.strip_default_attrs,
-        }
+        given = {"checkpoint_path": checkpoint_path, "eval_result": eval_result}
+        given["strip_default_attrs"] = self.strip_default_attrs
         if "eval_result" not in fn_args(self.export_fn):
             given.pop("eval_result")
         return self.export_fn(estimator, export_path, **named(self.export_fn, **given))

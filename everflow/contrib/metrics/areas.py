@@ -49,17 +49,9 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
             masked = array.boolean_mask(scores, math.logical_not(boolean_labels))
             negative = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_false")
         with variable_scope(None, "hist_accumulate", [positive, negative]):
-            positives, negatives = (
-                get_variable(
-                    total,
-                    shape=[nbins],
-                    dtype=dtypes.int64,
-                    initializer=zeros_initializer(),
-                    collections=collections,
-                    trainable=False,
-                )
-                for total in ("hist_true_acc", "hist_false_acc")
-            )
+            settings = {"shape": [nbins], "dtype": dtypes.int64, "collections": collections, "trainable": False}
+            names = ("hist_true_acc", "hist_false_acc")
+            positives, negatives = (get_variable(x, initializer=zeros_initializer(), **settings) for x in names)
             update_op = group(positives.assign_add(positive), negatives.assign_add(negative), name="update_op")
         return _area_below_histograms(positives, negatives, nbins), update_op
 

@@ -37,15 +37,9 @@ class LARSOptimizer(Optimizer):
         if self._skip_list is None or not any(word in var.name for word in self._skip_list):
             w_norm = norm(var, ord=2)
             g_norm = norm(grad, ord=2)
-            trust_ratio = array.where(
-                greater(w_norm, 0),
-                array.where(
-                    greater(g_norm, 0),
-                    self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon),
-                    1.0,
-                ),
-                1.0,
-            )
+            moves, has_gradient = greater(w_norm, 0), greater(g_norm, 0)
+            ratio = self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon)
+            trust_ratio = array.where(moves, array.where(has_gradient, ratio, 1.0), 1.0)
             scaled = self._learning_rate * trust_ratio
             grad = grad + self._weight_decay * var
         return scaled, grad

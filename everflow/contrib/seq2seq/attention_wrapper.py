@@ -197,12 +197,7 @@ class AttentionWrapper(RNNCell):
             alignments.append(alignment)
             states.append(next_state)
         attention = array.concat(attentions, 1)
-        next_state = AttentionWrapperState(
-            time=state.time + 1,
-            cell_state=next_cell_state,
-            attention=attention,
-            attention_state=self._one_or_all(states),
-            alignments=self._one_or_all(alignments),
-            alignment_history=self._one_or_all(histories),
-        )
+        attended = {"attention_state": states, "alignments": alignments, "alignment_history": histories}
+        attended = {name: self._one_or_all(values) for name, values in attended.items()}
+        next_state = AttentionWrapperState(next_cell_state, attention, state.time + 1, **attended)
         return (attention if self._output_attention else cell_output), next_state

@@ -154,23 +154,11 @@ def train(
         if train_step_kwargs == _USE_DEFAULT:
             steps = number_of_steps, log_every_n_steps, trace_every_n_steps
             train_step_kwargs = _default_step_arguments(global_step, *steps, logdir)
-    supervisor = Supervisor(
-        graph=graph,
-        is_chief=is_chief,
-        logdir=logdir,
-        init_op=init_op,
-        init_feed_dict=init_feed_dict,
-        local_init_op=local_init_op,
-        ready_op=ready_op,
-        summary_op=summary_op,
-        summary_writer=summary_writer,
-        global_step=global_step,
-        saver=saver,
-        save_summaries_secs=save_summaries_secs,
-        save_model_secs=save_interval_secs,
-        init_fn=init_fn,
-        **ready_for_local,
-    )
+    starting = {"init_op": init_op, "init_feed_dict": init_feed_dict, "init_fn": init_fn, **ready_for_local}
+    starting.update(local_init_op=local_init_op, ready_op=ready_op)
+    saving = {"saver": saver, "save_summaries_secs": save_summaries_secs, "save_model_secs": save_interval_secs}
+    watching = {"summary_op": summary_op, "summary_writer": summary_writer, "global_step": global_step}
+    supervisor = Supervisor(graph, is_chief=is_chief, logdir=logdir, **starting, **saving, **watching)
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
 

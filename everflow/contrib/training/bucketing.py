@@ -68,13 +68,9 @@ def bucket(
         queues = [make(capacity=size, **common, name=f"bucket_queue_{i}") for i, size in enumerate(capacities)]
         known = {constant_value(size) is not None and int(constant_value(size)) for size in sizes}
         rows = known.pop() if len(known) == 1 and not allow_smaller_final_batch else None
-        top = PaddingFIFOQueue(
-            capacity=capacity,
-            dtypes=[dtypes.int32, *types],
-            shapes=[TensorShape([]), *(TensorShape([rows or None]).concatenate(s) for s in shapes)],
-            shared_name=shared_name,
-            name="top_queue",
-        )
+        batched = [TensorShape([]), *(TensorShape([rows or None]).concatenate(s) for s in shapes)]
+        whole = {"dtypes": [dtypes.int32, *types], "shapes": batched, "shared_name": shared_name}
+        top = PaddingFIFOQueue(capacity=capacity, **whole, name="top_queue")
         into_buckets = _into_buckets(queues, tensor_list, which_bucket, keep_input)
         from_buckets = _from_buckets(queues, top, batch_size_per_bucket, allow_smaller_final_batch)
         run_until_closed(queues[0], from_buckets, top.close)

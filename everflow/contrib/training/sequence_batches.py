@@ -69,13 +69,13 @@ def _padded(sequences, num_unroll):
     """(length, sequences), with zeros after their ends up to a multiple of `num_unroll`."""
     lengths = [array.shape(value)[0] for value in sequences.values()]
     length = lengths[0]
-    checks = [
-        Assert(
-            math.equal(other, length),
-            [string_join(["All sequence lengths must match, but received lengths: ", as_string(lengths)])],
-        )
-        for other in lengths
-    ]
+
+    def check(other):
+        same = math.equal(other, length)
+        words = ["All sequence lengths must match, but received lengths: ", as_string(lengths)]
+        return Assert(same, [string_join(words)])
+
+    checks = [check(other) for other in lengths]
     length = with_dependencies(checks, length)
     step = constant(num_unroll, dtype=dtypes.int32)
     whole = length + (step - length % step) % step

@@ -177,15 +177,13 @@ class SequenceQueueingStateSaver:
             inserts.append(insert(self._component(self._sequences, name), value, f"BarrierInsertSequences_{name}"))
         enqueue = self._queue.enqueue([_TOKEN])
         with control_dependencies([enqueue, inserts[0]]):
-            states = [
-                self._barrier.insert_many(
-                    self._component(self._states, name),
-                    array.stack([keys[0]]),
-                    array.stack([value]),
-                    name=f"BarrierInitialInsertState_{name}",
-                )
-                for name, value in self._states.items()
-            ]
+
+            def initial(name, value):
+                component, key = self._component(self._states, name), array.stack([keys[0]])
+                name = f"BarrierInitialInsertState_{name}"
+                return self._barrier.insert_many(component, key, array.stack([value]), name=name)
+
+            states = [initial(name, value) for name, value in self._states.items()]
         return group(enqueue, *inserts, *states, name="StateSaverPrefetchGroup")
 
     def _segments(self, name, value, count):

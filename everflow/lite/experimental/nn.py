@@ -59,11 +59,8 @@ class TfLiteRNNCell(LayerRNNCell):
         return output, output
 
     def get_config(self):
-        mine = {
-            "num_units": self._num_units,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
+        mine = {"num_units": self._num_units, "activation": activations.serialize(self._activation)}
+        mine["reuse"] = self._reuse
         return {**super().get_config(), **mine}
 
 
@@ -78,24 +75,14 @@ class TFLiteLSTMCell(LayerRNNCell):
                  num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None):  # fmt: skip
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._use_peepholes, self._cell_clip, self._initializer = (
-            num_units,
-            use_peepholes,
-            cell_clip,
-            initializer,
-        )
+        self._num_units, self._use_peepholes = num_units, use_peepholes
+        self._cell_clip, self._initializer = cell_clip, initializer
         self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
-        self._num_unit_shards, self._num_proj_shards, self._state_is_tuple = (
-            num_unit_shards,
-            num_proj_shards,
-            state_is_tuple,
-        )
+        self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
+        self._state_is_tuple = state_is_tuple
         self._activation = activation or math.tanh
-        known = {
-            "activation": getattr(self._activation, "__name__", ""),
-            "cell_clip": cell_clip,
-            "proj_clip": proj_clip,
-        }
+        known = {"activation": getattr(self._activation, "__name__", ""), "cell_clip": cell_clip}
+        known["proj_clip"] = proj_clip
         self._hint = OpHint("UnidirectionalSequenceLstm", **known)
 
     output_size = property(lambda self: self._num_proj or self._num_units)

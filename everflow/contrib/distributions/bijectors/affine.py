@@ -31,15 +31,11 @@ class AffineLinearOperator(Bijector):
             if scale is not None and scale.batch_shape.ndims is not None:
                 self._events = EventMatrices(scale.batch_shape.ndims)
         self._shift, self._scale = shift, scale
-        Bijector.__init__(
-            self,
-            forward_min_event_ndims=1,
-            graph_parents=[shift] if shift is not None else [],
-            is_constant_jacobian=True,
-            dtype=shift.dtype.base_dtype if shift is not None else scale.dtype if scale is not None else None,
-            validate_args=validate_args,
-            name=name,
-        )
+        known = shift if shift is not None else scale
+        settings = {"is_constant_jacobian": True, "validate_args": validate_args, "name": name}
+        settings["dtype"] = None if known is None else known.dtype.base_dtype
+        parents = [shift] if shift is not None else []
+        Bijector.__init__(self, forward_min_event_ndims=1, graph_parents=parents, **settings)
 
     shift = property(lambda self: self._shift, doc="What is added.")
     scale = property(lambda self: self._scale, doc="The matrix, as a LinearOperator.")
@@ -90,14 +86,8 @@ class Affine(AffineLinearOperator):
                 if scale_identity_multiplier is not None:
                     self._multiplier = convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
                 return None
-            return scale_operator(
-                identity_multiplier=scale_identity_multiplier,
-                diag=scale_diag,
-                tril=scale_tril,
-                perturb_diag=scale_perturb_diag,
-                perturb_factor=scale_perturb_factor,
-                assert_positive=validate_args,
-            )
+            perturbed = scale_perturb_diag, scale_perturb_factor
+            return scale_operator(scale_identity_multiplier, scale_diag, scale_tril, *perturbed, validate_args)
 
         values = [shift, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_diag, scale_perturb_factor]
         self._setup(shift, make_scale, values, validate_args, name)

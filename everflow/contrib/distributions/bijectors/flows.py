@@ -253,15 +253,9 @@ class BatchNormalization(Bijector):
             self.batchnorm.build(y.shape)
         _, kept = self._axes(y)
         shape = [y.shape[i].value if i in kept else 1 for i in range(y.shape.ndims)]
-        around = {
-            name: None if value is None else array.reshape(value, shape)
-            for name, value in (
-                ("mean", self.batchnorm.moving_mean),
-                ("variance", self.batchnorm.moving_variance),
-                ("gamma", self.batchnorm.gamma),
-                ("beta", self.batchnorm.beta),
-            )
-        }
+        norm = self.batchnorm
+        given = {"mean": norm.moving_mean, "variance": norm.moving_variance, "gamma": norm.gamma, "beta": norm.beta}
+        around = {name: None if value is None else array.reshape(value, shape) for name, value in given.items()}
         if around["beta"] is not None:
             y = y - around["beta"]
         if around["gamma"] is not None:
