@@ -57,11 +57,10 @@ class ParameterServerStrategy(DistributionStrategy):
         super().__init__(CentralExtended(self, devices, "/device:CPU:0"))
 
 
-class DistributeConfig(
-    namedtuple(
-        "DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None)
-    )
-):
+_CONFIG = "train_distribute eval_distribute remote_cluster"
+
+
+class DistributeConfig(namedtuple("DistributeConfig", _CONFIG, defaults=(None, None, None))):
     """Which strategies `estimator.train_and_evaluate` uses."""
 
 

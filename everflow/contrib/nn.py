@@ -40,7 +40,7 @@ _SELU_FLOOR = -1.7580993408473766
 
 
 def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
-    """Dropout for selu networks: dropped entries become selu's floor, and mean and variance stay as they are."""
+    """Dropout for selu networks: dropped entries become selu's lower bound, and mean and variance stay as they are."""
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:

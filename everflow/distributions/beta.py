@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.distributions.checks import gen_new_seed, softpluses
+from everflow.distributions.checks import constructor_with, gen_new_seed, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -109,19 +109,9 @@ class Beta(_TotalShaped, Scalar):
 class BetaWithSoftplusConcentration(Beta):
     """Beta with `softplus` of both its parameters."""
 
-    def __init__(
-        self,
-        concentration1,
-        concentration0,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="BetaWithSoftplusConcentration",
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration1, concentration0]) as name:
-            both = softpluses(concentration1=concentration1, concentration0=concentration0)
-            super().__init__(*both, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(
+        Beta, "BetaWithSoftplusConcentration", **softplus_of("concentration1", "concentration0")
+    )
 
 
 @RegisterKL(Beta, Beta)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 
 import numpy as np
 
@@ -50,9 +52,29 @@ def fill(shape, value, dtype, name):
     return array.fill(shape, np.array(value, dtype=dtype.as_numpy_dtype()), name=name)
 
 
-def softpluses(**parameters):
-    """The softplus of each parameter, in nodes named after it."""
-    return [nn.softplus(x, name=f"softplus_{name}") for name, x in parameters.items()]
+def softplus_of(*names):
+    """{parameter: its softplus, in a node named after it}, for `constructor_with`."""
+    return {name: functools.partial(nn.softplus, name=f"softplus_{name}") for name in names}
+
+
+def constructor_with(base, name, **functions):
+    """The constructor of `base` for a kind of another name, which makes functions of some parameters its own."""
+    required = dict.fromkeys(functions, inspect.Parameter.empty)
+    parameters = inspect.signature(base.__init__).parameters.values()
+    defaults = {p.name: p.default for p in parameters} | required | {"name": name}
+    signature = inspect.Signature([p.replace(default=defaults[p.name]) for p in parameters])
+
+    def __init__(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = {key: value for key, value in bound.arguments.items() if key != "self"}
+        with name_scope(given["name"], values=[given[key] for key in functions]) as scope:
+            changed = {key: function(given[key]) for key, function in functions.items()}
+            base.__init__(self, **{**given, **changed, "name": scope})
+        self._parameters = given
+
+    __init__.__signature__ = signature
+    return __init__
 
 
 def log_combinations(n, counts, name="log_combinations"):

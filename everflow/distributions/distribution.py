@@ -1,8 +1,7 @@
 """What all distributions share: shapes, sampling, and every statistic in terms of the few that a kind defines.
 
 A kind overrides underscored methods (`_sample_n`, `_log_prob`, `_mean`, ...). The public ones open the name scopes, and
-derive what a kind leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, `survival_function`
-from `cdf`.
+derive what a kind leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, and so on.
 """
 
 from __future__ import annotations

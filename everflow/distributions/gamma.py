@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.distributions.checks import softpluses
+from everflow.distributions.checks import constructor_with, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -14,7 +14,6 @@ from everflow.ops import array, math
 from everflow.ops.checks import values as check
 from everflow.ops.checks.shapes import assert_same_float_dtype
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
 
 
@@ -25,9 +24,8 @@ class ConcentrationRate(Scalar):
 
     def __init__(self, concentration, rate, validate_args, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
-            with control_dependencies(
-                [check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []
-            ):
+            checked = (concentration, rate) if validate_args else ()
+            with control_dependencies([check.assert_positive(parameter) for parameter in checked]):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
@@ -85,13 +83,7 @@ class Gamma(ConcentrationRate):
 class GammaWithSoftplusConcentrationRate(Gamma):
     """Gamma with `softplus` of both its parameters."""
 
-    def __init__(
-        self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Gamma, "GammaWithSoftplusConcentrationRate", **softplus_of("concentration", "rate"))
 
 
 @RegisterKL(Gamma, Gamma)
@@ -129,8 +121,4 @@ class Exponential(Gamma):
 class ExponentialWithSoftplusRate(Exponential):
     """Exponential with `softplus(rate)` as its rate."""
 
-    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="ExponentialWithSoftplusRate"):
-        parameters = dict(locals())
-        with name_scope(name, values=[rate]) as name:
-            super().__init__(nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Exponential, "ExponentialWithSoftplusRate", **softplus_of("rate"))

@@ -7,7 +7,7 @@ import math as pymath
 import numpy as np
 
 from everflow.distributions import normal_functions as special
-from everflow.distributions.checks import fill, gen_new_seed
+from everflow.distributions.checks import constructor_with, fill, gen_new_seed, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -18,7 +18,6 @@ from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
 from everflow.ops.checks.shapes import assert_same_float_dtype
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
 
 
@@ -144,21 +143,13 @@ class Laplace(LocationScale):
 class LaplaceWithSoftplusScale(Laplace):
     """Laplace with `softplus(scale)` as its scale."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Laplace, "LaplaceWithSoftplusScale", **softplus_of("scale"))
 
 
 class NormalWithSoftplusScale(Normal):
     """Normal with `softplus(scale)` as its scale."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
-        parameters = dict(locals())
-        with name_scope(name, values=[scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Normal, "NormalWithSoftplusScale", **softplus_of("scale"))
 
 
 class StudentT(Scalar):
@@ -257,14 +248,11 @@ class StudentT(Scalar):
         return array.identity(self.loc)
 
 
+def _whole(df):
+    return math.floor(math.abs(df))
+
+
 class StudentTWithAbsDfSoftplusScale(StudentT):
     """StudentT with `floor(abs(df))` degrees of freedom and `softplus(scale)` as its scale."""
 
-    def __init__(
-        self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[df, scale]) as name:
-            df, scale = math.floor(math.abs(df)), nn.softplus(scale, name="softplus_scale")
-            super().__init__(df, loc, scale, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(StudentT, "StudentTWithAbsDfSoftplusScale", df=_whole, **softplus_of("scale"))

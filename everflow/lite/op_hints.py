@@ -1,8 +1,7 @@
 """tf.lite.OpHint: marks around a part of a graph that is one op of TensorFlow Lite, and graphs with such nodes.
 
 The marks are identities with attributes: of which function call (a unique id) they are an input or output, and at which
-place. Several marks at one place, as in an unrolled loop, are put together: stacked, or only the first or last of them
-counts.
+place. Several marks at one place, as in an unrolled loop, are stacked, or only the first or last of them counts.
 """
 
 from __future__ import annotations

@@ -50,9 +50,8 @@ def kernel(custom_options, call):
     except (ValueError, OpError) as e:
         raise RuntimeError(f"{call.name} can't be run: {e}") from e
     op = graph.get_operation_by_name("op")
-    if op.definition.is_stateful or any(
-        t.dtype.name in ("string", "resource", "variant") for t in (*op.inputs, *op.outputs)
-    ):
+    types = {t.dtype.name for t in (*op.inputs, *op.outputs)}
+    if op.definition.is_stateful or types & {"string", "resource", "variant"}:
         raise RuntimeError(f"{call.name} is not run from a file: only ops without state, on numbers, are")
     sess = Session(graph=graph)
 

@@ -7,6 +7,7 @@ import numpy as np
 from everflow.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from everflow.contrib.distributions.scalars import Logistic
 from everflow.contrib.distributions.transformed import TransformedDistribution
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.distributions import checks
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from everflow.distributions.event_shapes import Vector
@@ -164,20 +165,11 @@ class ExpRelaxedOneHotCategorical(_Classes):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Probability vectors near the corners, through which gradients flow: the Gumbel-softmax distribution."""
 
-    def __init__(
-        self,
-        temperature,
-        logits=None,
-        probs=None,
-        dtype=None,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="RelaxedOneHotCategorical",
-    ):
-        parameters = dict(locals())
-        given = {key: value for key, value in parameters.items() if key not in ("self", "__class__", "name")}
-        base = ExpRelaxedOneHotCategorical(**given)
-        super().__init__(base, bijector=Exp(validate_args=validate_args), name=name)
+    @taking(parameters_of(ExpRelaxedOneHotCategorical.__init__, name="RelaxedOneHotCategorical"))
+    def __init__(self, temperature, **given):
+        parameters, name = {"temperature": temperature, **given}, given.pop("name")
+        base = ExpRelaxedOneHotCategorical(temperature, **given)
+        super().__init__(base, bijector=Exp(validate_args=given["validate_args"]), name=name)
         self._parameters = parameters
 
     temperature = property(lambda self: self._distribution.temperature, doc="How far from one-hot.")

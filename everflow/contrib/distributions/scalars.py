@@ -7,7 +7,7 @@ import math as pymath
 import numpy as np
 
 from everflow.distributions import normal_functions as special
-from everflow.distributions.checks import fill, softpluses
+from everflow.distributions.checks import constructor_with, fill, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.gamma import ConcentrationRate, Gamma
@@ -190,18 +190,9 @@ class InverseGamma(ConcentrationRate):
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     """InverseGamma with `softplus` of both its parameters."""
 
-    def __init__(
-        self,
-        concentration,
-        rate,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="InverseGammaWithSoftplusConcentrationRate",
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(
+        InverseGamma, "InverseGammaWithSoftplusConcentrationRate", **softplus_of("concentration", "rate")
+    )
 
 
 class Chi2(Gamma):
@@ -225,12 +216,11 @@ class Chi2(Gamma):
         return [self._concentration, self._rate]
 
 
+def _whole(df):
+    return math.floor(math.abs(df, name="abs_df"), name="floor_abs_df")
+
+
 class Chi2WithAbsDf(Chi2):
     """Chi2 with `floor(abs(df))` degrees of freedom."""
 
-    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
-        parameters = dict(locals())
-        with name_scope(name, values=[df]) as name:
-            df = math.floor(math.abs(df, name="abs_df"), name="floor_abs_df")
-            super().__init__(df, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Chi2, "Chi2WithAbsDf", df=_whole)

@@ -186,9 +186,8 @@ def joint_weighted_sum_from_feature_columns(
 ):
     """As `weighted_sum_from_feature_columns`, with one variable for the weights of all columns."""
     check_feature_columns(feature_columns)
-    with variable_scope(
-        scope, default_name="joint_weighted_sum_from_feature_columns", values=columns_to_tensors.values()
-    ):
+    name = "joint_weighted_sum_from_feature_columns"
+    with variable_scope(scope, default_name=name, values=columns_to_tensors.values()):
         transformer = _Transformer(columns_to_tensors)
         lookups = []
         for column in _sorted(feature_columns):

@@ -64,24 +64,11 @@ def one_hot_column(sparse_id_column):
     return OneHotColumn(sparse_id_column)
 
 
-class EmbeddingColumn(
-    _DenseOfIds,
-    collections.namedtuple(
-        "EmbeddingColumn",
-        (
-            "sparse_id_column",
-            "dimension",
-            "combiner",
-            "initializer",
-            "ckpt_to_load_from",
-            "tensor_name_in_ckpt",
-            "shared_embedding_name",
-            "shared_vocab_size",
-            "max_norm",
-            "trainable",
-        ),
-    ),
-):
+_EMBEDDING = """sparse_id_column dimension combiner initializer ckpt_to_load_from tensor_name_in_ckpt
+    shared_embedding_name shared_vocab_size max_norm trainable"""
+
+
+class EmbeddingColumn(_DenseOfIds, collections.namedtuple("EmbeddingColumn", _EMBEDDING)):
     """See `embedding_column` and `shared_embedding_columns`."""
 
     key = property(lambda self: str(self._replace(initializer=None)))
@@ -169,13 +156,10 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
     return [EmbeddingColumn(column, dimension, *table) for column in sparse_id_columns]
 
 
-class ScatteredEmbeddingColumn(
-    OldColumn,
-    DenseColumn,
-    collections.namedtuple(
-        "ScatteredEmbeddingColumn", ("column_name", "size", "dimension", "hash_key", "combiner", "initializer")
-    ),
-):
+_SCATTERED = "column_name size dimension hash_key combiner initializer"
+
+
+class ScatteredEmbeddingColumn(OldColumn, DenseColumn, collections.namedtuple("ScatteredEmbeddingColumn", _SCATTERED)):
     """See `scattered_embedding_column`."""
 
     name = property(lambda self: f"{self.column_name}_scattered_embedding")

@@ -64,11 +64,10 @@ def inner_flatten(inputs, new_rank):
         return result
 
 
-class RealValuedColumn(
-    OldColumn,
-    DenseColumn,
-    collections.namedtuple("RealValuedColumn", ("column_name", "dimension", "default_value", "dtype", "normalizer")),
-):
+_REAL = "column_name dimension default_value dtype normalizer"
+
+
+class RealValuedColumn(OldColumn, DenseColumn, collections.namedtuple("RealValuedColumn", _REAL)):
     """See `real_valued_column`."""
 
     name = property(lambda self: self.column_name)
@@ -157,12 +156,10 @@ def _checked_default(value, dimension, dtype, column_name):
     return tuple(float(v) if dtype.is_floating else int(v) for v in values)
 
 
-class BucketizedColumn(
-    OldColumn,
-    DenseColumn,
-    CategoricalColumn,
-    collections.namedtuple("BucketizedColumn", ("source_column", "boundaries")),
-):
+_Bucketized = collections.namedtuple("BucketizedColumn", "source_column boundaries")
+
+
+class BucketizedColumn(OldColumn, DenseColumn, CategoricalColumn, _Bucketized):
     """See `bucketized_column`."""
 
     name = property(lambda self: f"{self.source_column.name}_bucketized")

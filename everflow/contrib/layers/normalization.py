@@ -90,26 +90,17 @@ class _BatchNorm(types.SimpleNamespace):
     def through_layer(self):
         with self.scope_of_variables(custom_getter=model_variable_getter()) as sc:
             rank = known_rank(self.inputs)
+            same = ("epsilon", "center", "scale", "trainable", "renorm", "renorm_clipping", "adjustment")
+            variables = ("beta", "gamma", "moving_mean", "moving_variance")
             layer = BatchNormalization(
                 axis=1 if self.data_format == "NCHW" else -1,
                 momentum=self.decay,
-                epsilon=self.epsilon,
-                center=self.center,
-                scale=self.scale,
-                **{
-                    f"{name}_initializer": self.initializer(name)
-                    for name in ("beta", "gamma", "moving_mean", "moving_variance")
-                },
-                **{f"{name}_regularizer": self.regularizer(name) for name in ("beta", "gamma")},
-                trainable=self.trainable,
-                renorm=self.renorm,
-                renorm_clipping=self.renorm_clipping,
                 renorm_momentum=self.renorm_decay,
-                adjustment=self.adjustment,
-                name=sc.name,
-                _scope=sc,
-                _reuse=self.reuse,
                 fused=bool(self.fused) and rank == 4 and not self.renorm,
+                **{name: getattr(self, name) for name in same},
+                **{f"{name}_initializer": self.initializer(name) for name in variables},
+                **{f"{name}_regularizer": self.regularizer(name) for name in variables[:2]},
+                **{"name": sc.name, "_scope": sc, "_reuse": self.reuse},
             )
             outputs = layer.apply(self.inputs, training=self.is_training)
             for name in ("moving_mean", "moving_variance", "beta", "gamma"):

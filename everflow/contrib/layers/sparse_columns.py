@@ -187,13 +187,10 @@ def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.fl
     return WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)
 
 
-class CrossedColumn(
-    SparseIdColumn,
-    collections.namedtuple(
-        "CrossedColumn",
-        ("columns", "hash_bucket_size", "hash_key", "combiner", "ckpt_to_load_from", "tensor_name_in_ckpt"),
-    ),
-):
+_CROSSED = "columns hash_bucket_size hash_key combiner ckpt_to_load_from tensor_name_in_ckpt"
+
+
+class CrossedColumn(SparseIdColumn, collections.namedtuple("CrossedColumn", _CROSSED)):
     """See `crossed_column`."""
 
     name = property(lambda self: "_X_".join(sorted(column.name for column in self.columns)))

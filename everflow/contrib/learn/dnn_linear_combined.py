@@ -65,9 +65,8 @@ class _Combined(BaseEstimator):
         if self._dnn_columns:
             if not self._dnn_hidden_units:
                 raise ValueError("With dnn_feature_columns, say by dnn_hidden_units how wide the layers are")
-            with variable_scope(
-                "dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
-            ):
+            partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
+            with variable_scope("dnn", values=values, partitioner=partitioner):
                 shape = self._dnn_columns, self._dnn_hidden_units, units
                 options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size
                 parts.append(dnn.dnn_logits(features, mode, *shape, *options))

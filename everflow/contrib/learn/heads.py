@@ -58,10 +58,8 @@ class Head(abc.ABC):
                         raise ValueError("To train, a head needs train_op_fn: a function from the loss to the train op")
                     train_op = train_op_fn(loss)
                 else:
-                    evaluated = {
-                        self._name(key): value
-                        for key, value in self._metrics(loss, predictions, labels, weights).items()
-                    }
+                    computed = self._metrics(loss, predictions, labels, weights)
+                    evaluated = {self._name(key): value for key, value in computed.items()}
             return ModelFnOps(mode, predictions, loss, train_op, evaluated, outputs)
 
     def _name(self, key):

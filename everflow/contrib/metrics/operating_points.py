@@ -62,11 +62,8 @@ def recall_at_precision(labels, predictions, precision, *, strict_mode=False, **
             return math.div(tp[place], tp[place] + fn[place] + _TINY, name)
         # One over the distance is largest for the nearest above, and negative below.
         place = math.argmax(math.div(1.0, precisions - precision + _TINY), 0, output_type=dtypes.int32)
-        return cond(
-            precisions[place] >= precision,
-            true_fn=lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name),
-            false_fn=lambda: constant(0.0, dtypes.float32),
-        )
+        good, none = precisions[place] >= precision, lambda: constant(0.0, dtypes.float32)
+        return cond(good, lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name), none)
 
     return _of_counts("recall_at_precision", compute, labels, predictions, given)
 

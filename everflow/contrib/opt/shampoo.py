@@ -121,11 +121,8 @@ class ShampooOptimizer(Optimizer):
         if self._svd_interval == 1:
             return matrix_power(*arguments)
         root = self.get_slot(var, f"H_{axis}")
-        return cond(
-            math.less(math.mod(step, self._svd_interval), 1),
-            lambda: matrix_power(*arguments, into=lambda power: state.assign(root, power)),
-            lambda: root,
-        )
+        due = math.less(math.mod(step, self._svd_interval), 1)
+        return cond(due, lambda: matrix_power(*arguments, into=lambda power: state.assign(root, power)), lambda: root)
 
     def _diagonal_root(self, grad, var, axis, size, exponent, step, indices):
         slot = self.get_slot(var, f"Gbar_{axis}")

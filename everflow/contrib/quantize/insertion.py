@@ -124,12 +124,8 @@ def _biased(output):
             return output
         if output.op.type in _CONVOLUTIONS and any(u.type in _CONVOLUTIONS for u in users):
             return output
-        following = [
-            u
-            for u in users
-            if u.type in ("BiasAdd", "BatchToSpaceND")
-            or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
-        ]
+        types, names = ("BiasAdd", "BatchToSpaceND"), ("post_conv_mul", "correction_add", "add_fold")
+        following = [u for u in users if u.type in types or u.name.rpartition("/")[2] in names]
         if not following:
             return None
         user = following[0]

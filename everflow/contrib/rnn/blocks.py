@@ -30,17 +30,9 @@ def _build_lstm(layer, inputs_shape):
 def _lstm_arguments(layer, inputs, cs_before, h_before, dtype):
     """What the ops of LSTM blocks take, of a layer and its inputs and state."""
     peepholes = layer._peepholes if layer._use_peephole else [array.zeros([layer._num_units], dtype=dtype)] * 3
-    return {
-        "x": inputs,
-        "cs_prev": cs_before,
-        "h_prev": h_before,
-        "w": layer._kernel,
-        **dict(zip(("wci", "wcf", "wco"), peepholes)),
-        "b": layer._bias,
-        "forget_bias": layer._forget_bias,
-        "cell_clip": layer._cell_clip,
-        "use_peephole": layer._use_peephole,
-    }
+    weights = {"w": layer._kernel, "b": layer._bias, **dict(zip(("wci", "wcf", "wco"), peepholes))}
+    settings = {name: getattr(layer, f"_{name}") for name in ("forget_bias", "cell_clip", "use_peephole")}
+    return {"x": inputs, "cs_prev": cs_before, "h_prev": h_before, **weights, **settings}
 
 
 class LSTMBlockCell(LayerRNNCell):

@@ -36,23 +36,21 @@ __all__ = [
 ]
 
 
-class BeamSearchDecoderState(
-    collections.namedtuple(
-        "BeamSearchDecoderState", ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs")
-    )
-):
+_STATE = "cell_state log_probs finished lengths accumulated_attention_probs"
+
+
+class BeamSearchDecoderState(collections.namedtuple("BeamSearchDecoderState", _STATE)):
     """The state of a beam search: that of the cell, and of each beam its log probability, end and length."""
 
 
-class BeamSearchDecoderOutput(
-    collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))
-):
+class BeamSearchDecoderOutput(collections.namedtuple("BeamSearchDecoderOutput", "scores predicted_ids parent_ids")):
     """What one step gives: scores, ids and the beam each came from, [batch, beam] each."""
 
 
-class FinalBeamSearchDecoderOutput(
-    collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))
-):
+_FINAL = "predicted_ids beam_search_decoder_output"
+
+
+class FinalBeamSearchDecoderOutput(collections.namedtuple("FinalBeamDecoderOutput", _FINAL)):
     """The ids of whole sequences, best beam first, and the outputs of all steps."""
 
 
@@ -241,11 +239,9 @@ class BeamSearchDecoder(Decoder):
         tree = {"step_ids": outputs.predicted_ids, "parent_ids": outputs.parent_ids}
         predicted_ids = raw.GatherTree(**tree, max_sequence_lengths=longest, end_token=self._end_token)
         if self._reorder_tensor_arrays:
-            final_state = final_state._replace(
-                cell_state=nest.map_structure(
-                    lambda t: self._maybe_reorder(t, outputs.parent_ids, final_state.lengths), final_state.cell_state
-                )
-            )
+            parents, lengths = outputs.parent_ids, final_state.lengths
+            cells = nest.map_structure(lambda t: self._maybe_reorder(t, parents, lengths), final_state.cell_state)
+            final_state = final_state._replace(cell_state=cells)
         return FinalBeamSearchDecoderOutput(predicted_ids, beam_search_decoder_output=outputs), final_state
 
     def _maybe_reorder(self, t, parent_ids, lengths):
@@ -253,11 +249,8 @@ class BeamSearchDecoder(Decoder):
             return t
         # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
         if t.element_shape.rank is None or t.element_shape.rank < 1:
-            logging.info(
-                "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams.",
-                t.handle.name,
-                t.element_shape,
-            )
+            message = "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams."
+            logging.info(message, t.handle.name, t.element_shape)
             return t
         if not split_static(t.element_shape, parent_ids.shape[1].value, self._beam_width):
             return t

@@ -94,9 +94,6 @@ def split_static(shape, batch_size, beam_width):
         second is None or (shape[0].value, second) == (batch_size, beam_width)
     ):
         return True
-    logging.info(
-        "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s.",
-        [batch_size, beam_width, -1],
-        shape,
-    )
+    message = "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s."
+    logging.info(message, [batch_size, beam_width, -1], shape)
     return False

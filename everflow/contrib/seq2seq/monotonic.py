@@ -37,11 +37,9 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     if mode == "recursive":
         batch_size = p_choose_i.shape[0].value or array.shape(p_choose_i)[0]
         shifted = array.concat([array.ones((batch_size, 1)), 1 - p_choose_i[:, :-1]], 1)
-        left = scan(
-            lambda x, yz: array.reshape(yz[0] * x + yz[1], (batch_size,)),
-            [array.transpose(shifted), array.transpose(previous_attention)],
-            array.zeros((batch_size,)),
-        )
+        steps = [array.transpose(shifted), array.transpose(previous_attention)]
+        start = array.zeros((batch_size,))
+        left = scan(lambda x, yz: array.reshape(yz[0] * x + yz[1], (batch_size,)), steps, start)
         return p_choose_i * array.transpose(left)
     if mode == "parallel":
         passed = safe_cumprod(1 - p_choose_i, axis=1, exclusive=True)

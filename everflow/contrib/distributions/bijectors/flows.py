@@ -27,8 +27,7 @@ def _known_depth(x, error=NotImplementedError):
 
 
 class MaskedAutoregressiveFlow(ConditionalBijector):
-    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: the inverse is one call of the network, forward as many as
-    there are components.
+    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: forward calls the network once for each component.
 
     >>> flow = MaskedAutoregressiveFlow(masked_autoregressive_default_template(hidden_layers=[512, 512]))
     >>> maf = TransformedDistribution(Normal(0.0, 1.0), bijector=flow, event_shape=[2])

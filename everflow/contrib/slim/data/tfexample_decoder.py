@@ -119,11 +119,8 @@ class BackupHandler(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors):
         item = self._handler.tensors_to_item(keys_to_tensors)
-        return cond(
-            pred=math.equal(math.reduce_prod(array.shape(item)), 0),
-            true_fn=lambda: self._backup.tensors_to_item(keys_to_tensors),
-            false_fn=lambda: item,
-        )
+        empty = math.equal(math.reduce_prod(array.shape(item)), 0)
+        return cond(empty, lambda: self._backup.tensors_to_item(keys_to_tensors), lambda: item)
 
 
 class SparseTensor(ItemHandler):

@@ -151,9 +151,8 @@ def inception_v2_base(inputs, final_endpoint="Mixed_5c", min_depth=16, depth_mul
         return trunc_normal(0.1) if after_pool else None if is_last else trunc_normal(0.09)
 
     with variable_scope(scope, "InceptionV2", [inputs]):
-        with arg_scope(
-            [layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d], stride=1, padding="SAME"
-        ):
+        padded = [layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d]
+        with arg_scope(padded, stride=1, padding="SAME"):
             return _Builder(depth, initializer_of, first).build(inputs, inception_tables.V2, final_endpoint)
 
 
