@@ -44,7 +44,8 @@ class Reading:
         with self.graph.as_default():
             import_graph_def(_with_inputs(graph_def, inputs, outputs), name="")
         self.constants: dict[str, np.ndarray] = {}
-        self.passing: dict = {}  # a Switch or Merge whose way is known: (the tensor that goes in, the output it comes from)
+        # Of a Switch or Merge whose way is known: (the tensor that goes in, the output it comes from).
+        self.passing: dict = {}
         self._known: dict[str, np.ndarray | None] = {}
         self.operations = self._fold()
 

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  Most of it is imported to be shown here.
 
-from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names of this module as well.
+from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names here.
 
 import functools as _functools
 

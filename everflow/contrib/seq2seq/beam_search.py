@@ -175,7 +175,6 @@ class BeamSearchDecoder(Decoder):
     def _search(self, logits, next_cell_state, state):
         """The best `beam_width` of all continuations of all beams."""
         batch_size, beam_width, end_token = self._batch_size, self._beam_width, self._end_token
-        static_batch = self._static_batch()
         was_finished = state.finished
         not_finished = math.logical_not(was_finished)
         step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
@@ -192,8 +191,8 @@ class BeamSearchDecoder(Decoder):
         flat_scores = array.reshape(scores, [batch_size, -1])
         count = convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
         next_scores, word_indices = top_k(flat_scores, k=count)
-        next_scores.set_shape([static_batch, beam_width])
-        word_indices.set_shape([static_batch, beam_width])
+        for found in (next_scores, word_indices):
+            found.set_shape([self._static_batch(), beam_width])
         given = {"range_size": beam_width * vocabulary, "gather_shape": [-1], "name": "next_beam_probs"}
         next_log_probs = gather_beams(word_indices, total_probs, batch_size, **given)
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow import summary
 from everflow.contrib.framework.shared_parameters import inserted, taking
 from everflow.train import Saver, Scaffold
-from everflow.train.eval_step import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim.evaluation's as well
+from everflow.train.eval_step import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim's, too
 from everflow.train.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
 from everflow.train.evaluation import evaluate_once as _evaluate_once
 from everflow.train.evaluation import evaluate_repeatedly as _evaluate_repeatedly

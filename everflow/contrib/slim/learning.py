@@ -138,15 +138,7 @@ def train(
         saver = saver or Saver()
         several = isinstance(sync_optimizer, (list, tuple))
         replicas = list(sync_optimizer) if several else [sync_optimizer] if sync_optimizer else []
-        with name_scope("init_ops"):
-            init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
-            ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
-            if local_init_op is _USE_DEFAULT:
-                local_init_op = group(local_variables_initializer(), tables_initializer())
-            if replicas:
-                inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
-                local_init_op = group(local_init_op, *inits)
-        ready_for_local = {"ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else {}
+        starting = _init_ops(init_op, ready_op, local_init_op, replicas, is_chief)
         summary_op = summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         summary_writer = Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer
         runners = [o.get_chief_queue_runner() for o in replicas if is_chief]
@@ -154,8 +146,7 @@ def train(
         if train_step_kwargs == _USE_DEFAULT:
             steps = number_of_steps, log_every_n_steps, trace_every_n_steps
             train_step_kwargs = _default_step_arguments(global_step, *steps, logdir)
-    starting = {"init_op": init_op, "init_feed_dict": init_feed_dict, "init_fn": init_fn, **ready_for_local}
-    starting.update(local_init_op=local_init_op, ready_op=ready_op)
+    starting.update(init_feed_dict=init_feed_dict, init_fn=init_fn)
     saving = {"saver": saver, "save_summaries_secs": save_summaries_secs, "save_model_secs": save_interval_secs}
     watching = {"summary_op": summary_op, "summary_writer": summary_writer, "global_step": global_step}
     supervisor = Supervisor(graph, is_chief=is_chief, logdir=logdir, **starting, **saving, **watching)
@@ -181,6 +172,20 @@ def train(
         except errors.AbortedError:
             # A parameter server went away; start again from the last checkpoint.
             logging.info("Retrying training!")
+
+
+def _init_ops(init_op, ready_op, local_init_op, replicas, is_chief):
+    """What a supervisor runs to start a session, by the names of its parameters."""
+    with name_scope("init_ops"):
+        init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
+        ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+        if local_init_op is _USE_DEFAULT:
+            local_init_op = group(local_variables_initializer(), tables_initializer())
+        if replicas:
+            inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
+            local_init_op = group(local_init_op, *inits)
+    made = {"init_op": init_op, "ready_op": ready_op, "local_init_op": local_init_op}
+    return {**made, "ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else made
 
 
 class _Loop:

@@ -104,9 +104,9 @@ def masked_dense(
         return mask * initializer(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", values=[inputs, units, num_blocks]):
-        given = {"kernel_initializer": masked_initializer, "kernel_constraint": lambda x: mask * x, **kwargs}
+        given = {"kernel_initializer": masked_initializer, "kernel_constraint": lambda x: mask * x}
         dtype = inputs.dtype.base_dtype
-        layer = layers.Dense(units, *args, **given, name=name, dtype=dtype, _scope=name, _reuse=reuse)
+        layer = layers.Dense(units, *args, **given, name=name, dtype=dtype, _scope=name, _reuse=reuse, **kwargs)
         return layer.apply(inputs)
 
 
@@ -133,8 +133,9 @@ def masked_autoregressive_default_template(
         if x.shape.ndims == 1:
             x = x[None, ...]
         for i, units in enumerate(hidden_layers):
-            x = masked_dense(x, units, num_blocks=depth, exclusive=i == 0, activation=activation, *args, **kwargs)  # noqa: B026
-        x = masked_dense(x, (1 if shift_only else 2) * depth, num_blocks=depth, activation=None, *args, **kwargs)  # noqa: B026
+            settings = {"num_blocks": depth, "exclusive": i == 0, "activation": activation}
+            x = masked_dense(x, units, *args, **settings, **kwargs)
+        x = masked_dense(x, (1 if shift_only else 2) * depth, *args, num_blocks=depth, activation=None, **kwargs)
         if shift_only:
             return array.reshape(x, shape=shape), None
         x = array.reshape(x, shape=array.concat([shape, [2]], 0))
@@ -221,7 +222,8 @@ def real_nvp_default_template(hidden_layers, shift_only=False, activation=nn.rel
             x = x[None, ...]
         for units in hidden_layers:
             x = layers.dense(inputs=x, units=units, activation=activation, *args, **kwargs)  # noqa: B026
-        x = layers.dense(inputs=x, units=(1 if shift_only else 2) * output_units, activation=None, *args, **kwargs)  # noqa: B026
+        units = (1 if shift_only else 2) * output_units
+        x = layers.dense(*args, inputs=x, units=units, activation=None, **kwargs)
         if rank_one:
             x = x[0]
         return (x, None) if shift_only else tuple(array.split(x, 2, axis=-1))
