@@ -37,12 +37,12 @@ class CenterGetter:
         local = [GraphKeys.LOCAL_VARIABLES]
         with device(self._worker_device):
             variable = getter(name, *args, trainable=True, collections=local, **kwargs)
-        options = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES], **kwargs}
-        self.centers[variable] = getter(f"{GLOBAL_CENTER}/{name}", *args, **options)
+        options = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES]}
+        self.centers[variable] = getter(f"{GLOBAL_CENTER}/{name}", *args, **options, **kwargs)
         if self._companion_scope:
             with device(self._worker_device):
-                options = {"trainable": False, "collections": local, **kwargs}
-                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, **options)
+                options = {"trainable": False, "collections": local}
+                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, **options, **kwargs)
         return variable
 
 
