@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from everflow import summary
 from everflow.contrib.estimator.extenders import clip_gradients_by_norm
-from everflow.contrib.framework.shared_parameters import inserted, taking
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
 from everflow.estimator.canned.optimizers import get_optimizer_instance
@@ -93,16 +93,11 @@ def _model_fn(
         return head.create_estimator_spec(features, mode, labels=labels, optimizer=optimizer, logits=logits)
 
 
-_NETWORK = {
-    "context_feature_columns": None,
-    "num_units": None,
-    "cell_type": USE_DEFAULT,
-    "rnn_cell_fn": None,
-    "model_dir": None,
-    "optimizer": "Adagrad",
-    "input_layer_partitioner": None,
-    "config": None,
-}
+_NETWORK = optional(
+    """context_feature_columns num_units cell_type rnn_cell_fn model_dir optimizer input_layer_partitioner config""",
+    cell_type=USE_DEFAULT,
+    optimizer="Adagrad",
+)
 _CLASSES = {"n_classes": 2, "weight_column": None, "label_vocabulary": None}
 _REDUCTION = {"loss_reduction": Reduction.SUM_OVER_BATCH_SIZE}
 

@@ -14,6 +14,15 @@ def parameters_of(function, without=(), **defaults):
     return {**{name: default for name, default in found.items() if name not in without}, **defaults}
 
 
+def optional(words, **defaults):
+    """A table of parameters in the order of words, None by default unless there is another one.
+
+    >>> optional("rate scope", rate=1)
+    {'rate': 1, 'scope': None}
+    """
+    return {**dict.fromkeys(words.split()), **defaults}
+
+
 def inserted(parameters, **after):
     """A table of parameters with more of them, those of `after`, behind the ones that it names.
 

@@ -7,7 +7,7 @@ import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import taking
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.devices import DeviceSpec
@@ -85,21 +85,13 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
     return Variable(initial_value, trainable=False, **settings, name=name)
 
 
-_VARIABLE = {
-    "shape": None,
-    "dtype": None,
-    "initializer": None,
-    "regularizer": None,
-    "trainable": True,
-    "collections": None,
-    "caching_device": None,
-    "device": None,
-    "partitioner": None,
-    "custom_getter": None,
-    "use_resource": None,
-    "synchronization": VariableSynchronization.AUTO,
-    "aggregation": VariableAggregation.NONE,
-}
+_VARIABLE = optional(
+    """shape dtype initializer regularizer trainable collections caching_device device partitioner custom_getter
+    use_resource synchronization aggregation""",
+    trainable=True,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+)
 
 
 @add_arg_scope

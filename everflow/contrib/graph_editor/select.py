@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from everflow.contrib.framework.shared_parameters import taking
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.graph_editor import elements
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
@@ -140,15 +140,12 @@ def get_backward_walk_ops(
     return _walk(_seeds(seed_ops, elements.get_generating_ops), inclusive, within_ops, within_ops_fn, following)
 
 
-_WALKS = {
-    "forward_inclusive": True,
-    "backward_inclusive": True,
-    "within_ops": None,
-    "within_ops_fn": None,
-    "control_inputs": False,
-    "control_outputs": None,
-    "control_ios": None,
-}
+_WALKS = optional(
+    "forward_inclusive backward_inclusive within_ops within_ops_fn control_inputs control_outputs control_ios",
+    forward_inclusive=True,
+    backward_inclusive=True,
+    control_inputs=False,
+)
 
 
 def _both_walks(forward_seed_ops, backward_seed_ops, given):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, taking
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
@@ -49,17 +49,11 @@ def refuse_embedding_rates(embedding_lr_multipliers):
         raise ValueError("embedding_lr_multipliers is not supported.")
 
 
-_NETWORK = {
-    "model_dir": None,
-    "optimizer": None,
-    "activation_fn": relu,
-    "dropout": None,
-    "gradient_clip_norm": None,
-    "config": None,
-    "feature_engineering_fn": None,
-    "embedding_lr_multipliers": None,
-    "input_layer_min_slice_size": None,
-}
+_NETWORK = optional(
+    """model_dir optimizer activation_fn dropout gradient_clip_norm config feature_engineering_fn
+    embedding_lr_multipliers input_layer_min_slice_size""",
+    activation_fn=relu,
+)
 
 
 class _DNN(BaseEstimator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, taking
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn import dnn, linear
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
@@ -19,23 +19,14 @@ from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
 from everflow.train import AdagradOptimizer
 
-_COMBINED = {
-    "model_dir": None,
-    "linear_feature_columns": None,
-    "linear_optimizer": None,
-    "_joint_linear_weights": False,
-    "dnn_feature_columns": None,
-    "dnn_optimizer": None,
-    "dnn_hidden_units": None,
-    "dnn_activation_fn": relu,
-    "dnn_dropout": None,
-    "gradient_clip_norm": None,
-    "config": None,
-    "feature_engineering_fn": None,
-    "embedding_lr_multipliers": None,
-    "input_layer_min_slice_size": None,
-    "fix_global_step_increment_bug": False,
-}
+_COMBINED = optional(
+    """model_dir linear_feature_columns linear_optimizer _joint_linear_weights dnn_feature_columns dnn_optimizer
+    dnn_hidden_units dnn_activation_fn dnn_dropout gradient_clip_norm config feature_engineering_fn
+    embedding_lr_multipliers input_layer_min_slice_size fix_global_step_increment_bug""",
+    _joint_linear_weights=False,
+    dnn_activation_fn=relu,
+    fix_global_step_increment_bug=False,
+)
 
 
 class _Combined(BaseEstimator):

@@ -7,7 +7,7 @@ import contextlib
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import taking
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.learn.input_arrays import ArrayFeeder
 from everflow.contrib.learn.metric_spec import metric_ops
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
@@ -33,7 +33,7 @@ class Trainable(abc.ABC):
         """Train, and give itself."""
 
 
-_EVALUATION = "x y input_fn feed_fn batch_size steps metrics name checkpoint_path hooks".split()
+_EVALUATION = optional("x y input_fn feed_fn batch_size steps metrics name checkpoint_path hooks")
 
 
 class Evaluable(abc.ABC):
@@ -45,7 +45,7 @@ class Evaluable(abc.ABC):
         """The folder of checkpoints."""
 
     @abc.abstractmethod
-    @taking(dict.fromkeys(_EVALUATION))
+    @taking(_EVALUATION)
     def evaluate(self, **given):
         """The loss and the metrics."""
 
@@ -110,7 +110,7 @@ class BaseEstimator(Trainable, Evaluable):
 
     # --- evaluating and predicting
 
-    @taking(dict.fromkeys(_EVALUATION))
+    @taking(_EVALUATION)
     def evaluate(self, x=None, y=None, input_fn=None, *, log_progress=True, **given):
         """The loss and the metrics of the newest model: {name: value}; more metrics may be asked for."""
         batch_size, metrics, checkpoint_path = given["batch_size"], given["metrics"], given["checkpoint_path"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math as python_math
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, taking
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
@@ -32,14 +32,9 @@ def linear_logits(features, feature_columns, units, joint_weights, scope):
     return logits
 
 
-_LINEAR = {
-    "model_dir": None,
-    "optimizer": None,
-    "gradient_clip_norm": None,
-    "_joint_weights": False,
-    "config": None,
-    "feature_engineering_fn": None,
-}
+_LINEAR = optional(
+    "model_dir optimizer gradient_clip_norm _joint_weights config feature_engineering_fn", _joint_weights=False
+)
 
 
 class _Linear(BaseEstimator):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow import summary
-from everflow.contrib.framework.shared_parameters import inserted, taking
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.train import Saver, Scaffold
 from everflow.train.eval_step import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim's, too
 from everflow.train.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
@@ -13,20 +13,12 @@ from everflow.train.evaluation import evaluate_repeatedly as _evaluate_repeatedl
 _USE_DEFAULT = 0
 
 
-_EVALUATION = {
-    "num_evals": 1,
-    "initial_op": None,
-    "initial_op_feed_dict": None,
-    "eval_op": None,
-    "eval_op_feed_dict": None,
-    "final_op": None,
-    "final_op_feed_dict": None,
-    "summary_op": _USE_DEFAULT,
-    "summary_op_feed_dict": None,
-    "variables_to_restore": None,
-    "session_config": None,
-    "hooks": None,
-}
+_EVALUATION = optional(
+    """num_evals initial_op initial_op_feed_dict eval_op eval_op_feed_dict final_op final_op_feed_dict summary_op
+    summary_op_feed_dict variables_to_restore session_config hooks""",
+    num_evals=1,
+    summary_op=_USE_DEFAULT,
+)
 _WAITING = {"eval_interval_secs": 60, "max_number_of_evaluations": None}
 _TIMEOUT = {"timeout": None, "timeout_fn": None}
 

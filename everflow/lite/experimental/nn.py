@@ -6,12 +6,13 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, math
 from everflow.ops.math import clip
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
-from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
+from everflow.rnn.cells import LayerRNNCell, LSTMCell, LSTMStateTuple, lstm_settings
 
 
 class TfLiteRNNCell(LayerRNNCell):
@@ -71,19 +72,17 @@ class TFLiteLSTMCell(LayerRNNCell):
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
     """
 
-    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
-                 num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None):  # fmt: skip
+    def _start(self, *, activation, reuse, name, dtype, **given):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._use_peepholes = num_units, use_peepholes
-        self._cell_clip, self._initializer = cell_clip, initializer
-        self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
-        self._num_unit_shards, self._num_proj_shards = num_unit_shards, num_proj_shards
-        self._state_is_tuple = state_is_tuple
+        for parameter, value in given.items():
+            setattr(self, f"_{parameter}", value)
         self._activation = activation or math.tanh
-        known = {"activation": getattr(self._activation, "__name__", ""), "cell_clip": cell_clip}
-        known["proj_clip"] = proj_clip
+        known = {"activation": getattr(self._activation, "__name__", "")}
+        known.update(cell_clip=given["cell_clip"], proj_clip=given["proj_clip"])
         self._hint = OpHint("UnidirectionalSequenceLstm", **known)
+
+    __init__ = constructor(parameters_of(LSTMCell.__init__, ("**kwargs",)), _start)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
