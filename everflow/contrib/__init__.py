@@ -22,6 +22,6 @@ def __getattr__(name: str):
             if missing.name != f"{__name__}.{name}":
                 raise
     message = f"module 'tensorflow.contrib' has no attribute {name!r}"
-    raise AttributeError(
-        f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)" if name in _MISSING else message, name=name
-    )
+    if name in _MISSING:
+        message = f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)"
+    raise AttributeError(message, name=name)

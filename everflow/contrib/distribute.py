@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import namedtuple
 
 from everflow.cluster.server import Server
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.distribute import mirrored, reduction
 from everflow.distribute.central_storage import CentralExtended
 from everflow.distribute.cluster_resolver import TFConfigClusterResolver
@@ -26,9 +27,7 @@ class AllReduceCrossDeviceOps(reduction.AllReduceCrossDeviceOps):
 
     def __init__(self, all_reduce_alg="nccl", num_packs=1, agg_small_grads_max_bytes=0, agg_small_grads_max_group=10):
         super().__init__(num_packs)
-        self._all_reduce_alg = all_reduce_alg
-        self._agg_small_grads_max_bytes = agg_small_grads_max_bytes
-        self._agg_small_grads_max_group = agg_small_grads_max_group
+        keep(self, locals(), "num_packs")
 
 
 class MirroredStrategy(mirrored.MirroredStrategy):
@@ -58,11 +57,10 @@ class ParameterServerStrategy(DistributionStrategy):
         super().__init__(CentralExtended(self, devices, "/device:CPU:0"))
 
 
-class DistributeConfig(
-    namedtuple(
-        "DistributeConfig", ["train_distribute", "eval_distribute", "remote_cluster"], defaults=(None, None, None)
-    )
-):
+_CONFIG = "train_distribute eval_distribute remote_cluster"
+
+
+class DistributeConfig(namedtuple("DistributeConfig", _CONFIG, defaults=(None, None, None))):
     """Which strategies `estimator.train_and_evaluate` uses."""
 
 
@@ -74,13 +72,8 @@ def run_standard_tensorflow_server(session_config=None):
         raise ValueError("TF_CONFIG must hold a `cluster` for a server to be part of")
     if resolver.task_type is None or resolver.task_id is None:
         raise ValueError("TF_CONFIG must say with `task` which task of the cluster this is")
-    return Server(
-        cluster,
-        job_name=resolver.task_type,
-        task_index=resolver.task_id,
-        protocol=resolver.rpc_layer,
-        config=session_config,
-    )
+    task = {"job_name": resolver.task_type, "task_index": resolver.task_id}
+    return Server(cluster, **task, protocol=resolver.rpc_layer, config=session_config)
 
 
 # Their first names.

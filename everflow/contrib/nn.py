@@ -1,6 +1,4 @@
-"""tf.contrib.nn: alpha dropout, a scaled softplus, losses over sampled classes, and cross entropies with their
-arguments flipped.
-"""
+"""tf.contrib.nn: alpha dropout, a scaled softplus, sampled losses, cross entropies with flipped arguments."""
 
 from __future__ import annotations
 
@@ -42,7 +40,7 @@ _SELU_FLOOR = -1.7580993408473766
 
 
 def alpha_dropout(x, keep_prob, noise_shape=None, seed=None, name=None):
-    """Dropout for selu networks: dropped entries become selu's floor, and mean and variance stay as they are."""
+    """Dropout for selu networks: dropped entries become selu's lower bound, and mean and variance stay as they are."""
     with name_scope(name, "alpha_dropout", [x]):
         x = convert_to_tensor(x, name="x")
         if isinstance(keep_prob, numbers.Real) and not 0 < keep_prob <= 1.0:
@@ -126,9 +124,7 @@ def sampled_sparse_softmax_loss(weights, biases, labels, inputs, num_sampled, nu
 def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_resampled, num_classes,
                               num_true, sampled_values, resampling_temperature, remove_accidental_hits,
                               partition_strategy, name=None):  # fmt: skip
-    """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch are
-    kept.
-    """
+    """`sampled_softmax_loss` over the hardest of sampled classes: those with the largest logits over the batch."""
     if num_sampled > num_classes:
         raise ValueError("num_sampled must not exceed num_classes")
     if num_resampled > num_sampled:
@@ -137,9 +133,8 @@ def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_
         raise ValueError(f"unsupported partition_strategy: {partition_strategy}")
     with name_scope(name, "rank_sampled_softmax_loss", [weights, biases, labels, inputs]) as name:
         if sampled_values is None:
-            sampled_values = learned_unigram_candidate_sampler(
-                true_classes=labels, num_true=num_true, num_sampled=num_sampled, unique=True, range_max=num_classes
-            )
+            counts = {"num_true": num_true, "num_sampled": num_sampled, "range_max": num_classes}
+            sampled_values = learned_unigram_candidate_sampler(labels, unique=True, **counts)
         sampled, true_expected, sampled_expected = (array.stop_gradient(value) for value in sampled_values)
         inputs_cool = inputs / resampling_temperature
         chosen = embedding_lookup(weights, sampled, partition_strategy=partition_strategy)
@@ -148,16 +143,6 @@ def rank_sampled_softmax_loss(weights, biases, labels, inputs, num_sampled, num_
         scores = scores + sampled_biases / resampling_temperature
         hardest = top_k(scores, k=num_resampled, sorted=False).indices
         kept = array.gather(sampled, hardest), true_expected, array.gather(sampled_expected, hardest)
-        return sampled_softmax_loss(
-            weights,
-            biases,
-            labels,
-            inputs,
-            num_resampled,
-            num_classes,
-            num_true,
-            kept,
-            remove_accidental_hits,
-            partition_strategy,
-            name,
-        )
+        counts = num_resampled, num_classes, num_true
+        rest = kept, remove_accidental_hits, partition_strategy, name
+        return sampled_softmax_loss(weights, biases, labels, inputs, *counts, *rest)

@@ -1,5 +1,7 @@
 """tf.distributions: probability distributions, to draw from, to score values with and to compare."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.distributions.beta import Beta, Dirichlet
 from everflow.distributions.discrete import Bernoulli, Categorical
 from everflow.distributions.distribution import (
@@ -13,24 +15,6 @@ from everflow.distributions.kullback_leibler import RegisterKL, kl_divergence
 from everflow.distributions.location_scale import Laplace, Normal, StudentT
 from everflow.distributions.multinomial import DirichletMultinomial, Multinomial
 from everflow.distributions.uniform import Uniform
+from everflow.framework.lazy_names import imported_names as _imported_names
 
-__all__ = [
-    "FULLY_REPARAMETERIZED",
-    "NOT_REPARAMETERIZED",
-    "Bernoulli",
-    "Beta",
-    "Categorical",
-    "Dirichlet",
-    "DirichletMultinomial",
-    "Distribution",
-    "Exponential",
-    "Gamma",
-    "Laplace",
-    "Multinomial",
-    "Normal",
-    "RegisterKL",
-    "ReparameterizationType",
-    "StudentT",
-    "Uniform",
-    "kl_divergence",
-]
+__all__ = [name for name in _imported_names(__file__) if not name.startswith("_")]

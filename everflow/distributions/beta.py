@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from everflow.distributions.checks import gen_new_seed, softpluses
+from everflow.distributions.checks import constructor_with, gen_new_seed, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar, Vector
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -17,9 +17,8 @@ from everflow.ops.random import distributions as random
 
 def positive(concentration):
     """The concentration itself, once it is known to be positive."""
-    return with_dependencies(
-        [check.assert_positive(concentration, message="Concentration parameter must be positive.")], concentration
-    )
+    checked = check.assert_positive(concentration, message="Concentration parameter must be positive.")
+    return with_dependencies([checked], concentration)
 
 
 class _TotalShaped:
@@ -51,15 +50,7 @@ class Beta(_TotalShaped, Scalar):
             assert_same_float_dtype([self._concentration1, self._concentration0])
             self._total_concentration = self._concentration1 + self._concentration0
         parents = [self._concentration1, self._concentration0, self._total_concentration]
-        super().__init__(
-            self._total_concentration.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, self._total_concentration.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     concentration1 = property(lambda self: self._concentration1, doc="The weight of 1.")
     concentration0 = property(lambda self: self._concentration0, doc="The weight of 0.")
@@ -82,17 +73,13 @@ class Beta(_TotalShaped, Scalar):
         return math.xlogy(self.concentration1 - 1.0, x) + (self.concentration0 - 1.0) * math.log1p(-x)
 
     def _log_normalization(self):
-        return (
-            math.lgamma(self.concentration1) + math.lgamma(self.concentration0) - math.lgamma(self.total_concentration)
-        )
+        both = math.lgamma(self.concentration1) + math.lgamma(self.concentration0)
+        return both - math.lgamma(self.total_concentration)
 
     def _entropy(self):
-        return (
-            self._log_normalization()
-            - (self.concentration1 - 1.0) * math.digamma(self.concentration1)
-            - (self.concentration0 - 1.0) * math.digamma(self.concentration0)
-            + (self.total_concentration - 2.0) * math.digamma(self.total_concentration)
-        )
+        a, b, total = self.concentration1, self.concentration0, self.total_concentration
+        both = self._log_normalization() - (a - 1.0) * math.digamma(a) - (b - 1.0) * math.digamma(b)
+        return both + (total - 2.0) * math.digamma(total)
 
     def _mean(self):
         return self._concentration1 / self._total_concentration
@@ -122,19 +109,9 @@ class Beta(_TotalShaped, Scalar):
 class BetaWithSoftplusConcentration(Beta):
     """Beta with `softplus` of both its parameters."""
 
-    def __init__(
-        self,
-        concentration1,
-        concentration0,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="BetaWithSoftplusConcentration",
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration1, concentration0]) as name:
-            both = softpluses(concentration1=concentration1, concentration0=concentration0)
-            super().__init__(*both, validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(
+        Beta, "BetaWithSoftplusConcentration", **softplus_of("concentration1", "concentration0")
+    )
 
 
 @RegisterKL(Beta, Beta)
@@ -177,9 +154,7 @@ class Dirichlet(Concentrations):
             self._concentration = _checked_concentration(concentration) if validate_args else concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._concentration, self._total_concentration]
-        super().__init__(
-            self._concentration.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._concentration.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     def _sample_n(self, n, seed=None):
         gamma_sample = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
@@ -191,11 +166,9 @@ class Dirichlet(Concentrations):
 
     def _entropy(self):
         k = math.cast(self.event_shape_tensor()[0], self.dtype)
-        return (
-            math.lbeta(self.concentration)
-            + (self.total_concentration - k) * math.digamma(self.total_concentration)
-            - math.reduce_sum((self.concentration - 1.0) * math.digamma(self.concentration), axis=-1)
-        )
+        a, total = self.concentration, self.total_concentration
+        normalized = math.lbeta(a) + (total - k) * math.digamma(total)
+        return normalized - math.reduce_sum((a - 1.0) * math.digamma(a), axis=-1)
 
     def _mean(self):
         return self.concentration / self.total_concentration[..., None]
@@ -223,9 +196,8 @@ class Dirichlet(Concentrations):
         if not self.validate_args:
             return x
         above = check.assert_positive(x, message="samples must be positive")
-        total = check.assert_near(
-            array.ones([], dtype=self.dtype), math.reduce_sum(x, -1), message="sample last-dimension must sum to `1`"
-        )
+        one, last = array.ones([], dtype=self.dtype), math.reduce_sum(x, -1)
+        total = check.assert_near(one, last, message="sample last-dimension must sum to `1`")
         return with_dependencies([above, total], x)
 
 
@@ -248,8 +220,5 @@ def _kl_dirichlet_dirichlet(d1, d2, name=None):
         digamma_sum_d1 = math.digamma(math.reduce_sum(d1.concentration, axis=-1, keepdims=True))
         digamma_diff = math.digamma(d1.concentration) - digamma_sum_d1
         concentration_diff = d1.concentration - d2.concentration
-        return (
-            math.reduce_sum(concentration_diff * digamma_diff, axis=-1)
-            - math.lbeta(d1.concentration)
-            + math.lbeta(d2.concentration)
-        )
+        weighted = math.reduce_sum(concentration_diff * digamma_diff, axis=-1)
+        return weighted - math.lbeta(d1.concentration) + math.lbeta(d2.concentration)

@@ -1,10 +1,10 @@
-"""What several distributions do with their parameters and values: checks, the two ways to give probabilities, seeds for
-parts.
-"""
+"""What several distributions do with parameters and values: checks, logits or probabilities, seeds for parts."""
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import inspect
 
 import numpy as np
 
@@ -52,9 +52,29 @@ def fill(shape, value, dtype, name):
     return array.fill(shape, np.array(value, dtype=dtype.as_numpy_dtype()), name=name)
 
 
-def softpluses(**parameters):
-    """The softplus of each parameter, in nodes named after it."""
-    return [nn.softplus(x, name=f"softplus_{name}") for name, x in parameters.items()]
+def softplus_of(*names):
+    """{parameter: its softplus, in a node named after it}, for `constructor_with`."""
+    return {name: functools.partial(nn.softplus, name=f"softplus_{name}") for name in names}
+
+
+def constructor_with(base, name, **functions):
+    """The constructor of `base` for a kind of another name, which makes functions of some parameters its own."""
+    required = dict.fromkeys(functions, inspect.Parameter.empty)
+    parameters = inspect.signature(base.__init__).parameters.values()
+    defaults = {p.name: p.default for p in parameters} | required | {"name": name}
+    signature = inspect.Signature([p.replace(default=defaults[p.name]) for p in parameters])
+
+    def __init__(self, *args, **kwargs):
+        bound = signature.bind(self, *args, **kwargs)
+        bound.apply_defaults()
+        given = {key: value for key, value in bound.arguments.items() if key != "self"}
+        with name_scope(given["name"], values=[given[key] for key in functions]) as scope:
+            changed = {key: function(given[key]) for key, function in functions.items()}
+            base.__init__(self, **{**given, **changed, "name": scope})
+        self._parameters = given
+
+    __init__.__signature__ = signature
+    return __init__
 
 
 def log_combinations(n, counts, name="log_combinations"):
@@ -92,24 +112,19 @@ def get_logits_and_probs(
                 dependencies = [check.assert_non_negative(probs)]
                 if multidimensional:
                     probs = embed_check_categorical_event_shape(probs)
-                    dependencies.append(
-                        check.assert_near(math.reduce_sum(probs, -1), one, message="probs does not sum to 1.")
-                    )
+                    total = math.reduce_sum(probs, -1)
+                    dependencies.append(check.assert_near(total, one, message="probs does not sum to 1."))
                 else:
-                    dependencies.append(
-                        check.assert_less_equal(probs, one, message="probs has components greater than 1.")
-                    )
+                    message = "probs has components greater than 1."
+                    dependencies.append(check.assert_less_equal(probs, one, message=message))
                 probs = with_dependencies(dependencies, probs)
         with name_scope("logits"):
-            # The probabilities of many classes sum to one whatever is added to the logits; a lone probability leaves no
-            # such choice.
+            # Logits of many classes may have any number added; that of a single probability is fixed.
             return (math.log(probs) if multidimensional else math.log(probs) - math.log1p(-1.0 * probs)), probs
 
 
 def embed_check_categorical_event_shape(categorical_param, name="embed_check_categorical_event_shape"):
-    """The parameter itself, once it is known to have at least one axis, with a number of classes that its type can tell
-    apart.
-    """
+    """The parameter itself, once it is known to have an axis of classes that its type can tell apart."""
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
         most = _largest_integer(x.dtype)
@@ -163,11 +178,8 @@ def embed_check_integer_casting_closed(x, target_dtype, assert_nonnegative=True,
         if assert_nonnegative:
             assertions.append(check.assert_non_negative(x, message="Elements must be non-negative."))
         if x.dtype.is_floating:
-            assertions.append(
-                assert_integer_form(
-                    x, int_dtype=target_dtype, message=f"Elements must be {target_dtype.name}-equivalent."
-                )
-            )
+            message = f"Elements must be {target_dtype.name}-equivalent."
+            assertions.append(assert_integer_form(x, int_dtype=target_dtype, message=message))
         elif _largest_integer(x.dtype) > _largest_integer(target_dtype):
             most = _largest_integer(target_dtype)
             assertions.append(check.assert_less_equal(x, most, message=f"Elements cannot exceed {most}."))
@@ -193,9 +205,8 @@ def assert_integer_form(x, data=None, summarize=None, message=None, int_dtype=No
         message = message or f"{x.op.name} has non-integer components"
         if int_dtype is None:
             # Half the bits of the type are plenty for whole numbers that it can hold exactly.
-            int_dtype = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}.get(
-                x.dtype.base_dtype
-            )
+            whole = {dtypes.float16: dtypes.int16, dtypes.float32: dtypes.int32, dtypes.float64: dtypes.int64}
+            int_dtype = whole.get(x.dtype.base_dtype)
             if int_dtype is None:
                 raise TypeError(f"Unrecognized type {x.dtype.name}")
         whole = math.cast(math.cast(x, int_dtype), x.dtype)

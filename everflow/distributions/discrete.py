@@ -30,18 +30,8 @@ class Bernoulli(Scalar):
     ):
         parameters = dict(locals())
         with name_scope(name) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args, name=name
-            )
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
     probs = property(lambda self: self._probs, doc="The probability of 1.")
@@ -87,20 +77,15 @@ def _kl_bernoulli_bernoulli(a, b, name=None):
 
 
 def broadcast_cat_event_and_params(event, params, base_dtype=dtypes.int32):
-    """Classes and the parameters of each, broadcast against each other; the parameters have the classes on one more
-    axis.
-    """
+    """Classes, and parameters with one more axis for the classes, broadcast against each other."""
     if event.dtype.is_integer:
         pass
     elif event.dtype.is_floating:
         event = math.cast(event, dtype=dtypes.int32)
     else:
-        raise TypeError(
-            f"A class is a whole number: the value must be of integers or {base_dtype}, not of {event.dtype.name}"
-        )
-    shape_known_statically = (
-        params.shape.ndims is not None and params.shape[:-1].is_fully_defined() and event.shape.is_fully_defined()
-    )
+        raise TypeError(f"A class is a whole number: values must be integers or {base_dtype}, not {event.dtype.name}")
+    known = params.shape.ndims is not None and params.shape[:-1].is_fully_defined()
+    shape_known_statically = known and event.shape.is_fully_defined()
     if not shape_known_statically or params.shape[:-1] != event.shape:
         params *= array.ones_like(event[..., None], dtype=params.dtype)
         params_shape = array.shape(params)[:-1]
@@ -121,9 +106,7 @@ class Categorical(Distribution):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args, multidimensional=True, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             if validate_args:
                 self._logits = checks.embed_check_categorical_event_shape(self._logits)
             static = self._logits.shape.with_rank_at_least(1)
@@ -143,15 +126,7 @@ class Categorical(Distribution):
             else:
                 with name_scope("batch_shape"):
                     self._batch_shape_val = shape[:-1]
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     event_size = property(lambda self: self._event_size, doc="How many classes there are, as a tensor.")
     logits = property(lambda self: self._logits, doc="The logits of the classes.")

@@ -1,8 +1,7 @@
 """What all distributions share: shapes, sampling, and every statistic in terms of the few that a kind defines.
 
 A kind overrides underscored methods (`_sample_n`, `_log_prob`, `_mean`, ...). The public ones open the name scopes, and
-derive what a kind leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, `survival_function`
-from `cdf`.
+derive what a kind leaves out from what it has: `prob` from `_log_prob`, `stddev` from `_variance`, and so on.
 """
 
 from __future__ import annotations
@@ -88,8 +87,7 @@ def _of_value(method, derived=None):
 class Distribution:
     """A batch of probability distributions, all of one kind.
 
-    A sample has shape `sample_shape + batch_shape + event_shape`: so many draws, of so many distributions, of values of
-    that shape.
+    A sample has shape `sample_shape + batch_shape + event_shape`: draws, of so many distributions, of values.
 
     >>> normal = tf.distributions.Normal(loc=[0.0, 1.0], scale=1.0)
     >>> normal.sample(3, seed=1).shape.as_list()
@@ -121,6 +119,13 @@ class Distribution:
         self._graph_parents = graph_parents
         self._name = name
 
+    def _begin(self, parameters, dtype, reparameterization_type, parents, name, allow_nan_stats=None):
+        """The base's constructor, called with what a kind's was given by name."""
+        if allow_nan_stats is None:
+            allow_nan_stats = parameters["allow_nan_stats"]
+        settings = dtype, reparameterization_type, parameters["validate_args"], allow_nan_stats
+        Distribution.__init__(self, *settings, parameters, parents, name)
+
     name = property(lambda self: self._name, doc="The name scope that holds its nodes.")
     dtype = property(lambda self: self._dtype, doc="The type of samples.")
 
@@ -136,9 +141,7 @@ class Distribution:
     allow_nan_stats = property(
         lambda self: self._allow_nan_stats, doc="Whether an undefined statistic is NaN; otherwise it is an error."
     )
-    validate_args = property(
-        lambda self: self._validate_args, doc="Whether parameters and values are checked when the graph runs."
-    )
+    validate_args = property(lambda self: self._validate_args, doc="Whether the graph checks parameters and values.")
 
     def copy(self, **override_parameters_kwargs):
         """The same distribution made again, with some arguments of the constructor replaced."""
@@ -161,9 +164,7 @@ class Distribution:
         for argument, shape in cls.param_shapes(sample_shape).items():
             known = constant_value(shape)
             if known is None:
-                raise ValueError(
-                    f"The shape of {argument} is known only if sample_shape is: give numbers, not {sample_shape!r}"
-                )
+                raise ValueError(f"The shape of {argument} is known only if sample_shape is, not {sample_shape!r}")
             static[argument] = TensorShape(known)
         return static
 
@@ -251,9 +252,7 @@ class Distribution:
     prob = _public("prob", "The density, or the probability, of a value.")
     log_cdf = _public("log_cdf", "The logarithm of the probability of a draw of at most `value`.")
     cdf = _public("cdf", "The probability of a draw of at most `value`.")
-    log_survival_function = _public(
-        "log_survival_function", "The logarithm of the probability of a draw above `value`."
-    )
+    log_survival_function = _public("log_survival_function", "The logarithm of the probability of draws above `value`.")
     survival_function = _public("survival_function", "The probability of a draw above `value`.")
     quantile = _public("quantile", "The value that a draw stays below with the given probability.")
 
@@ -319,9 +318,7 @@ class Distribution:
         return kullback_leibler.kl_divergence(self, other, allow_nan_stats=self.allow_nan_stats)
 
     def _where_defined(self, value, defined, checks, shape=None):
-        """A statistic, NaN where it isn't `defined()`; without `allow_nan_stats`, `checks()` make that an error of the
-        run.
-        """
+        """A statistic, NaN where it isn't `defined()`; or an error by `checks()`, without `allow_nan_stats`."""
         if not self.allow_nan_stats:
             return with_dependencies(checks(), value)
         # In the order of TensorFlow's graphs: NaNs first.
@@ -329,11 +326,8 @@ class Distribution:
         return where_v2(defined(), value, nan)
 
     def __str__(self):
-        shapes = [
-            f"{kind}_shape={shape}, "
-            for kind, shape in (("batch", self.batch_shape), ("event", self.event_shape))
-            if shape.ndims is not None
-        ]
+        both = (("batch", self.batch_shape), ("event", self.event_shape))
+        shapes = [f"{kind}_shape={shape}, " for kind, shape in both if shape.ndims is not None]
         return f'tfp.distributions.{type(self).__name__}("{self.name}", {"".join(shapes)}dtype={self.dtype.name})'
 
     def __repr__(self):
@@ -354,9 +348,7 @@ class Distribution:
 
 
 def _first(direct, derived):
-    """What a kind defines, or else what follows from the rest of it; complains of what was asked for if neither is
-    there.
-    """
+    """What a kind defines, or else what follows from the rest of it; if neither is there, the first complaint."""
     try:
         return direct()
     except NotImplementedError as missing:
@@ -381,16 +373,12 @@ def as_vector(x, name):
     count = math.reduce_prod(x) if static is None else np.prod(static, dtype=x.dtype.as_numpy_dtype())
     ndims = x.shape.ndims
     if ndims is None:
-        expanded = pick_vector(
-            math.equal(array.rank(x), 0), np.array([1], dtype=x.dtype.as_numpy_dtype()), array.shape(x)
-        )
+        one = np.array([1], dtype=x.dtype.as_numpy_dtype())
+        expanded = pick_vector(math.equal(array.rank(x), 0), one, array.shape(x))
         x = array.reshape(x, expanded)
     elif ndims == 0:
-        x = (
-            array.reshape(x, [1])
-            if static is None
-            else convert_to_tensor(np.array([static], dtype=x.dtype.as_numpy_dtype()), name=name)
-        )
+        vector = None if static is None else np.array([static], dtype=x.dtype.as_numpy_dtype())
+        x = array.reshape(x, [1]) if static is None else convert_to_tensor(vector, name=name)
     elif ndims != 1:
         raise ValueError("Input is neither scalar nor vector.")
     return x, count

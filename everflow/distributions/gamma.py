@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.distributions.checks import softpluses
+from everflow.distributions.checks import constructor_with, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -14,7 +14,6 @@ from everflow.ops import array, math
 from everflow.ops.checks import values as check
 from everflow.ops.checks.shapes import assert_same_float_dtype
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
 
 
@@ -23,22 +22,16 @@ class ConcentrationRate(Scalar):
 
     _parameter_names = ("concentration", "rate")
 
-    def __init__(self, concentration, rate, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, concentration, rate, validate_args, parameters, name):
         with name_scope(name, values=[concentration, rate]) as name:
-            with control_dependencies(
-                [check.assert_positive(concentration), check.assert_positive(rate)] if validate_args else []
-            ):
+            checked = (concentration, rate) if validate_args else ()
+            with control_dependencies([check.assert_positive(parameter) for parameter in checked]):
                 self._concentration = array.identity(concentration, name="concentration")
                 self._rate = array.identity(rate, name="rate")
                 assert_same_float_dtype([self._concentration, self._rate])
-        parents = [self._concentration, self._rate]
-        super().__init__(
-            self._rate.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._rate.dtype, FULLY_REPARAMETERIZED, [self._concentration, self._rate], name)
 
-    concentration = property(
-        lambda self: self._concentration, doc="The shape of the density: the larger, the more symmetrical."
-    )
+    concentration = property(lambda self: self._concentration, doc="The shape: the larger, the more symmetrical.")
     rate = property(lambda self: self._rate, doc="The inverse of the scale.")
 
     def _log_normalization(self):
@@ -49,7 +42,7 @@ class Gamma(ConcentrationRate):
     """The gamma distribution, of density proportional to `x ** (concentration - 1) * exp(-rate * x)`."""
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="Gamma"):
-        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(concentration, rate, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return random.random_gamma(shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
@@ -63,12 +56,8 @@ class Gamma(ConcentrationRate):
         return math.igamma(self.concentration, self.rate * self._checked(x))
 
     def _entropy(self):
-        return (
-            self.concentration
-            - math.log(self.rate)
-            + math.lgamma(self.concentration)
-            + (1.0 - self.concentration) * math.digamma(self.concentration)
-        )
+        a = self.concentration
+        return a - math.log(self.rate) + math.lgamma(a) + (1.0 - a) * math.digamma(a)
 
     def _mean(self):
         return self.concentration / self.rate
@@ -94,26 +83,15 @@ class Gamma(ConcentrationRate):
 class GammaWithSoftplusConcentrationRate(Gamma):
     """Gamma with `softplus` of both its parameters."""
 
-    def __init__(
-        self, concentration, rate, validate_args=False, allow_nan_stats=True, name="GammaWithSoftplusConcentrationRate"
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Gamma, "GammaWithSoftplusConcentrationRate", **softplus_of("concentration", "rate"))
 
 
 @RegisterKL(Gamma, Gamma)
 def _kl_gamma_gamma(g0, g1, name=None):
     with name_scope(name, "kl_gamma_gamma", [g0.concentration, g0.rate, g1.concentration, g1.rate]):
-        return (
-            (g0.concentration - g1.concentration) * math.digamma(g0.concentration)
-            + math.lgamma(g1.concentration)
-            - math.lgamma(g0.concentration)
-            + g1.concentration * math.log(g0.rate)
-            - g1.concentration * math.log(g1.rate)
-            + g0.concentration * (g1.rate / g0.rate - 1.0)
-        )
+        a, b = g0.concentration, g1.concentration
+        gammas = (a - b) * math.digamma(a) + math.lgamma(b) - math.lgamma(a)
+        return gammas + b * math.log(g0.rate) - b * math.log(g1.rate) + a * (g1.rate / g0.rate - 1.0)
 
 
 class Exponential(Gamma):
@@ -135,17 +113,12 @@ class Exponential(Gamma):
     def _sample_n(self, n, seed=None):
         shape = array.concat([[n], array.shape(self._rate)], 0)
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
-        sampled = random.random_uniform(
-            shape, minval=np.finfo(self.dtype.as_numpy_dtype).tiny, maxval=1.0, seed=seed, dtype=self.dtype
-        )
+        tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
+        sampled = random.random_uniform(shape, minval=tiny, maxval=1.0, seed=seed, dtype=self.dtype)
         return -math.log(sampled) / self._rate
 
 
 class ExponentialWithSoftplusRate(Exponential):
     """Exponential with `softplus(rate)` as its rate."""
 
-    def __init__(self, rate, validate_args=False, allow_nan_stats=True, name="ExponentialWithSoftplusRate"):
-        parameters = dict(locals())
-        with name_scope(name, values=[rate]) as name:
-            super().__init__(nn.softplus(rate, name="softplus_rate"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Exponential, "ExponentialWithSoftplusRate", **softplus_of("rate"))

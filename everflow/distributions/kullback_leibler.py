@@ -39,9 +39,8 @@ def kl_divergence(distribution_a, distribution_b, allow_nan_stats=True, name=Non
             f"KL calculation between {distribution_a.name} and {distribution_b.name} returned NaN values "
             "(and was called with allow_nan_stats=False). Values:"
         )
-        with control_dependencies(
-            [Assert(math.logical_not(math.reduce_any(math.is_nan(divergence))), [message, divergence])]
-        ):
+        defined = math.logical_not(math.reduce_any(math.is_nan(divergence)))
+        with control_dependencies([Assert(defined, [message, divergence])]):
             return array.identity(divergence, name="checked_kl")
 
 

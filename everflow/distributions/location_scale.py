@@ -7,7 +7,7 @@ import math as pymath
 import numpy as np
 
 from everflow.distributions import normal_functions as special
-from everflow.distributions.checks import fill, gen_new_seed
+from everflow.distributions.checks import constructor_with, fill, gen_new_seed, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.kullback_leibler import RegisterKL
@@ -18,28 +18,19 @@ from everflow.ops.array.indexing import where_v2
 from everflow.ops.checks import values as check
 from everflow.ops.checks.shapes import assert_same_float_dtype
 from everflow.ops.control_flow.grouping import with_dependencies
-from everflow.ops.nn import activations as nn
 from everflow.ops.random import distributions as random
 
 
 class LocationScale(Scalar):
     """Base of distributions that are a standard one, stretched by `scale` and moved by `loc`."""
 
-    def __init__(self, loc, scale, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, loc, scale, validate_args, parameters, name):
         with name_scope(name, values=[loc, scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._loc = array.identity(loc, name="loc")
                 self._scale = array.identity(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
-        super().__init__(
-            self._scale.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._scale],
-            name,
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._loc, self._scale], name)
 
     loc = property(lambda self: self._loc, doc="The location.")
     scale = property(lambda self: self._scale, doc="The scale.")
@@ -57,7 +48,7 @@ class Normal(LocationScale):
     """
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Normal"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return self._standard_normal(n, seed) * self.scale + self.loc
@@ -111,13 +102,12 @@ class Laplace(LocationScale):
     """The Laplace distribution, of density proportional to `exp(-|x - loc| / scale)`."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Laplace"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         # From (-1, 1) without its ends: one at either end would be infinitely far away.
-        uniform = self._standard_uniform(
-            n, seed, np.nextafter(self.dtype.as_numpy_dtype(-1.0), self.dtype.as_numpy_dtype(0.0))
-        )
+        number = self.dtype.as_numpy_dtype
+        uniform = self._standard_uniform(n, seed, np.nextafter(number(-1.0), number(0.0)))
         return self.loc - self.scale * math.sign(uniform) * math.log1p(-math.abs(uniform))
 
     def _log_prob(self, x):
@@ -153,21 +143,13 @@ class Laplace(LocationScale):
 class LaplaceWithSoftplusScale(Laplace):
     """Laplace with `softplus(scale)` as its scale."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="LaplaceWithSoftplusScale"):
-        parameters = dict(locals())
-        with name_scope(name, values=[loc, scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Laplace, "LaplaceWithSoftplusScale", **softplus_of("scale"))
 
 
 class NormalWithSoftplusScale(Normal):
     """Normal with `softplus(scale)` as its scale."""
 
-    def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="NormalWithSoftplusScale"):
-        parameters = dict(locals())
-        with name_scope(name, values=[scale]) as name:
-            super().__init__(loc, nn.softplus(scale, name="softplus_scale"), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(Normal, "NormalWithSoftplusScale", **softplus_of("scale"))
 
 
 class StudentT(Scalar):
@@ -183,10 +165,7 @@ class StudentT(Scalar):
                 self._loc = array.identity(loc, name="loc")
                 self._scale = array.identity(scale, name="scale")
                 assert_same_float_dtype((self._df, self._loc, self._scale))
-        parents = [self._df, self._loc, self._scale]
-        super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._df, self._loc, self._scale], name)
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
     loc = property(lambda self: self._loc, doc="The location.")
@@ -197,17 +176,15 @@ class StudentT(Scalar):
         return array.broadcast_dynamic_shape(array.shape(self.df), inner)
 
     def _batch_shape(self):
-        return array.broadcast_static_shape(
-            array.broadcast_static_shape(self.df.shape, self.loc.shape), self.scale.shape
-        )
+        inner = array.broadcast_static_shape(self.df.shape, self.loc.shape)
+        return array.broadcast_static_shape(inner, self.scale.shape)
 
     def _sample_n(self, n, seed=None):
         # A standard normal draw divided by the root of a chi-squared one over its degrees of freedom.
         normal = self._standard_normal(n, seed)
         df = self._spread(self.df)
-        chi_squared = random.random_gamma(
-            [n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=gen_new_seed(seed, salt="student_t")
-        )
+        own_seed = gen_new_seed(seed, salt="student_t")
+        chi_squared = random.random_gamma([n], 0.5 * df, beta=0.5, dtype=self.dtype, seed=own_seed)
         return normal * math.rsqrt(chi_squared / df) * self.scale + self.loc
 
     def _spread(self, x):
@@ -253,9 +230,8 @@ class StudentT(Scalar):
     def _variance(self):
         # Where it is infinite or undefined the division gets a harmless denominator, so that gradients stay finite.
         denominator = where_v2(math.greater(self.df, 2.0), self.df - 2.0, array.ones_like(self.df))
-        variance = (
-            array.ones(self.batch_shape_tensor(), dtype=self.dtype) * math.square(self.scale) * self.df / denominator
-        )
+        ones = array.ones(self.batch_shape_tensor(), dtype=self.dtype)
+        variance = ones * math.square(self.scale) * self.df / denominator
         finite = self.df > array.fill(self.batch_shape_tensor(), 2.0)
         variance = where_v2(finite, variance, fill(self.batch_shape_tensor(), np.inf, self.dtype, "inf"))
         return self._beyond_one(variance, "variance")
@@ -272,20 +248,11 @@ class StudentT(Scalar):
         return array.identity(self.loc)
 
 
+def _whole(df):
+    return math.floor(math.abs(df))
+
+
 class StudentTWithAbsDfSoftplusScale(StudentT):
     """StudentT with `floor(abs(df))` degrees of freedom and `softplus(scale)` as its scale."""
 
-    def __init__(
-        self, df, loc, scale, validate_args=False, allow_nan_stats=True, name="StudentTWithAbsDfSoftplusScale"
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[df, scale]) as name:
-            super().__init__(
-                math.floor(math.abs(df)),
-                loc,
-                nn.softplus(scale, name="softplus_scale"),
-                validate_args,
-                allow_nan_stats,
-                name,
-            )
-        self._parameters = parameters
+    __init__ = constructor_with(StudentT, "StudentTWithAbsDfSoftplusScale", df=_whole, **softplus_of("scale"))

@@ -46,10 +46,8 @@ class _Counts(Distribution):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        return with_dependencies(
-            [check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)],
-            counts,
-        )
+        right = check.assert_equal(self.total_count, math.reduce_sum(counts, -1), message=self._wrong_total)
+        return with_dependencies([right], counts)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")
 
@@ -71,14 +69,10 @@ class Multinomial(_Counts, Vector):
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, multidimensional=True, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             self._mean_val = self._total_count[..., None] * self._probs
         parents = [self._total_count, self._logits, self._probs]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     logits = property(lambda self: self._logits, doc="The logits of the classes.")
     probs = property(lambda self: self._probs, doc="The probabilities of the classes.")
@@ -113,17 +107,14 @@ class Multinomial(_Counts, Vector):
 
 
 class DirichletMultinomial(_Counts, Concentrations):
-    """How often each class comes among `total_count` draws, when the probabilities themselves come from a Dirichlet
-    distribution.
-    """
+    """How often each class comes among `total_count` draws, with probabilities from a Dirichlet distribution."""
 
     def __init__(
         self, total_count, concentration, validate_args=False, allow_nan_stats=True, name="DirichletMultinomial"
     ):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, concentration]) as name:
-            # Whole numbers are expected, but it has the type of the concentration, so that both can be used in one
-            # formula.
+            # Whole numbers are expected, in the type of the concentration, so that both can be in one formula.
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
@@ -131,22 +122,15 @@ class DirichletMultinomial(_Counts, Concentrations):
             self._concentration = positive(self._concentration) if validate_args else self._concentration
             self._total_concentration = math.reduce_sum(self._concentration, -1)
         parents = [self._total_count, self._concentration]
-        super().__init__(
-            self._concentration.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._concentration.dtype, NOT_REPARAMETERIZED, parents, name)
 
     def _sample_n(self, n, seed=None):
         n_draws = math.cast(self.total_count, dtype=dtypes.int32)
         k = self.event_shape_tensor()[0]
-        unnormalized_logits = array.reshape(
-            math.log(random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)),
-            shape=[-1, k],
-        )
-        draws = random.multinomial(
-            logits=unnormalized_logits,
-            num_samples=n_draws,
-            seed=checks.gen_new_seed(seed, salt="dirichlet_multinomial"),
-        )
+        gamma = random.random_gamma(shape=[n], alpha=self.concentration, dtype=self.dtype, seed=seed)
+        unnormalized_logits = array.reshape(math.log(gamma), shape=[-1, k])
+        own_seed = checks.gen_new_seed(seed, salt="dirichlet_multinomial")
+        draws = random.multinomial(logits=unnormalized_logits, num_samples=n_draws, seed=own_seed)
         counts = math.reduce_sum(array.one_hot(draws, depth=k), -2)
         return math.cast(array.reshape(counts, array.concat([[n], self.batch_shape_tensor(), [k]], 0)), self.dtype)
 

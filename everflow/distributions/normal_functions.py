@@ -1,5 +1,4 @@
-"""The distribution function of the normal distribution, its logarithm and its inverse, exact far into the tails; and
-that of Laplace's.
+"""The distribution function of the normal distribution, its logarithm and inverse, exact in the tails; and Laplace's.
 
 The inverse follows Cephes: rational approximations in the middle and in two zones of the tails.
 """
@@ -17,61 +16,33 @@ from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.array.indexing import where_v2
 
-# Below the first number log_ndtr is a series, above the second ndtr is so near to 1 that its logarithm is taken from
-# the other side.
+# Below the first number log_ndtr is a series; above the second its logarithm is taken from the other side.
 _SERIES_BELOW = {dtypes.float64: -20.0, dtypes.float32: -10.0}
 _MIRRORED_ABOVE = {dtypes.float64: 8.0, dtypes.float32: 5.0}
 
-# Polynomials of the inverse, highest power first: numerator and denominator for the middle, for moderate tails and for
-# far ones.
+# Polynomials of the inverse, highest power first: (numerator, denominator) in the middle and in two zones of the tails.
+
+
+def _polynomial(text):
+    return tuple(map(float, text.split()))
+
+
 _MIDDLE = (
-    (-59.96335010141079, 98.00107541859997, -56.67628574690703, 13.931260938727968, -1.2391658386738125),
-    (
-        *(
-            1.0,
-            1.9544885833814176,
-            4.676279128988815,
-            86.36024213908905,
-            -225.46268785411937,
-            200.26021238006066,
-            -82.03722561683334,
-        ),
-        *(15.90562251262117, -1.1833162112133),
-    ),
+    _polynomial("-59.96335010141079 98.00107541859997 -56.67628574690703 13.931260938727968 -1.2391658386738125"),
+    _polynomial("""1.0 1.9544885833814176 4.676279128988815 86.36024213908905 -225.46268785411937
+        200.26021238006066 -82.03722561683334 15.90562251262117 -1.1833162112133"""),
 )
 _MODERATE = (
-    (
-        *(
-            4.0554489230596245,
-            31.525109459989388,
-            57.16281922464213,
-            44.08050738932008,
-            14.684956192885803,
-            2.1866330685079025,
-        ),
-        *(-0.1402560791713545, -0.03504246268278482, -0.0008574567851546854),
-    ),
-    (
-        *(1.0, 15.779988325646675, 45.39076351288792, 41.3172038254672, 15.04253856929075, 2.504649462083094),
-        *(-0.14218292285478779, -0.03808064076915783, -0.0009332594808954574),
-    ),
+    _polynomial("""4.0554489230596245 31.525109459989388 57.16281922464213 44.08050738932008 14.684956192885803
+        2.1866330685079025 -0.1402560791713545 -0.03504246268278482 -0.0008574567851546854"""),
+    _polynomial("""1.0 15.779988325646675 45.39076351288792 41.3172038254672 15.04253856929075 2.504649462083094
+        -0.14218292285478779 -0.03808064076915783 -0.0009332594808954574"""),
 )
 _FAR = (
-    (
-        *(
-            3.2377489177694603,
-            6.915228890689842,
-            3.9388102529247444,
-            1.3330346081580755,
-            0.20148538954917908,
-            0.012371663481782003,
-        ),
-        *(0.00030158155350823543, 2.6580697468673755e-06, 6.239745391849833e-09),
-    ),
-    (
-        *(1.0, 6.02427039364742, 3.6798356385616087, 1.3770209948908132, 0.21623699359449663, 0.013420400608854318),
-        *(0.00032801446468212774, 2.8924786474538068e-06, 6.790194080099813e-09),
-    ),
+    _polynomial("""3.2377489177694603 6.915228890689842 3.9388102529247444 1.3330346081580755 0.20148538954917908
+        0.012371663481782003 0.00030158155350823543 2.6580697468673755e-06 6.239745391849833e-09"""),
+    _polynomial("""1.0 6.02427039364742 3.6798356385616087 1.3770209948908132 0.21623699359449663
+        0.013420400608854318 0.00032801446468212774 2.8924786474538068e-06 6.790194080099813e-09"""),
 )
 
 
@@ -114,9 +85,8 @@ def log_ndtr(x, series_order=3, name="log_ndtr"):
         mirrored = -_ndtr(-x)
         between = math.greater(x, lower)
         direct = math.log(_ndtr(math.maximum(x, lower)))
-        return where_v2(
-            above, mirrored, where_v2(between, direct, _log_ndtr_lower(math.minimum(x, lower), series_order))
-        )
+        series = _log_ndtr_lower(math.minimum(x, lower), series_order)
+        return where_v2(above, mirrored, where_v2(between, direct, series))
 
 
 def _log_ndtr_lower(x, series_order):
@@ -157,8 +127,7 @@ def _ndtri(p):
 
     edge = -np.expm1(-2.0)
     folded = where_v2(p > edge, 1.0 - p, p)
-    # Values outside (0, 1) get a harmless one here, so that gradients stay finite; their results are replaced at the
-    # end.
+    # Values outside (0, 1) get a harmless one here, for finite gradients; their results are replaced at the end.
     safe = where_v2(folded <= 0.0, array.fill(array.shape(p), np.array(0.5, p.dtype.as_numpy_dtype())), folded)
 
     w = safe - 0.5

@@ -25,22 +25,13 @@ class Uniform(Scalar):
     def __init__(self, low=0.0, high=1.0, validate_args=False, allow_nan_stats=True, name="Uniform"):
         parameters = dict(locals())
         with name_scope(name, values=[low, high]) as name:
-            checks = (
-                [check.assert_less(low, high, message="uniform not defined when low >= high.")] if validate_args else []
-            )
+            message = "uniform not defined when low >= high."
+            checks = [check.assert_less(low, high, message=message)] if validate_args else []
             with control_dependencies(checks):
                 self._low = array.identity(low, name="low")
                 self._high = array.identity(high, name="high")
                 assert_same_float_dtype([self._low, self._high])
-        super().__init__(
-            self._low.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._low, self._high],
-            name,
-        )
+        self._begin(parameters, self._low.dtype, FULLY_REPARAMETERIZED, [self._low, self._high], name)
 
     low = property(lambda self: self._low, doc="Where the interval begins.")
     high = property(lambda self: self._high, doc="Where the interval ends.")

@@ -20,8 +20,7 @@ from everflow.lite.writing import to_bytes
 
 @dataclass
 class Plan:
-    """How to convert. `input_stats` has (mean, standard deviation) of inputs by name, `default_range` the (min, max) of
-    arrays without one.
+    """How to convert: `input_stats` are (mean, deviation) of inputs by name, `default_range` of other arrays.
 
     `smaller` says what is done to a float model at the end: "weights" (int8), "halves" (float16), "integers" (all int8,
     by the ranges that `samples` show).

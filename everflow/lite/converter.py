@@ -28,8 +28,14 @@ class TFLiteConverter:
     """
 
     def __init__(
-        self, graph_def, input_tensors, output_tensors, input_arrays_with_shape=None, output_arrays=None, experimental_debug_info_func=None
-    ):  # fmt: skip
+        self,
+        graph_def,
+        input_tensors,
+        output_tensors,
+        input_arrays_with_shape=None,
+        output_arrays=None,
+        experimental_debug_info_func=None,
+    ):
         self._graph_def = graph_def
         self._input_tensors, self._output_tensors = input_tensors, output_tensors
         self._debug_info_func = experimental_debug_info_func
@@ -56,9 +62,7 @@ class TFLiteConverter:
 
     @classmethod
     def from_session(cls, sess, input_tensors, output_tensors):
-        """A converter of what leads from tensors to tensors in a session's graph, with the session's values of
-        variables.
-        """
+        """A converter of the graph between tensors of a session, with the session's values of variables."""
         return cls(sources.freeze(sess, output_tensors), input_tensors, output_tensors)
 
     @classmethod
@@ -79,11 +83,8 @@ class TFLiteConverter:
         cls, saved_model_dir, input_arrays=None, input_shapes=None, output_arrays=None, tag_set=None, signature_key=None
     ):
         """A converter of a SavedModel's signature. Inputs and outputs are the signature's, where others aren't named."""
-        return cls(
-            *sources.from_saved_model(
-                saved_model_dir, input_arrays, input_shapes, output_arrays, tag_set, signature_key
-            )
-        )
+        arrays = input_arrays, input_shapes, output_arrays
+        return cls(*sources.from_saved_model(saved_model_dir, *arrays, tag_set, signature_key))
 
     @classmethod
     def from_keras_model_file(
@@ -123,23 +124,24 @@ class TFLiteConverter:
     def convert(self):
         """The model, as bytes of a .tflite file (or of a drawing, by `output_format`)."""
         if self.output_format not in (constants.TFLITE, constants.GRAPHVIZ_DOT):
-            raise ValueError(
-                f"output_format is {self.output_format}; it must be tf.lite.constants.TFLITE or GRAPHVIZ_DOT"
-            )
+            raise ValueError(f"output_format is {self.output_format}, not tf.lite.constants.TFLITE or GRAPHVIZ_DOT")
         inputs = self._inputs()
+        types = ("inference_type", "inference_input_type", "inference_output_type")
+        given = {name: getattr(self, name) for name in types}
+        same = ("output_format", "allow_custom_ops", "change_concat_input_ranges")
         plan = Plan(
-            inference_type=as_dtype(self.inference_type), output_format=self.output_format, allow_custom_ops=self.allow_custom_ops,
-            inference_input_type=None if self.inference_input_type is None else as_dtype(self.inference_input_type),
-            inference_output_type=None if self.inference_output_type is None else as_dtype(self.inference_output_type),
-            input_stats=self._input_stats(inputs), default_range=self.default_ranges_stats, target_ops=self.target_spec.supported_ops,
-            change_concat_input_ranges=self.change_concat_input_ranges, graphviz_folder=self.dump_graphviz_dir,
-        )  # fmt: skip
-        self._make_smaller(plan)
-        outputs = (
-            [sources.tensor_name(t) for t in self._output_tensors]
-            if self._has_valid_tensors()
-            else list(self._output_arrays)
+            **{name: None if given[name] is None else as_dtype(given[name]) for name in types},
+            **{name: getattr(self, name) for name in same},
+            input_stats=self._input_stats(inputs),
+            default_range=self.default_ranges_stats,
+            target_ops=self.target_spec.supported_ops,
+            graphviz_folder=self.dump_graphviz_dir,
         )
+        self._make_smaller(plan)
+        if self._has_valid_tensors():
+            outputs = [sources.tensor_name(t) for t in self._output_tensors]
+        else:
+            outputs = list(self._output_arrays)
         return convert_graph(self._graph_def, inputs, outputs, plan)
 
     def _has_valid_tensors(self):
@@ -148,12 +150,10 @@ class TFLiteConverter:
     def _inputs(self) -> dict:
         """{name: (type, shape)}, with batches of 1 where their size is open."""
         if not self._has_valid_tensors():
-            found = sources.tensors_by_name(
-                sources.imported(self._graph_def), [name for name, _ in self._input_arrays_with_shape]
-            )
-            return {
-                name: (t.dtype, shape) for (name, shape), t in zip(self._input_arrays_with_shape, found, strict=True)
-            }
+            names = [name for name, _ in self._input_arrays_with_shape]
+            found = sources.tensors_by_name(sources.imported(self._graph_def), names)
+            pairs = zip(self._input_arrays_with_shape, found, strict=True)
+            return {name: (t.dtype, shape) for (name, shape), t in pairs}
         made = {}
         for tensor in self._input_tensors:
             name = sources.tensor_name(tensor)
@@ -177,12 +177,9 @@ class TFLiteConverter:
         ):
             return {}
         if not self.quantized_input_stats:
-            raise ValueError(
-                "Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined for each."
-            )
-        missing = [
-            name for name, (dtype, _) in inputs.items() if name not in self.quantized_input_stats and dtype == float32
-        ]
+            raise ValueError("Inputs of QUANTIZED_UINT8 need quantized_input_stats: std_dev and mean must be defined.")
+        known = self.quantized_input_stats
+        missing = [name for name, (dtype, _) in inputs.items() if name not in known and dtype == float32]
         if missing:
             raise ValueError(
                 f"quantized_input_stats not available for input tensors '{','.join(missing)}': add (mean, std_dev) of each."
@@ -211,9 +208,7 @@ class TFLiteConverter:
             or integers_only
             and OpsSet.TFLITE_BUILTINS_INT8 in self.target_spec.supported_ops
         ):
-            raise ValueError(
-                "A representative_dataset is required for a model of integers: their ranges are measured with it."
-            )
+            raise ValueError("A representative_dataset is required for a model of integers: it tells their ranges.")
         if not self._optimized() or plan.inference_type != float32:
             return
         if self._calibrated():
@@ -257,15 +252,12 @@ def _toco_convert(
         converter._output_arrays = [sources.tensor_name(t) for t in output_tensors]
     converter.inference_type, converter.inference_input_type = inference_type, inference_input_type
     names = converter.get_input_arrays()
-    converter.quantized_input_stats = (
-        dict(zip(names, quantized_input_stats, strict=True)) if quantized_input_stats else {}
-    )
+    if quantized_input_stats:
+        converter.quantized_input_stats = dict(zip(names, quantized_input_stats, strict=True))
     converter.output_format, converter.default_ranges_stats = output_format, default_ranges_stats
     converter.drop_control_dependency, converter.allow_custom_ops = drop_control_dependency, allow_custom_ops
-    converter.reorder_across_fake_quant, converter.change_concat_input_ranges = (
-        reorder_across_fake_quant,
-        change_concat_input_ranges,
-    )
+    converter.reorder_across_fake_quant = reorder_across_fake_quant
+    converter.change_concat_input_ranges = change_concat_input_ranges
     converter.dump_graphviz_dir, converter.dump_graphviz_video = dump_graphviz_dir, dump_graphviz_video
     if target_ops is not None:
         converter.target_spec.supported_ops = target_ops

@@ -25,9 +25,8 @@ def dot(net: Net) -> str:
             else "octagon"
         )
         size = "x".join(map(str, array.shape)) if array.shape is not None else "?"
-        lines.append(
-            f"  {_quoted(name)} [label={_quoted(name + ' ' + array.dtype.name + '[' + size + ']')} shape={shape}];"
-        )
+        label = _quoted(f"{name} {array.dtype.name}[{size}]")
+        lines.append(f"  {_quoted(name)} [label={label} shape={shape}];")
     for number, node in enumerate(net.nodes):
         op = f"op{number:05}"
         lines.append(f"  {op} [label={_quoted(node.op)} shape=box style=filled];")

@@ -47,9 +47,8 @@ def _spread(net, marks) -> str:
 
 def _stack_of(net, names, prefix) -> str:
     shape = net.shape(names[0])
-    return net.array(
-        f"{prefix}-{names[0]}", net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape)
-    )
+    dtype, shape = net.arrays[names[0]].dtype, None if shape is None else (len(names), *shape)
+    return net.array(f"{prefix}-{names[0]}", dtype, shape)
 
 
 def _custom(net, part, inputs, outputs):
@@ -98,21 +97,15 @@ def _lstm(net, part, inputs, outputs):
 def _rnn(net, part, inputs, outputs):
     given = [inputs.get(i) for i in range(5)]
     given[4] = _state(net, part, given[4])
-    net.add(
-        "UNIDIRECTIONAL_SEQUENCE_RNN",
-        given,
-        [outputs[1]],
-        {"time_major": True, "fused_activation_function": _activation(part)},
-    )
+    options = {"time_major": True, "fused_activation_function": _activation(part)}
+    net.add("UNIDIRECTIONAL_SEQUENCE_RNN", given, [outputs[1]], options)
 
 
 _BUILTIN = {"UnidirectionalSequenceLstm": _lstm, "UnidirectionalSequenceRnn": _rnn}
 
 
 def _in_order(net):
-    """Every operator after those whose outputs it takes. What only the collapsed parts needed is dropped before, as it
-    may go in circles.
-    """
+    """Every operator after those whose outputs it takes, without what only the collapsed parts needed."""
     net.prune()
     ready = {name for name, array in net.arrays.items() if net.producer(name) is None}
     waiting, ordered = list(net.nodes), []

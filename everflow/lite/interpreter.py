@@ -29,13 +29,10 @@ class Interpreter:
 
     def __init__(self, model_path=None, model_content=None, experimental_delegates=None):
         if bool(model_path) == bool(model_content):
-            raise ValueError(
-                f"An Interpreter takes `model_path` or `model_content`: {'both are' if model_path else 'neither is'} given."
-            )
+            both = "both are" if model_path else "neither is"
+            raise ValueError(f"An Interpreter takes `model_path` or `model_content`: {both} given.")
         if experimental_delegates:
-            raise NotImplementedError(
-                "Delegates are native code for TensorFlow Lite's own interpreter; this one can't call them."
-            )
+            raise NotImplementedError("Delegates are native code for TensorFlow Lite's interpreter, not for this one.")
         try:
             if not model_path and not isinstance(model_content, bytes | bytearray | memoryview):
                 raise ValueError(f"model_content must be bytes, not {type(model_content).__name__}")
@@ -99,9 +96,8 @@ class Interpreter:
         wanted = self._dtype(tensor_index)
         name = self._graph.tensors[tensor_index].name
         if wanted.kind == "O" and found.dtype.kind in "SUO":
-            found = np.array([v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()] + [None], object)[
-                :-1
-            ].reshape(found.shape)
+            words = [v if isinstance(v, bytes) else str(v).encode() for v in found.ravel()]
+            found = np.array([*words, None], object)[:-1].reshape(found.shape)
             self._values[tensor_index] = found
             return
         if found.dtype != wanted:
@@ -167,13 +163,7 @@ class Interpreter:
     def _details(self, index):
         tensor = self._graph.tensors[index]
         q = tensor.quantization
-        whole = (
-            q is not None
-            and q.scale is not None
-            and len(q.scale) == 1
-            and q.zero_point is not None
-            and len(q.zero_point) == 1
-        )
+        whole = q is not None and all(values is not None and len(values) == 1 for values in (q.scale, q.zero_point))
         value = self._values[index]
         dtype = self._dtype(index) if value is None else value.dtype
         return {
@@ -228,9 +218,8 @@ class Interpreter:
         inputs = () if operator.inputs is None else tuple(int(i) for i in operator.inputs)
         outputs = () if operator.outputs is None else tuple(int(i) for i in operator.outputs)
         options = operator.builtin_options or _default_options(name)
-        call = registry.Call(
-            name, options, tuple(self._operand(i) for i in inputs), tuple(self._operand(i) for i in outputs)
-        )
+        operands = (tuple(self._operand(i) for i in indices) for indices in (inputs, outputs))
+        call = registry.Call(name, options, *operands)
         kernel = select_ops.kernel(operator.custom_options, call) if custom else registry.find(call)
         if kernel is None:
             raise RuntimeError(f"Node number {number}: there is no kernel for {name} yet")
@@ -251,9 +240,7 @@ class Interpreter:
                 shapes = ", ".join(
                     "none" if i < 0 else f"{self._graph.tensors[i].name} {list(self._shapes[i])}" for i in inputs
                 )
-                raise RuntimeError(
-                    f"Node number {number} ({call.name}) failed to invoke, with inputs {shapes}: {e}"
-                ) from e
+                raise RuntimeError(f"Node number {number} ({call.name}) failed to invoke with {shapes}: {e}") from e
             for i, value in zip(outputs, made if isinstance(made, tuple | list) else (made,), strict=False):
                 self._store(i, to_numpy(value))
 

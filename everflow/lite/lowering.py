@@ -1,6 +1,4 @@
-"""Which built-in op of TensorFlow Lite an op of TensorFlow becomes: tables for those that only change their name and
-where their settings lie.
-"""
+"""Which built-in op of TensorFlow Lite an op becomes: tables for those that only change name and settings."""
 
 from __future__ import annotations
 
@@ -45,31 +43,27 @@ def lowering(*op_types: str):
     return register
 
 
+def _table(text):
+    """{op of TensorFlow: op of TensorFlow Lite} from pairs of words, `A=B`; `A` alone becomes A in capitals."""
+    pairs = (word.partition("=") for word in text.split())
+    return {name: other or name.upper() for name, _, other in pairs}
+
+
 # The same inputs and outputs, no options.
-_SAME = {
-    "Abs": "ABS", "Ceil": "CEIL", "Cos": "COS", "Elu": "ELU", "Exp": "EXP", "Floor": "FLOOR", "Log": "LOG", "LogSoftmax": "LOG_SOFTMAX", "Neg": "NEG",
-    "Relu": "RELU", "Relu6": "RELU6", "Round": "ROUND", "Rsqrt": "RSQRT", "Sigmoid": "LOGISTIC", "Sin": "SIN", "Sqrt": "SQRT", "Square": "SQUARE",
-    "Tanh": "TANH", "ZerosLike": "ZEROS_LIKE",
-    "Equal": "EQUAL", "NotEqual": "NOT_EQUAL", "Less": "LESS", "LessEqual": "LESS_EQUAL", "Greater": "GREATER", "GreaterEqual": "GREATER_EQUAL",
-    "LogicalAnd": "LOGICAL_AND", "LogicalOr": "LOGICAL_OR", "LogicalNot": "LOGICAL_NOT",
-    "Pow": "POW", "FloorDiv": "FLOOR_DIV", "FloorMod": "FLOOR_MOD", "Maximum": "MAXIMUM", "Minimum": "MINIMUM",
-    "Fill": "FILL", "Range": "RANGE", "Rank": "RANK", "ReverseV2": "REVERSE_V2", "Select": "SELECT", "Slice": "SLICE",
-    "MatrixDiag": "MATRIX_DIAG", "MatrixSetDiag": "MATRIX_SET_DIAG",
-}  # fmt: skip
+_SAME = _table("""
+    Abs Ceil Cos Elu Exp Floor Log LogSoftmax=LOG_SOFTMAX Neg Relu Relu6 Round Rsqrt Sigmoid=LOGISTIC Sin Sqrt Square
+    Tanh ZerosLike=ZEROS_LIKE Equal NotEqual=NOT_EQUAL Less LessEqual=LESS_EQUAL Greater GreaterEqual=GREATER_EQUAL
+    LogicalAnd=LOGICAL_AND LogicalOr=LOGICAL_OR LogicalNot=LOGICAL_NOT Pow FloorDiv=FLOOR_DIV FloorMod=FLOOR_MOD
+    Maximum Minimum Fill Range Rank ReverseV2=REVERSE_V2 Select Slice MatrixDiag=MATRIX_DIAG
+    MatrixSetDiag=MATRIX_SET_DIAG
+""")
 # The same inputs and outputs, options without fields.
-_EMPTY = {
-    "AddN": "ADD_N", "SquaredDifference": "SQUARED_DIFFERENCE", "GatherNd": "GATHER_ND", "Pad": "PAD", "PadV2": "PADV2", "Tile": "TILE",
-    "TopKV2": "TOPK_V2", "Transpose": "TRANSPOSE", "Where": "WHERE", "SpaceToBatchND": "SPACE_TO_BATCH_ND", "BatchToSpaceND": "BATCH_TO_SPACE_ND",
-}  # fmt: skip
-_FUSABLE = {"Add": "ADD", "AddV2": "ADD", "BiasAdd": "ADD", "Sub": "SUB", "Mul": "MUL", "RealDiv": "DIV", "Div": "DIV"}
-_REDUCTIONS = {
-    "Sum": "SUM",
-    "Mean": "MEAN",
-    "Prod": "REDUCE_PROD",
-    "Max": "REDUCE_MAX",
-    "Min": "REDUCE_MIN",
-    "Any": "REDUCE_ANY",
-}
+_EMPTY = _table("""
+    AddN=ADD_N SquaredDifference=SQUARED_DIFFERENCE GatherNd=GATHER_ND Pad PadV2 Tile TopKV2=TOPK_V2 Transpose Where
+    SpaceToBatchND=SPACE_TO_BATCH_ND BatchToSpaceND=BATCH_TO_SPACE_ND
+""")
+_FUSABLE = _table("Add AddV2=ADD BiasAdd=ADD Sub Mul RealDiv=DIV Div")
+_REDUCTIONS = _table("Sum Mean Prod=REDUCE_PROD Max=REDUCE_MAX Min=REDUCE_MIN Any=REDUCE_ANY")
 
 
 def _code(dtype) -> int:
@@ -80,13 +74,8 @@ def _pool(a):
     check_format(a)
     padding = tflite.PADDINGS.index(a["padding"].decode())
     height, width = a["ksize"][1:3]
-    return {
-        **strides(a),
-        "padding": padding,
-        "filter_height": height,
-        "filter_width": width,
-        "fused_activation_function": 0,
-    }
+    window = {"filter_height": height, "filter_width": width}
+    return {**strides(a), "padding": padding, **window, "fused_activation_function": 0}
 
 
 def strides(a) -> dict:
@@ -157,9 +146,8 @@ def _passing(net, source):
 @lowering("Reshape")
 def _reshape(net, source):
     shape = net.value(source.inputs[1])
-    net.add(
-        "RESHAPE", source.inputs, source.outputs, {"new_shape": None if shape is None else np.asarray(shape, np.int32)}
-    )
+    options = {"new_shape": None if shape is None else np.asarray(shape, np.int32)}
+    net.add("RESHAPE", source.inputs, source.outputs, options)
 
 
 @lowering("Squeeze", "ExpandDims")
@@ -177,9 +165,8 @@ def _other_shape(net, source):
 
 @lowering("ConcatV2", "Concat")
 def _concat(net, source):
-    axis, parts = (
-        (source.inputs[-1], source.inputs[:-1]) if source.type == "ConcatV2" else (source.inputs[0], source.inputs[1:])
-    )
+    last = source.type == "ConcatV2"
+    axis, *parts = [source.inputs[-1], *source.inputs[:-1]] if last else source.inputs
     value = net.value(axis)
     if value is None:
         raise ConverterError(f"The axis of {source.name} must be a constant")
@@ -209,27 +196,18 @@ def _fake_quant(net, source):
     if source.type.endswith("Vars"):
         low, high = (net.value(name) for name in source.inputs[1:3])
         if low is None or high is None:
-            raise ConverterError(
-                f"The range of {source.name} must be constant. Is the graph frozen, and made for evaluation?"
-            )
+            raise ConverterError(f"The range of {source.name} must be constant. Is it a frozen graph for evaluation?")
     else:
         low, high = a["min"], a["max"]
-    options = {
-        "min": float(low),
-        "max": float(high),
-        "num_bits": int(a["num_bits"]),
-        "narrow_range": bool(a["narrow_range"]),
-    }
+    options = {"min": float(low), "max": float(high), "num_bits": int(a["num_bits"])}
+    options["narrow_range"] = bool(a["narrow_range"])
     value = net.value(source.inputs[0])
     if value is None:
         net.add("FAKE_QUANT", source.inputs[:1], source.outputs, options)
     else:
         array = net.arrays[source.outputs[0]]
-        array.value, array.range, array.narrow = (
-            fake_quantized(value, options),
-            (options["min"], options["max"]),
-            options["narrow_range"],
-        )
+        array.value, array.range = fake_quantized(value, options), (options["min"], options["max"])
+        array.narrow = options["narrow_range"]
 
 
 def fake_quantized(value, options):
@@ -242,9 +220,7 @@ def fake_quantized(value, options):
 
 
 def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
-    """A net of built-in ops, with custom ops for those that have none. With `select` these are TensorFlow's own;
-    without `builtins` all are.
-    """
+    """A net of built-in ops, and custom ones for the rest: with `select` TensorFlow's, without `builtins` all."""
     from everflow.lite.hinted import collapse  # builds on this module
 
     load_rules()
@@ -254,9 +230,7 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
     all_known = all(op.type in RULES or op in reading.passing for op in reading.operations)
     for op in reading.operations:
         if op.type == "Placeholder" and op.name not in reading.inputs:
-            raise ConverterError(
-                f"Placeholder {op.name} should be specified by input_arrays: the outputs need its value."
-            )
+            raise ConverterError(f"Placeholder {op.name} should be specified by input_arrays: outputs need its value.")
         for tensor in op.outputs:
             shape = tuple(tensor.shape.as_list()) if tensor.shape.is_fully_defined() else None
             net.array(name_of(tensor), tensor.dtype.as_numpy_dtype, shape)
@@ -264,9 +238,8 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
             tensor, output = reading.passing[op]
             net.add("IDENTITY", [reading.name_of_input(tensor)], [name_of(output)])
             continue
-        source = Source(
-            op.type, op.name, [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs], op.attrs
-        )
+        inputs, outputs = [reading.name_of_input(t) for t in op.inputs], [name_of(t) for t in op.outputs]
+        source = Source(op.type, op.name, inputs, outputs, op.attrs)
         if not ((builtins or op.type in (*PASSING, "Placeholder")) and _lowered(net, source, all_known)):
             node = net.add(select_ops.PREFIX + op.type if select else op.type, source.inputs, source.outputs)
             node.is_custom, node.custom = True, select_ops.encode(op, source) if select else encode_attributes(op.attrs)
@@ -275,9 +248,7 @@ def lower_graph(reading, builtins: bool = True, select: bool = False) -> Net:
 
 
 def _lowered(net, source, all_known: bool) -> bool:
-    """Whether a rule took an op. Around ops that have none (loops, say) others may lack what their rules need: then the
-    former are what to tell of.
-    """
+    """Whether a rule took an op; around ops without a rule others may lack what theirs need, and don't count."""
     if source.type not in RULES:
         return False
     try:

@@ -1,6 +1,4 @@
-"""Ops whose weights or way of calculation are others in TensorFlow Lite: convolutions, matrix products, normalizations,
-slices.
-"""
+"""Ops with other weights or formulas in TensorFlow Lite: convolutions, matrix products, normalizations, slices."""
 
 from __future__ import annotations
 
@@ -70,12 +68,8 @@ def _zero_bias(net, name, size):
 @lowering("Conv2D")
 def _conv(net, source):
     check_format(source.attrs)
-    options = {
-        "padding": _padding(source),
-        **strides(source.attrs),
-        "fused_activation_function": 0,
-        **_dilations(source.attrs),
-    }
+    options = {"padding": _padding(source), **strides(source.attrs), "fused_activation_function": 0}
+    options.update(_dilations(source.attrs))
     filters = _moved(net, source.inputs[1], (3, 0, 1, 2), suffix="/filters")
     bias = _zero_bias(net, source.name, known_shape(net, source, source.outputs[0])[-1])
     net.add("CONV_2D", [source.inputs[0], filters, bias], source.outputs, options)
@@ -85,17 +79,12 @@ def _conv(net, source):
 def _depthwise(net, source):
     check_format(source.attrs)
     height, width, channels, multiplier = known_shape(net, source, source.inputs[1])
-    options = {
-        "padding": _padding(source),
-        **strides(source.attrs),
-        "depth_multiplier": multiplier,
-        "fused_activation_function": 0,
-    }
+    options = {"padding": _padding(source), **strides(source.attrs)}
+    options.update(depth_multiplier=multiplier, fused_activation_function=0)
     filters = _moved(net, source.inputs[1], (0, 1, 2, 3), (1, height, width, channels * multiplier), "/filters")
     bias = _zero_bias(net, source.name, channels * multiplier)
-    net.add(
-        "DEPTHWISE_CONV_2D", [source.inputs[0], filters, bias], source.outputs, {**options, **_dilations(source.attrs)}
-    )
+    options.update(_dilations(source.attrs))
+    net.add("DEPTHWISE_CONV_2D", [source.inputs[0], filters, bias], source.outputs, options)
 
 
 @lowering("Conv2DBackpropInput")
@@ -103,9 +92,8 @@ def _transposed_conv(net, source):
     check_format(source.attrs)
     sizes, filters, x = source.inputs
     filters = _moved(net, filters, (2, 0, 1, 3), suffix="/filters")
-    net.add(
-        "TRANSPOSE_CONV", [sizes, filters, x], source.outputs, {"padding": _padding(source), **strides(source.attrs)}
-    )
+    options = {"padding": _padding(source), **strides(source.attrs)}
+    net.add("TRANSPOSE_CONV", [sizes, filters, x], source.outputs, options)
 
 
 @lowering("MatMul")
@@ -121,12 +109,8 @@ def _matmul(net, source):
 
 def _connect(net, x, weights, name, output):
     bias = _zero_bias(net, name, net.shape(weights)[0])
-    net.add(
-        "FULLY_CONNECTED",
-        [x, weights, bias],
-        [output],
-        {"fused_activation_function": 0, "weights_format": 0, "keep_num_dims": False},
-    )
+    options = {"fused_activation_function": 0, "weights_format": 0, "keep_num_dims": False}
+    net.add("FULLY_CONNECTED", [x, weights, bias], [output], options)
 
 
 @lowering("BatchMatMul", "BatchMatMulV2")
@@ -149,11 +133,9 @@ def _batch_matmul(net, source):
             right = _moved(net, right, (1, 0))
         parts.append(net.array(net.free_name(name), np.float32, shape[-2:]))
         _connect(net, left, right, name, parts[-1])
-    stacked = (
-        source.outputs[0]
-        if len(batches) == 1
-        else net.array(f"{source.name}/stack", np.float32, (len(parts), *shape[-2:]))
-    )
+    stacked = source.outputs[0]
+    if len(batches) != 1:
+        stacked = net.array(f"{source.name}/stack", np.float32, (len(parts), *shape[-2:]))
     net.add("PACK", parts, [stacked], {"values_count": len(parts), "axis": 0})
     if len(batches) > 1:
         wanted = net.constant(f"{source.name}/shape", np.array(shape, np.int32))
@@ -215,19 +197,13 @@ def _scale_and_shift(net, source, scale, shift):
     x, output = source.inputs[0], source.outputs[0]
     scaled = net.array(net.free_name(f"{source.name}_mul_0"), np.float32, net.shape(output))
     net.add("MUL", [x, net.constant(f"{source.name}_mul_0_param", scale)], [scaled], {"fused_activation_function": 0})
-    net.add(
-        "ADD",
-        [scaled, net.constant(f"{source.name}_add_param", shift.astype(np.float32))],
-        [output],
-        {"fused_activation_function": 0},
-    )
+    term = net.constant(f"{source.name}_add_param", shift.astype(np.float32))
+    net.add("ADD", [scaled, term], [output], {"fused_activation_function": 0})
 
 
 @lowering("StridedSlice")
 def _strided_slice(net, source):
-    """TensorFlow Lite wants a begin, end and stride for every axis, and has neither ellipses nor new axes: what these
-    mean is spelled out.
-    """
+    """Slices spelled out: TensorFlow Lite wants begin, end and stride of every axis, no ellipsis or new axis."""
     x, *parts = source.inputs
     shape, values = net.shape(x), [net.value(name) for name in parts]
     masks = {name: int(source.attrs[name]) for name in slicing.MASKS}

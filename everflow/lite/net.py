@@ -9,9 +9,7 @@ import numpy as np
 
 @dataclass
 class Array:
-    """A tensor of the model. `range` is the (min, max) its reals are known to lie in; `scale` and `zero` are set once
-    it is quantized.
-    """
+    """A tensor of the model: `range` is (min, max) of its reals; `scale` and `zero` are set once quantized."""
 
     name: str
     dtype: np.dtype
@@ -28,9 +26,7 @@ class Array:
 
 @dataclass
 class Node:
-    """An operator: a built-in op of TensorFlow Lite, or a custom op. Options that stay None are not written; inputs
-    that are None aren't there.
-    """
+    """An operator, built in or custom. Options that stay None aren't written; inputs that are None aren't there."""
 
     op: str
     inputs: list

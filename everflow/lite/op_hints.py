@@ -1,9 +1,7 @@
-"""tf.lite.OpHint: marks around a part of a graph that one op of TensorFlow Lite can do, and the graph with such parts
-as one node.
+"""tf.lite.OpHint: marks around a part of a graph that is one op of TensorFlow Lite, and graphs with such nodes.
 
 The marks are identities with attributes: of which function call (a unique id) they are an input or output, and at which
-place. Several marks at one place, as in an unrolled loop, are put together: stacked, or only the first or last of them
-counts.
+place. Several marks at one place, as in an unrolled loop, are stacked, or only the first or last of them counts.
 """
 
 from __future__ import annotations
@@ -62,9 +60,7 @@ class OpHint:
             return wanted
 
         def add(self, arg, tag=None, name=None, aggregate=None, index_override=None):
-            """Mark one tensor; returns it behind its mark. `tag` and `aggregate` go together, for arguments that come
-            several times.
-            """
+            """Mark one tensor; returns it behind its mark. Arguments of several tensors have `tag` and `aggregate`."""
             if tag is None and aggregate is not None:
                 raise ValueError("You must specify `tag` if using aggregate.")
             if tag is not None and aggregate is None:
@@ -155,20 +151,14 @@ class Hinted:
             index = get(attribute)
             if index is not None:
                 aggregate = get(OpHint.FUNCTION_AGGREGATE_ATTR)
-                mark = Mark(
-                    node,
-                    index,
-                    get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0,
-                    None if aggregate is None else aggregate.decode(),
-                )
+                order = get(OpHint.FUNCTION_SORT_INDEX_ATTR) or 0
+                mark = Mark(node, index, order, None if aggregate is None else aggregate.decode())
                 places.setdefault(index, []).append(mark)
                 places[index].sort(key=lambda m: m.sort)
 
 
 def hinted_parts(nodes, getter) -> dict[str, Hinted]:
-    """The marked parts of a graph by unique id; `getter(node)` gives a function from an attribute's name to its value
-    or None.
-    """
+    """The marked parts of a graph by unique id; `getter(node)(attribute)` is the attribute's value or None."""
     found: dict[str, Hinted] = {}
     for node in nodes:
         get = getter(node)
@@ -181,11 +171,9 @@ def hinted_parts(nodes, getter) -> dict[str, Hinted]:
 
 def counted(marks) -> list:
     """The marks at one place that count."""
-    return (
-        marks
-        if marks[0].aggregate == OpHint.AGGREGATE_STACK
-        else [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
-    )
+    if marks[0].aggregate == OpHint.AGGREGATE_STACK:
+        return marks
+    return [marks[-1 if marks[0].aggregate == OpHint.AGGREGATE_LAST else 0]]
 
 
 def _attribute_of(node):
@@ -249,9 +237,8 @@ def _needed(graph_def, nodes):
     taken = {_node_of(edge) for node in graph_def.node for edge in node.input}
     needed: set = set()
     _visit([node.name for node in graph_def.node if node.name not in taken], nodes, needed)
-    return GraphDef(
-        node=_visit([node.name for node in graph_def.node if node.name in needed], nodes, set()), versions=graph_def.versions, library=graph_def.library
-    )  # fmt: skip
+    ordered = _visit([node.name for node in graph_def.node if node.name in needed], nodes, set())
+    return GraphDef(node=ordered, versions=graph_def.versions, library=graph_def.library)
 
 
 def _visit(names, nodes, done) -> list:

@@ -22,9 +22,7 @@ class OpsSet(enum.Enum):
 
 
 class Optimize(enum.Enum):
-    """What a converted model is optimized for. All of them quantize its weights; with a representative dataset its
-    activations, too.
-    """
+    """What a converted model is optimized for: weights are quantized; activations, too, with a dataset."""
 
     DEFAULT = "DEFAULT"
     OPTIMIZE_FOR_SIZE = "OPTIMIZE_FOR_SIZE"

@@ -1,6 +1,4 @@
-"""Smaller models after training: weights as 8-bit integers or halves of floats, or everything as 8-bit integers by
-ranges seen on typical inputs.
-"""
+"""Smaller models after training: weights as 8-bit integers or half floats, or everything as 8-bit integers."""
 
 from __future__ import annotations
 
@@ -41,20 +39,13 @@ def _symmetric(array, axis=None) -> None:
     wide = scale if axis is None else scale.reshape([-1 if i == axis else 1 for i in range(array.value.ndim)])
     steps = array.value / wide
     array.value = np.clip(np.trunc(steps + np.copysign(0.5, steps)), -127, 127).astype(np.int8)
-    array.dtype, array.scale, array.zero, array.axis = (
-        np.dtype(np.int8),
-        scale,
-        np.zeros(scale.size, np.int64),
-        axis or 0,
-    )
+    array.dtype, array.scale, array.axis = np.dtype(np.int8), scale, axis or 0
+    array.zero = np.zeros(scale.size, np.int64)
 
 
 def _large_constants(net, least):
-    return [
-        name
-        for name, a in net.arrays.items()
-        if a.value is not None and a.dtype == np.float32 and a.value.size >= least
-    ]
+    weights = {name: a for name, a in net.arrays.items() if a.value is not None and a.dtype == np.float32}
+    return [name for name, a in weights.items() if a.value.size >= least]
 
 
 def quantize_weights(net: Net) -> None:
@@ -106,9 +97,7 @@ def observe(net: Net, samples) -> dict:
 
 
 def quantize_all(net: Net, samples, allow_float: bool, input_type, output_type) -> None:
-    """Everything as int8, by the ranges seen on samples. Ops without an integer form raise, or stay floats with
-    `allow_float`.
-    """
+    """Everything as int8, by the ranges seen on samples; ops without it raise, unless `allow_float`."""
     seen = observe(net, samples)
     integer = _integer_nodes(net, allow_float)
     for number, node in enumerate(net.nodes):
@@ -146,12 +135,8 @@ def _weights_of(node):
 
 def _to_int8(array, range_) -> None:
     scale, zero = parameters(*range_, np.int8)
-    array.dtype, array.scale, array.zero, array.range = (
-        np.dtype(np.int8),
-        np.array([scale]),
-        np.array([zero], np.int64),
-        range_,
-    )
+    array.dtype, array.range = np.dtype(np.int8), range_
+    array.scale, array.zero = np.array([scale]), np.array([zero], np.int64)
 
 
 def _quantize_node(net, node, seen) -> None:

@@ -15,9 +15,10 @@ from everflow.lite.rewrites import LAYERS, drop
 
 # The ranges of ops that have only one.
 FIXED_RANGES = {
-    "SOFTMAX": (0.0, 255 / 256), "LOGISTIC": (0.0, 255 / 256), "TANH": (-1.0, 127 / 128), "L2_NORMALIZATION": (-1.0, 127 / 128),
+    **dict.fromkeys(("SOFTMAX", "LOGISTIC"), (0.0, 255 / 256)),
+    **dict.fromkeys(("TANH", "L2_NORMALIZATION"), (-1.0, 127 / 128)),
     "LOG_SOFTMAX": (-16.0 * 255 / 256, 0.0),
-}  # fmt: skip
+}
 # Ops whose output has the range of the first input.
 KEEP_RANGES = frozenset(
     "RESHAPE SQUEEZE EXPAND_DIMS AVERAGE_POOL_2D MAX_POOL_2D PAD SLICE STRIDED_SLICE TRANSPOSE GATHER TILE SPACE_TO_DEPTH DEPTH_TO_SPACE "
@@ -120,9 +121,8 @@ def _spread_ranges(net, share: bool):
         for node in net.nodes:
             if node.op in KEEP_RANGES or node.op in ("SPLIT", "SPLIT_V"):
                 source = node.inputs[1] if node.op == "SPLIT" else node.inputs[0]
-                again |= _same_range(
-                    net, [n for n in node.outputs if net.arrays[n].dtype == np.float32], net.arrays[source].range
-                )
+                floats = [n for n in node.outputs if net.arrays[n].dtype == np.float32]
+                again |= _same_range(net, floats, net.arrays[source].range)
             elif node.op in _KEEP_UNLESS_KNOWN and net.arrays[node.output].range is None:
                 again |= _same_range(net, node.outputs, net.arrays[node.inputs[0]].range)
             elif node.op in _SHARED:
@@ -130,9 +130,7 @@ def _spread_ranges(net, share: bool):
 
 
 def _joint_range(net, node, share) -> bool:
-    """An output that is made of parts has a range that holds all of theirs. The parts keep their own, unless they are
-    to share it or have none.
-    """
+    """Gives an output made of parts a range that holds theirs; parts keep their own unless they are to share it."""
     floats = [n for n in (*node.inputs, *node.outputs) if net.arrays[n].dtype == np.float32]
     known = [net.arrays[n].range for n in floats if net.arrays[n].range is not None]
     if not known:

@@ -1,6 +1,4 @@
-"""From a frozen GraphDef to the operations that have to be converted: with all shapes, and everything constant
-computed.
-"""
+"""From a frozen GraphDef to the operations to be converted: with all shapes, and all constants computed."""
 
 from __future__ import annotations
 
@@ -19,21 +17,15 @@ _OF_SHAPES = {
     "Rank": lambda op, shape: np.array(len(shape), np.int32),
 }
 # Not computed although their inputs may be constants: ranges for quantization, and ways through control flow.
-_KEPT = frozenset(["Placeholder", "FakeQuantWithMinMaxArgs", "FakeQuantWithMinMaxVars", "FakeQuantWithMinMaxVarsPerChannel",
-                   "Switch", "Merge", "Enter", "Exit", "NextIteration", "LoopCond"])  # fmt: skip
+_KEPT = frozenset(
+    """Placeholder FakeQuantWithMinMaxArgs FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsPerChannel
+    Switch Merge Enter Exit NextIteration LoopCond""".split()
+)
 HINT = "_tflite_function_name"  # the attribute by which op hints are known
 # Ops that hand on their first input.
 PASSING = frozenset(
-    [
-        "Identity",
-        "IdentityN",
-        "StopGradient",
-        "PreventGradient",
-        "CheckNumerics",
-        "Snapshot",
-        "PlaceholderWithDefault",
-        "EnsureShape",
-    ]
+    """Identity IdentityN StopGradient PreventGradient CheckNumerics Snapshot PlaceholderWithDefault
+    EnsureShape""".split()
 )
 
 
@@ -52,14 +44,13 @@ class Reading:
         with self.graph.as_default():
             import_graph_def(_with_inputs(graph_def, inputs, outputs), name="")
         self.constants: dict[str, np.ndarray] = {}
-        self.passing: dict = {}  # a Switch or Merge whose way is known: (the tensor that goes in, the output it comes from)
+        # Of a Switch or Merge whose way is known: (the tensor that goes in, the output it comes from).
+        self.passing: dict = {}
         self._known: dict[str, np.ndarray | None] = {}
         self.operations = self._fold()
 
     def _fold(self):
-        """Find what is known: tensors by name, with their value or None where it is still to be computed. Returns the
-        other operations.
-        """
+        """Find what is known, tensors by name with a value or None; returns the operations to be computed."""
         known, dead, operations = self._known, set(), []
         for op in self.graph.get_operations():
             shape = op.inputs[0].shape if op.inputs else None
@@ -103,9 +94,8 @@ class Reading:
         computed = [t for t, value in found.items() if value is None]
         if computed:
             with Session(graph=self.graph) as sess:
-                values = sess.run(
-                    computed, {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None}
-                )
+                feeds = {self.graph.get_tensor_by_name(n): v for n, v in self._known.items() if v is not None}
+                values = sess.run(computed, feeds)
             found.update((t, np.asarray(value)) for t, value in zip(computed, values, strict=True))
         return [found[t] for t in tensors]
 

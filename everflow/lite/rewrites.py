@@ -1,5 +1,4 @@
-"""Rewrites of a net: steps that do nothing go away, batch normalization and biases go into weights, activations into
-the ops before them.
+"""Rewrites of a net: idle steps go away, batch normalization and biases into weights, activations into ops before.
 
 A rule is `rule(net, node)`, which looks at one operator and says whether it changed anything. The table at the end says
 for which ops; the rules run until none has anything left to do.
@@ -68,9 +67,7 @@ def _drop_neutral(net, node):
 
 
 def _constant_operand(net, node):
-    """(the array, the constant) where one operand of two is a float constant, else None. What is divided or taken away
-    must come second.
-    """
+    """(the array, the float constant) of two operands, else None; the second is divided by or taken away."""
     for place in (1, 0) if node.op in ("ADD", "MUL") else (1,):
         value, other = net.value(node.inputs[place]), node.inputs[1 - place]
         if value is not None and net.value(other) is None and value.dtype == np.float32:
@@ -82,16 +79,16 @@ def _channelwise(value, channels) -> bool:
     return value.size == 1 or value.size == channels and value.shape[-1] == channels
 
 
+def _is_plain(node, ops):
+    """Whether there is an operator, one of these, without an activation."""
+    return node is not None and node.op in ops and not node.options["fused_activation_function"]
+
+
 def _fold_into_layer(net, node):
     """Multiplying or adding channel by channel after a layer is done by its weights and bias."""
     found = _constant_operand(net, node)
     layer = net.producer(found[0]) if found else None
-    if (
-        layer is None
-        or layer.op not in LAYERS
-        or layer.options["fused_activation_function"]
-        or not net.used_once(found[0])
-    ):
+    if not _is_plain(layer, LAYERS) or not net.used_once(found[0]):
         return False
     weights, bias = net.value(layer.inputs[1]), net.value(layer.inputs[2])
     value = found[1].astype(np.float32)
@@ -136,12 +133,9 @@ def _take_output(net, node, later):
 def _scale_before_layer(net, node):
     """Multiplying all of a layer's input by one number is done by its weights."""
     found = _constant_operand(net, node)
-    if (
-        found is None
-        or found[1].size != 1
-        or node.options["fused_activation_function"]
-        or not net.used_once(node.output)
-    ):
+    if found is None or found[1].size != 1:
+        return False
+    if node.options["fused_activation_function"] or not net.used_once(node.output):
         return False
     layer = net.consumers(node.output)[0]
     if layer.op not in LAYERS or layer.inputs[0] != node.output or net.arrays[layer.inputs[1]].range is not None:
@@ -154,9 +148,8 @@ def _scale_before_layer(net, node):
     else:
         if PADDINGS[layer.options.get("padding", 1)] != "VALID":
             return False  # the padding's zeros come after the addition
-        sums = (
-            weights.sum((0, 1, 2)) if layer.op == "DEPTHWISE_CONV_2D" else weights.reshape(weights.shape[0], -1).sum(1)
-        )
+        is_depthwise = layer.op == "DEPTHWISE_CONV_2D"
+        sums = weights.sum((0, 1, 2)) if is_depthwise else weights.reshape(weights.shape[0], -1).sum(1)
         layer.inputs[2] = _changed_constant(net, layer.inputs[2], bias + sums * (value if node.op == "ADD" else -value))
     layer.inputs[0] = found[0]
     net.remove(node)
@@ -165,12 +158,7 @@ def _scale_before_layer(net, node):
 
 def _fuse_activation(net, node):
     before = net.producer(node.inputs[0])
-    if (
-        before is None
-        or before.op not in _TAKE_ACTIVATIONS
-        or before.options["fused_activation_function"]
-        or not net.used_once(node.inputs[0])
-    ):
+    if not _is_plain(before, _TAKE_ACTIVATIONS) or not net.used_once(node.inputs[0]):
         return False
     if net.arrays[before.output].dtype != np.float32:
         return False
@@ -183,12 +171,9 @@ def _fuse_activation(net, node):
 def _reshape_before_layer(net, node):
     """A fully connected layer takes its input in any shape."""
     source = net.producer(node.inputs[0])
-    if (
-        source is None
-        or source.op != "RESHAPE"
-        or not net.used_once(node.inputs[0])
-        or net.arrays[node.inputs[0]].range is not None
-    ):
+    if source is None or source.op != "RESHAPE":
+        return False
+    if not net.used_once(node.inputs[0]) or net.arrays[node.inputs[0]].range is not None:
         return False
     shape = net.shape(source.inputs[0])
     if shape is None or not shape or node.options["keep_num_dims"]:
@@ -199,9 +184,7 @@ def _reshape_before_layer(net, node):
 
 
 def _chain(net, name, *ops):
-    """The operators that made an array, last first, if they are of these types and nobody else needs what is between
-    them.
-    """
+    """The operators that made an array, last first, if they are of these types and only used for it."""
     found = []
     for i, op in enumerate(ops):
         node = net.producer(name)
@@ -244,18 +227,14 @@ def _constant_operand_of(net, node):
 def _identify_normalization(net, node):
     """x * rsqrt(max(sum(x * x), tiny)) over the last axis."""
     for x, factor in (node.inputs, node.inputs[::-1]):
-        chain = _chain(net, factor, "RSQRT", "MAXIMUM", "SUM", "SQUARE") or _chain(
-            net, factor, "RSQRT", "SUM", "SQUARE"
-        )
+        types = "SUM", "SQUARE"
+        chain = _chain(net, factor, "RSQRT", "MAXIMUM", *types) or _chain(net, factor, "RSQRT", *types)
         if not chain or chain[-1].inputs[0] != x or not net.used_once(factor):
             continue
         axes, shape = net.value(chain[-2].inputs[1]), net.shape(x)
-        if (
-            axes is None
-            or shape is None
-            or [int(a) % len(shape) for a in np.ravel(axes)] != [len(shape) - 1]
-            or not chain[-2].options["keep_dims"]
-        ):
+        if axes is None or shape is None or not chain[-2].options["keep_dims"]:
+            continue
+        if [int(a) % len(shape) for a in np.ravel(axes)] != [len(shape) - 1]:
             continue
         for part in chain:
             net.remove(part)
@@ -267,24 +246,14 @@ def _identify_prelu(net, node):
     """relu(x) + slope * relu(-x), with the slope's sign turned."""
     for positive, negative in (node.inputs, node.inputs[::-1]):
         relu, scaled = net.producer(positive), net.producer(negative)
-        if (
-            relu is None
-            or scaled is None
-            or relu.op != "RELU"
-            or scaled.op != "MUL"
-            or scaled.options["fused_activation_function"]
-        ):
+        if relu is None or relu.op != "RELU" or not _is_plain(scaled, ("MUL",)):
             continue
         for slope, other in (scaled.inputs, scaled.inputs[::-1]):
             chain = _chain(net, other, "RELU", "NEG")
             value = net.value(slope)
-            if (
-                value is None
-                or not chain
-                or chain[-1].inputs[0] != relu.inputs[0]
-                or not net.used_once(negative)
-                or not net.used_once(other)
-            ):
+            if value is None or not chain or chain[-1].inputs[0] != relu.inputs[0]:
+                continue
+            if not net.used_once(negative) or not net.used_once(other):
                 continue
             rank = len(net.shape(relu.inputs[0]) or ())
             if rank and value.ndim == rank and value.shape[0] == 1:
@@ -309,12 +278,9 @@ def _identify_hard_swish(net, node):
             continue
         for x, gate in (inner.inputs, inner.inputs[::-1]):
             added = net.producer(gate)
-            if (
-                added is None
-                or added.op != "ADD"
-                or not net.used_once(gate)
-                or ACTIVATIONS[added.options["fused_activation_function"]] != "RELU6"
-            ):
+            if added is None or added.op != "ADD" or not net.used_once(gate):
+                continue
+            if ACTIVATIONS[added.options["fused_activation_function"]] != "RELU6":
                 continue
             three = _constant_operand_of(net, added)
             if three and three[0] == x and np.isclose(three[1], 3.0):

@@ -28,8 +28,7 @@ def encode(op, source) -> bytes:
 def kernel(custom_options, call):
     """A function like the kernels of built-in ops, that runs the op which a file carries.
 
-    Ops with state, and those on strings or resources, are refused: they could read and write more than the model's
-    tensors.
+    Ops with state, and those on strings or resources, are refused: they could reach more than the model's tensors.
     """
     from everflow.kernels.tensors import from_numpy, to_numpy  # loads torch
 
@@ -51,9 +50,8 @@ def kernel(custom_options, call):
     except (ValueError, OpError) as e:
         raise RuntimeError(f"{call.name} can't be run: {e}") from e
     op = graph.get_operation_by_name("op")
-    if op.definition.is_stateful or any(
-        t.dtype.name in ("string", "resource", "variant") for t in (*op.inputs, *op.outputs)
-    ):
+    types = {t.dtype.name for t in (*op.inputs, *op.outputs)}
+    if op.definition.is_stateful or types & {"string", "resource", "variant"}:
         raise RuntimeError(f"{call.name} is not run from a file: only ops without state, on numbers, are")
     sess = Session(graph=graph)
 

@@ -88,9 +88,7 @@ def give_shapes(tensors, shapes) -> None:
             try:
                 by_name[name].set_shape(shape)
             except ValueError as e:
-                raise ValueError(
-                    f"Tensor {name!r} of shape {by_name[name].shape} can't be given the shape {shape}: {e}"
-                ) from e
+                raise ValueError(f"Tensor {name!r} of shape {by_name[name].shape} can't get shape {shape}: {e}") from e
 
 
 def give_batch_size(tensors, size: int) -> None:

@@ -38,29 +38,15 @@ def to_bytes(net: Net) -> bytes:
             kind = tflite.type_code(array.dtype)
         except ValueError as e:
             raise ConverterError(f"Array {name!r}: {e}") from e
-        tensors.append(
-            new(
-                "Tensor", shape=np.array(array.shape or (), np.int32), type=kind, buffer=len(buffers) - 1, name=name, quantization=_quantization(array),
-                is_variable=array.is_variable,
-            )
-        )  # fmt: skip
+        tensor = new("Tensor", type=kind, buffer=len(buffers) - 1, name=name, is_variable=array.is_variable)
+        tensor.shape, tensor.quantization = np.array(array.shape or (), np.int32), _quantization(array)
+        tensors.append(tensor)
     codes: dict = {}
     operators = [_operator(net, node, codes, index) for node in net.nodes]
-    graph = new(
-        "SubGraph",
-        tensors=tensors,
-        inputs=[index[n] for n in net.inputs],
-        outputs=[index[n] for n in net.outputs],
-        operators=operators,
-    )
-    model = new(
-        "Model",
-        version=tflite.VERSION,
-        operator_codes=list(codes.values()),
-        subgraphs=[graph],
-        description="TOCO Converted.",
-        buffers=buffers,
-    )
+    ends = {"inputs": [index[n] for n in net.inputs], "outputs": [index[n] for n in net.outputs]}
+    graph = new("SubGraph", tensors=tensors, operators=operators, **ends)
+    model = new("Model", version=tflite.VERSION, description="TOCO Converted.", subgraphs=[graph], buffers=buffers)
+    model.operator_codes = list(codes.values())
     return tflite.write_model(model)
 
 
@@ -69,20 +55,18 @@ def _operator(net, node, codes, index):
     version = 1 if node.is_custom else _version(net, node)
     key = node.op, version, node.is_custom
     if key not in codes:
-        codes[key] = new(
-            "OperatorCode", builtin_code=tflite.CODES["CUSTOM" if node.is_custom else node.op], custom_code=node.op if node.is_custom else None, version=version
-        )  # fmt: skip
-    return new(
-        "Operator", opcode_index=list(codes).index(key), inputs=[-1 if n is None else index[n] for n in node.inputs],
-        outputs=[index[n] for n in node.outputs],
-        builtin_options=None if node.options is None else new(tflite.options_table(node.op), **node.options),
-        custom_options=None if node.custom is None else np.frombuffer(node.custom, np.uint8),
-        mutating_variable_inputs=[n is not None and net.arrays[n].is_variable for n in node.inputs] if _has_state(net, node) else [],
-    )  # fmt: skip
-
-
-def _has_state(net, node) -> bool:
-    return any(name is not None and net.arrays[name].is_variable for name in node.inputs)
+        code = tflite.CODES["CUSTOM" if node.is_custom else node.op]
+        custom_code = node.op if node.is_custom else None
+        codes[key] = new("OperatorCode", builtin_code=code, custom_code=custom_code, version=version)
+    made = new("Operator", opcode_index=list(codes).index(key), outputs=[index[n] for n in node.outputs])
+    made.inputs = [-1 if n is None else index[n] for n in node.inputs]
+    if node.options is not None:
+        made.builtin_options = new(tflite.options_table(node.op), **node.options)
+    if node.custom is not None:
+        made.custom_options = np.frombuffer(node.custom, np.uint8)
+    has_state = [n is not None and net.arrays[n].is_variable for n in node.inputs]
+    made.mutating_variable_inputs = has_state if any(has_state) else []
+    return made
 
 
 def _data(array):

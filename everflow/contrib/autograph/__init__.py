@@ -1,6 +1,8 @@
 """tf.contrib.autograph: where `tf.autograph` lived first."""
 
-from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names of this module as well.
+# ruff: noqa: F401  Most of it is imported to be shown here.
+
+from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names here.
 
 import functools as _functools
 
@@ -12,10 +14,8 @@ from everflow.ops.autograph.lists import set_element_type, stack
 from everflow.ops.autograph.options import AutoGraphError, ConversionOptions, converted_call
 from everflow.ops.autograph.public import do_not_convert, set_loop_options
 
-__all__ = [
-    "AutoGraphError", "ConversionOptions", "Feature", "convert", "converted_call", "do_not_convert", "set_element_type", "set_loop_options",
-    "stack", "to_code", "to_graph",
-]  # fmt: skip
+__all__ = """AutoGraphError ConversionOptions Feature convert converted_call do_not_convert set_element_type
+    set_loop_options stack to_code to_graph""".split()
 
 
 def convert(recursive=False, optional_features=None, user_requested=True):

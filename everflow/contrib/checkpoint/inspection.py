@@ -43,7 +43,6 @@ def dot_graph_from_checkpoint(save_path):
         lines.append(f"N_{number} [{style}]")
         lines += [f'N_{number} -> N_{child.node_id} [label="{child.local_name}"]' for child in node.children]
         for slot in node.slot_variables:
-            lines.append(
-                f'N_{slot.original_variable_node_id} -> N_{slot.slot_variable_node_id} [label="{slot.slot_name}" style=dotted]'
-            )
+            edge = f"N_{slot.original_variable_node_id} -> N_{slot.slot_variable_node_id}"
+            lines.append(f'{edge} [label="{slot.slot_name}" style=dotted]')
     return "\n".join([*lines, "}", ""])

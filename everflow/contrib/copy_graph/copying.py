@@ -20,18 +20,14 @@ def copy_variable_to_graph(org_instance, to_graph, scope=""):
     graph = org_instance.graph
     # Collections of the library keep their names; those of the program are kept apart for each scope.
     standard = ("variables", "trainable_variables")
-    found = [
-        key
-        for key in graph.get_all_collection_keys()
-        if any(item is org_instance for item in graph.get_collection(key))
-    ]
+    keys = graph.get_all_collection_keys()
+    found = [key for key in keys if any(item is org_instance for item in graph.get_collection(key))]
     collections = [key if key in standard or not scope else f"{scope}/{key}" for key in found]
     with graph.as_default(), Session(graph=graph) as session:
         initial_value = session.run(org_instance.initialized_value())
     with to_graph.as_default():
-        return RefVariable(
-            initial_value, "trainable_variables" in found, name=new_name, collections=collections, validate_shape=False
-        )
+        settings = {"name": new_name, "collections": collections, "validate_shape": False}
+        return RefVariable(initial_value, "trainable_variables" in found, **settings)
 
 
 def copy_op_to_graph(org_instance, to_graph, variables, scope=""):
@@ -60,9 +56,8 @@ def copy_op_to_graph(org_instance, to_graph, variables, scope=""):
         to_graph.device(org_instance.device or None),
     ):
         attrs = dict(org_instance.node_def.attr)
-        copied = to_graph.create_op(
-            org_instance.type, inputs, [t.dtype for t in org_instance.outputs], name=new_name, attrs=attrs
-        )
+        types = [t.dtype for t in org_instance.outputs]
+        copied = to_graph.create_op(org_instance.type, inputs, types, name=new_name, attrs=attrs)
     return copied
 
 

@@ -41,20 +41,13 @@ def crf_decode(potentials, transition_params, sequence_length):
         first = array.squeeze(array.slice_(potentials, [0, 0, 0], [-1, 1, -1]), axis=[1])
         rest = array.slice_(potentials, [0, 1, 0], [-1, -1, -1])
         transitions = length_less_one(sequence_length)
-        backpointers, last_score = dynamic_rnn(
-            forward, inputs=rest, sequence_length=transitions, initial_state=first, time_major=False, dtype=dtypes.int32
-        )
+        given = {"sequence_length": transitions, "initial_state": first, "dtype": dtypes.int32}
+        backpointers, last_score = dynamic_rnn(forward, inputs=rest, time_major=False, **given)
         backpointers = array.reverse_sequence(backpointers, transitions, seq_axis=1)
         backward = CrfDecodeBackwardRnnCell(potentials.shape[2].value)
         last = array.expand_dims(math.cast(math.argmax(last_score, axis=1), dtypes.int32), axis=-1)
-        tags, _ = dynamic_rnn(
-            backward,
-            inputs=backpointers,
-            sequence_length=transitions,
-            initial_state=last,
-            time_major=False,
-            dtype=dtypes.int32,
-        )
+        given = {"sequence_length": transitions, "initial_state": last, "dtype": dtypes.int32}
+        tags, _ = dynamic_rnn(backward, inputs=backpointers, time_major=False, **given)
         tags = array.concat([last, array.squeeze(tags, axis=[2])], axis=1)
         tags = array.reverse_sequence(tags, sequence_length, seq_axis=1)
         return tags, math.reduce_max(last_score, axis=1)

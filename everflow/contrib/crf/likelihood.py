@@ -13,9 +13,7 @@ from everflow.rnn.dynamic import dynamic_rnn
 
 def by_length(inputs, single, several):
     """`single()` where sequences have one step, else `several()`: chosen now where that is known."""
-    return smart_cond(
-        pred=math.equal(inputs.shape[1].value or array.shape(inputs)[1], 1), true_fn=single, false_fn=several
-    )
+    return smart_cond(math.equal(inputs.shape[1].value or array.shape(inputs)[1], 1), true_fn=single, false_fn=several)
 
 
 def _zero_where_empty(values, lengths):
@@ -69,17 +67,14 @@ def crf_log_norm(inputs, sequence_lengths, transition_params):
         rest = array.slice_(inputs, [0, 1, 0], [-1, -1, -1])
         cell = CrfForwardRnnCell(transition_params)
         transitions = length_less_one(sequence_lengths)
-        _, alphas = dynamic_rnn(
-            cell=cell, inputs=rest, sequence_length=transitions, initial_state=first, dtype=dtypes.float32
-        )
+        _, alphas = dynamic_rnn(cell, rest, sequence_length=transitions, initial_state=first, dtype=dtypes.float32)
         return _zero_where_empty(math.reduce_logsumexp(alphas, [1]), sequence_lengths)
 
     return by_length(inputs, single, several)
 
 
 def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=None):
-    """(log likelihood of each sequence of tags, transition scores); without transitions a variable `transitions` is
-    made.
+    """(log likelihood of each sequence of tags, transition scores, which are a variable unless they are given).
 
     >>> log_likelihood, transitions = tf.contrib.crf.crf_log_likelihood(logits, tags, lengths)
     >>> loss = tf.reduce_mean(-log_likelihood)

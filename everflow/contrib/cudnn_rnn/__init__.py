@@ -1,6 +1,4 @@
-"""tf.contrib.cudnn_rnn: networks with cuDNN's formulas, and cells that use their checkpoints step by step. All run on
-any device.
-"""
+"""tf.contrib.cudnn_rnn: networks with cuDNN's formulas, and cells that use their checkpoints, on any device."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

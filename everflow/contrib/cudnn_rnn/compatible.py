@@ -14,9 +14,8 @@ class CudnnCompatibleLSTMCell(LSTMBlockCell):
     """cuDNN's LSTM: no forget bias beside the learned one, no clipping, no peepholes."""
 
     def __init__(self, num_units, reuse=None):
-        super().__init__(
-            num_units, forget_bias=0, cell_clip=None, use_peephole=False, reuse=reuse, name="cudnn_compatible_lstm_cell"
-        )
+        settings = {"cell_clip": None, "use_peephole": False, "reuse": reuse}
+        super().__init__(num_units, forget_bias=0, **settings, name="cudnn_compatible_lstm_cell")
 
 
 class CudnnCompatibleGRUCell(GRUCell):

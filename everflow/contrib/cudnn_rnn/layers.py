@@ -94,17 +94,11 @@ class _CudnnRNN(Layer):
         with scopes.variable_scope(self._scope, reuse=self.built):
             weights = [self._kernel_initializer(s, dtype=self._plain_dtype) for s in self.canonical_weight_shapes]
             biases = [self._bias_initializer(s, dtype=self._plain_dtype) for s in self.canonical_bias_shapes]
-            converter = CONVERTERS[self._rnn_mode](
-                self._num_layers,
-                self._num_units,
-                self._input_size,
-                input_mode=self._input_mode,
-                direction=self._direction,
-            )
+            sizes = self._num_layers, self._num_units, self._input_size
+            converter = CONVERTERS[self._rnn_mode](*sizes, input_mode=self._input_mode, direction=self._direction)
             opaque = converter.to_opaque(weights, biases, **self._dropout_settings())
-            self.kernel = scopes.get_variable(
-                "opaque_kernel", dtype=self._plain_dtype, initializer=opaque, validate_shape=False
-            )
+            settings = {"dtype": self._plain_dtype, "initializer": opaque, "validate_shape": False}
+            self.kernel = scopes.get_variable("opaque_kernel", **settings)
         self._trainable_weights.append(self.kernel)
         self._make_saveable()
         self.built = True
@@ -116,16 +110,9 @@ class _CudnnRNN(Layer):
     def _make_saveable(self):
         if self._saveable is not None:
             raise RuntimeError("Cudnn saveable already created.")
-        self._saveable = SAVEABLES[self._rnn_mode](
-            self.kernel,
-            self._num_layers,
-            self._num_units,
-            self._input_size,
-            self._input_mode,
-            self._direction,
-            scope=self._scope,
-            name=f"{self.kernel.op.name.rpartition('/')[2]}_saveable",
-        )
+        network = self._num_layers, self._num_units, self._input_size, self._input_mode, self._direction
+        name = f"{self.kernel.op.name.rpartition('/')[2]}_saveable"
+        self._saveable = SAVEABLES[self._rnn_mode](self.kernel, *network, scope=self._scope, name=name)
         add_to_collection(GraphKeys.SAVEABLE_OBJECTS, self._saveable)
         # TensorFlow looks at the vector's beginning here; without this the nodes made later would have other names.
         self.kernel[0]
@@ -141,8 +128,7 @@ class _CudnnRNN(Layer):
     def call(self, inputs, initial_state=None, sequence_lengths=None, time_major=True, training=True):
         """(outputs, states): outputs [time, batch, units * directions], states as `state_shape` says.
 
-        With `time_major=False` the batch comes first in inputs, outputs and states. `sequence_lengths` says how much of
-        each row counts.
+        With `time_major=False` the batch comes first. `sequence_lengths` says how much of each row counts.
         """
         if initial_state is not None and not isinstance(initial_state, tuple):
             raise TypeError(f"Invalid initial_state type: {type(initial_state)}, expecting tuple.")
@@ -150,13 +136,8 @@ class _CudnnRNN(Layer):
         if initial_state is None:
             initial_state = self._zero_states(array.shape(inputs)[1 if time_major else 0], time_major)
         h, c = self._states(initial_state)
-        settings = {
-            "rnn_mode": self._rnn_mode,
-            "input_mode": self._input_mode,
-            "direction": self._direction,
-            "is_training": training,
-            **self._dropout_settings(),
-        }
+        settings = {"rnn_mode": self._rnn_mode, "input_mode": self._input_mode, "direction": self._direction}
+        settings.update(is_training=training, **self._dropout_settings())
         tensors = {"input": inputs, "input_h": h, "input_c": c, "params": self.kernel}
         if sequence_lengths is None and time_major:
             made = raw.CudnnRNN(**tensors, **settings)

@@ -1,6 +1,4 @@
-"""The two forms of a network's parameters: one opaque vector, or the kernels and biases of the compatible cells
-("canonical").
-"""
+"""A network's parameters as one opaque vector, or as kernels and biases of the compatible cells ("canonical")."""
 
 from __future__ import annotations
 
@@ -32,10 +30,8 @@ class _Converter:
         """(number of the cell, depth of its inputs)."""
         for layer in range(self._num_layers):
             for direction in range(self._num_dirs):
-                yield (
-                    layer * self._num_dirs + direction,
-                    self._input_size if layer == 0 else self._num_units * self._num_dirs,
-                )
+                size = self._input_size if layer == 0 else self._num_units * self._num_dirs
+                yield layer * self._num_dirs + direction, size
 
     def _settings(self):
         sizes = {"num_layers": self._num_layers, "num_units": self._num_units, "input_size": self._input_size}
@@ -75,11 +71,8 @@ class _Converter:
     def _joined_kernels(self, weights):
         half = len(weights) // 2
         rows = [array.concat([weights[gate], weights[half + gate]], axis=1) for gate in range(half)]
-        return (
-            [array.transpose(array.concat([rows[gate] for gate in self._order], axis=0))]
-            if half > 1
-            else [array.transpose(rows[0])]
-        )
+        joined = array.concat([rows[gate] for gate in self._order], axis=0) if half > 1 else rows[0]
+        return [array.transpose(joined)]
 
     def _joined_biases(self, biases):
         half = len(biases) // 2

@@ -7,12 +7,8 @@ from everflow.ops import array
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 
-_CELLS = {
-    "lstm": "cudnn_compatible_lstm_cell",
-    "gru": "cudnn_compatible_gru_cell",
-    "rnn_tanh": "basic_rnn_cell",
-    "rnn_relu": "basic_rnn_cell",
-}
+_CELLS = {"lstm": "cudnn_compatible_lstm_cell", "gru": "cudnn_compatible_gru_cell"}
+_CELLS.update(dict.fromkeys(("rnn_tanh", "rnn_relu"), "basic_rnn_cell"))
 _GRU_PARTS = ("gates", "candidate/input_projection", "candidate/hidden_projection")
 
 
@@ -24,9 +20,8 @@ class _OpaqueParamsSaveable(SaveableObject):
     def __init__(self, opaque_params, num_layers, num_units, input_size, input_mode="linear_input", direction="unidirectional", scope=None,
                  name="cudnn_rnn_saveable"):  # fmt: skip
         self._variable, self._direction, self._num_layers = opaque_params, direction, num_layers
-        self._converter = CONVERTERS[self._rnn_mode](
-            num_layers, num_units, input_size, input_mode=input_mode, direction=direction
-        )
+        sizes = num_layers, num_units, input_size
+        self._converter = CONVERTERS[self._rnn_mode](*sizes, input_mode=input_mode, direction=direction)
         self._scope = None if scope is None else getattr(scope, "name", scope)
         kernels, biases = self._converter.opaque_to_tf_canonical(opaque_params)
         tensors = [*kernels, *biases]

@@ -1,6 +1,4 @@
-"""tf.contrib.data: where the transformations and readers of tf.data.experimental lived first, under some names of their
-own.
-"""
+"""tf.contrib.data: where the transformations and readers of tf.data.experimental lived first."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -29,8 +29,7 @@ def sloppy_interleave(map_func, cycle_length, block_length=1):
 
 
 def sliding_window_batch(window_size, stride=None, window_shift=None, window_stride=1):
-    """Batches that overlap: each starts `window_shift` elements after the one before and takes every
-    `window_stride`-th.
+    """Overlapping batches: each starts `window_shift` elements later and takes every `window_stride`-th.
 
     >>> tf.data.Dataset.range(5).apply(tf.contrib.data.sliding_window_batch(3))  # [0, 1, 2], [1, 2, 3], [2, 3, 4]
     """
@@ -66,19 +65,12 @@ def assert_element_shape(expected_shapes):
 
     def _check_shape(*elements):
         flat = nest.flatten(elements)
-        checked = [
-            tensor
-            if shape.ndims is None
-            else with_shape([-1 if side is None else side for side in shape.as_list()], tensor)
-            for shape, tensor in zip(map(TensorShape, nest.flatten(expected_shapes)), flat, strict=True)
-        ]
-        return (
-            nest.pack_sequence_as(elements, checked)
-            if len(elements) > 1
-            else checked[0]
-            if len(checked) == 1
-            else elements[0]
-        )
+        shapes = map(TensorShape, nest.flatten(expected_shapes))
+        sizes = [None if s.ndims is None else [-1 if side is None else side for side in s.as_list()] for s in shapes]
+        checked = [t if size is None else with_shape(size, t) for size, t in zip(sizes, flat, strict=True)]
+        if len(elements) > 1:
+            return nest.pack_sequence_as(elements, checked)
+        return checked[0] if len(checked) == 1 else elements[0]
 
     def apply(dataset):
         nest.assert_same_structure(expected_shapes, dataset.output_shapes)
@@ -100,14 +92,7 @@ def read_batch_features(
     capacity=10000,
 ):
     """Batches of parsed examples of some files, as tensors."""
-    dataset = make_batched_features_dataset(
-        file_pattern,
-        batch_size,
-        features,
-        reader=reader,
-        reader_args=reader_args,
-        shuffle=randomize_input,
-        num_epochs=num_epochs,
-        shuffle_buffer_size=capacity,
-    )
+    given = {"reader": reader, "reader_args": reader_args, "shuffle": randomize_input, "num_epochs": num_epochs}
+    given["shuffle_buffer_size"] = capacity
+    dataset = make_batched_features_dataset(file_pattern, batch_size, features, **given)
     return dataset.make_one_shot_iterator().get_next()

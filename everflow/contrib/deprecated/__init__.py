@@ -1,7 +1,5 @@
 """tf.contrib.deprecated: the summaries of 2016, whose tag and name are two things."""
 
-from __future__ import annotations
-
 from everflow.framework import dtypes as _dtypes
 from everflow.framework import raw_ops as _raw
 from everflow.framework.conversion import convert_to_tensor as _convert_to_tensor
@@ -9,15 +7,6 @@ from everflow.framework.graph_keys import GraphKeys as _GraphKeys
 from everflow.framework.scopes import get_collection as _get_collection
 from everflow.framework.scopes import name_scope as _name_scope
 from everflow.ops.io.summaries import collect as _collect
-
-__all__ = [
-    "audio_summary",
-    "histogram_summary",
-    "image_summary",
-    "merge_all_summaries",
-    "merge_summary",
-    "scalar_summary",
-]
 
 
 def _summary(kind, tag, values, collections, name, **arguments):

@@ -1,6 +1,4 @@
-"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normal distributions and their
-like.
-"""
+"""Vectors `loc + scale @ z` for vectors z of independent draws: the base of multivariate normals and others."""
 
 from __future__ import annotations
 
@@ -59,22 +57,14 @@ def _broadcast(a, b):
 
 
 class AffineVector(TransformedDistribution):
-    """Base of the distributions of `loc + scale @ z` for vectors z of independent draws, with a LinearOperator as
-    scale.
-    """
+    """Base of distributions of `loc + scale @ z` for vectors z of independent draws; scale is a LinearOperator."""
 
     _base_variance = 1.0  # of one component of z
 
     def __init__(self, distribution, loc, scale, shapes, validate_args, name):
         batch_shape, event_shape = shapes
-        super().__init__(
-            distribution=distribution,
-            bijector=AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args),
-            batch_shape=batch_shape,
-            event_shape=event_shape,
-            validate_args=validate_args,
-            name=name,
-        )
+        bijector = AffineLinearOperator(shift=loc, scale=scale, validate_args=validate_args)
+        super().__init__(distribution, bijector, batch_shape, event_shape, validate_args, name)
 
     loc = property(lambda self: self.bijector.shift, doc="The mean.")
     scale = property(lambda self: self.bijector.scale, doc="The LinearOperator.")
@@ -90,14 +80,8 @@ class AffineVector(TransformedDistribution):
         return loc if known and shape == self.loc.shape else loc + array.zeros(shape, self.dtype)
 
     def _is_diag(self):
-        return isinstance(
-            self.scale,
-            (
-                linear_operators.LinearOperatorIdentity,
-                linear_operators.LinearOperatorScaledIdentity,
-                linear_operators.LinearOperatorDiag,
-            ),
-        )
+        kinds = ("LinearOperatorIdentity", "LinearOperatorScaledIdentity", "LinearOperatorDiag")
+        return isinstance(self.scale, tuple(getattr(linear_operators, kind) for kind in kinds))
 
     def _covariance(self):
         if self._is_diag():
@@ -140,21 +124,15 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
         raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
     size = loc.shape[-1].value
     if multiplier is None:
-        return linear_operators.LinearOperatorIdentity(
-            num_rows=size, dtype=loc.dtype, is_self_adjoint=True, is_positive_definite=True
-        )
-    return linear_operators.LinearOperatorScaledIdentity(
-        num_rows=size,
-        multiplier=convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier"),
-        is_non_singular=True,
-        is_self_adjoint=True,
-        is_positive_definite=validate_args or None,
-    )
+        facts = {"is_self_adjoint": True, "is_positive_definite": True}
+        return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, **facts)
+    multiplier = convert_to_tensor(multiplier, dtype=loc.dtype, name="scale_identity_multiplier")
+    facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": validate_args or None}
+    return linear_operators.LinearOperatorScaledIdentity(num_rows=size, multiplier=multiplier, **facts)
 
 
 def diag_scaled(scope_is_name):
-    """Gives a class of `AffineVector`s the constructor that takes the scale as a diagonal, or as a multiple of the
-    identity.
+    """Gives a class of `AffineVector`s a constructor with a diagonal scale, or a multiple of the identity.
 
     What is drawn later is in the constructor's own scope where `scope_is_name`, else in a new one of that name.
     """
@@ -169,14 +147,9 @@ def diag_scaled(scope_is_name):
             allow_nan_stats=True,
             name=cls.__name__,
         ):
-            parameters = {
-                "loc": loc,
-                "scale_diag": scale_diag,
-                "scale_identity_multiplier": scale_identity_multiplier,
-                "validate_args": validate_args,
-                "allow_nan_stats": allow_nan_stats,
-                "name": name,
-            }
+            scales = {"scale_diag": scale_diag, "scale_identity_multiplier": scale_identity_multiplier}
+            checked = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
+            parameters = {"loc": loc, **scales, **checked, "name": name}
             with name_scope(name) as scope, name_scope("init", values=[loc, scale_diag, scale_identity_multiplier]):
                 scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args)
             super(cls, self).__init__(loc, scale, validate_args, allow_nan_stats, scope if scope_is_name else name)

@@ -9,8 +9,7 @@ from everflow.framework.scopes import name_scope
 class Autoregressive(Inner):
     """The distribution of `x` whose element i comes from `distribution_fn(x)`, which looks at elements before i only.
 
-    Draws are made by applying the function `num_steps` times, from `sample0` on: after step i, the first i elements
-    stay as they are.
+    Draws apply the function `num_steps` times, from `sample0` on: after step i, the first i elements stay.
     """
 
     _shaped_like = "distribution0"
@@ -37,16 +36,12 @@ class Autoregressive(Inner):
             self._num_steps = num_steps
         first = self._distribution0
         kind, parents = first.reparameterization_type, first._graph_parents
-        super().__init__(first.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, first.dtype, kind, parents, name)
 
-    distribution_fn = property(
-        lambda self: self._distribution_fn, doc="The function from a sequence to the distribution of its elements."
-    )
+    distribution_fn = property(lambda self: self._distribution_fn, doc="From a sequence to its distribution.")
     sample0 = property(lambda self: self._sample0, doc="Where drawing begins, or None.")
     num_steps = property(lambda self: self._num_steps, doc="How often the function is applied to draw.")
-    distribution0 = property(
-        lambda self: self._distribution0, doc="The distribution that the function makes of `sample0`."
-    )
+    distribution0 = property(lambda self: self._distribution0, doc="The distribution that `sample0` makes.")
 
     def _sample_n(self, n, seed=None):
         samples = self.distribution0.sample(n, seed=seed)

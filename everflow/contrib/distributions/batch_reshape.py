@@ -40,7 +40,7 @@ class BatchReshape(Distribution):
         self._distribution = distribution
         parents = [self._given_shape, *distribution._graph_parents]
         kind = distribution.reparameterization_type
-        super().__init__(distribution.dtype, kind, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, distribution.dtype, kind, parents, name)
 
     distribution = property(lambda self: self._distribution, doc="The distribution whose batch this is.")
 
@@ -67,18 +67,15 @@ class BatchReshape(Distribution):
         _through("_of_value", method)
         for method in ("log_prob", "prob", "log_cdf", "cdf", "log_survival_function", "survival_function")
     )
-    _mean, _mode, _stddev, _variance = (
-        _through("_statistic", method) for method in ("mean", "mode", "stddev", "variance")
-    )
+    _mean, _mode, _stddev, _variance = (_through("_statistic", name) for name in ("mean", "mode", "stddev", "variance"))
 
     def _entropy(self):
         return self._statistic(self.distribution.entropy, [], TensorShape([]))
 
     def _covariance(self):
         event = self.event_shape_tensor()
-        return self._statistic(
-            self.distribution.covariance, [event, event], self.event_shape.concatenate(self.event_shape)
-        )
+        static = self.event_shape.concatenate(self.event_shape)
+        return self._statistic(self.distribution.covariance, [event, event], static)
 
     def _statistic(self, compute, event_shapes=None, static_event_shape=None):
         """A statistic of the distribution, its batch reshaped."""
@@ -105,16 +102,13 @@ class BatchReshape(Distribution):
     def _ndims_of(self, x):
         """The ranks of a value, of the batch and of events: numbers where they are known, else tensors."""
         x_ndims = array.rank(x) if x.shape.ndims is None else x.shape.ndims
-        event_ndims = (
-            array.size(self.event_shape_tensor()) if self.event_shape.ndims is None else self.event_shape.ndims
-        )
+        event = self.event_shape
+        event_ndims = array.size(self.event_shape_tensor()) if event.ndims is None else event.ndims
         batch_ndims = array.size(self._given_shape) if self.batch_shape.ndims is None else self.batch_shape.ndims
         return x_ndims, batch_ndims, event_ndims
 
     def _sample_shape(self, x):
-        """The part of a value's shape that is in front of batch and event, as a tensor or numbers, and what is known of
-        it.
-        """
+        """The part of a value's shape before batch and event, as a tensor or numbers, and as a TensorShape."""
         x_ndims, batch_ndims, event_ndims = self._ndims_of(x)
         drawn = x_ndims - batch_ndims - event_ndims
         static = x.shape[:drawn] if isinstance(drawn, int) else TensorShape(None)
@@ -154,9 +148,7 @@ class BatchReshape(Distribution):
 
 
 def _broadcasts(x, wanted):
-    return NotImplementedError(
-        f"Broadcasting is not supported: a value needs {wanted}, {x.name} is of shape {x.shape}."
-    )
+    return NotImplementedError(f"Broadcasting is not supported: values need {wanted}, {x.name} is of shape {x.shape}.")
 
 
 def _check_known(distribution, batch_shape):

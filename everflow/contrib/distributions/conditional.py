@@ -33,17 +33,14 @@ class ConditionalDistribution(Distribution):
 
 
 class ConditionalTransformedDistribution(ConditionalDistribution, TransformedDistribution):
-    """A transformed distribution whose conditions are `bijector_kwargs` and `distribution_kwargs`: dictionaries for its
-    two parts.
-    """
+    """A transformed distribution; `bijector_kwargs` and `distribution_kwargs` are conditions of its parts."""
 
     # The same sums and products as in TransformedDistribution, in the order that TensorFlow's graphs have them in.
 
     def _log_prob_of(self, x, log_det, distribution_kwargs):
         log_prob = self.distribution.log_prob(self._rotated(x, -1), **(distribution_kwargs or {}))
-        return log_det + (
-            math.reduce_sum(log_prob, self._reduce_event_indices) if self._event_override.ndims else log_prob
-        )
+        reduced = math.reduce_sum(log_prob, self._reduce_event_indices) if self._event_override.ndims else log_prob
+        return log_det + reduced
 
     def _prob_of(self, x, log_det, distribution_kwargs):
         prob = self.distribution.prob(self._rotated(x, -1), **(distribution_kwargs or {}))

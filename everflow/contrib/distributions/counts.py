@@ -42,9 +42,7 @@ class Poisson(Scalar):
                 log_rate = convert_to_tensor(log_rate, name="log_rate")
                 self._rate = math.exp(log_rate, name="rate")
                 self._log_rate = convert_to_tensor(log_rate, name="log_rate")
-        super().__init__(
-            self._rate.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._rate], name
-        )
+        self._begin(parameters, self._rate.dtype, NOT_REPARAMETERIZED, [self._rate], name)
 
     rate = property(lambda self: self._rate, doc="The mean.")
     log_rate = property(lambda self: self._log_rate, doc="The logarithm of the mean.")
@@ -87,13 +85,9 @@ class Binomial(Scalar):
             self._total_count = convert_to_tensor(total_count, name="total_count")
             if validate_args:
                 self._total_count = checks.embed_check_nonnegative_integer_form(self._total_count)
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
         parents = [self._total_count, self._logits, self._probs]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -107,11 +101,8 @@ class Binomial(Scalar):
         return counts * math.log(self.probs) + (self.total_count - counts) * math.log1p(-self.probs)
 
     def _log_normalization(self, counts):
-        return (
-            math.lgamma(1.0 + self.total_count - counts)
-            + math.lgamma(1.0 + counts)
-            - math.lgamma(1.0 + self.total_count)
-        )
+        n = self.total_count
+        return math.lgamma(1.0 + n - counts) + math.lgamma(1.0 + counts) - math.lgamma(1.0 + n)
 
     def _prob(self, counts):
         return math.exp(self._log_prob(counts))
@@ -134,10 +125,8 @@ class Binomial(Scalar):
         if not self.validate_args:
             return counts
         counts = checks.embed_check_nonnegative_integer_form(counts)
-        return with_dependencies(
-            [check.assert_less_equal(counts, self.total_count, message="counts are not less than or equal to n.")],
-            counts,
-        )
+        message = "counts are not less than or equal to n."
+        return with_dependencies([check.assert_less_equal(counts, self.total_count, message=message)], counts)
 
 
 class Geometric(Scalar):
@@ -148,40 +137,24 @@ class Geometric(Scalar):
     def __init__(self, logits=None, probs=None, validate_args=False, allow_nan_stats=True, name="Geometric"):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits, probs, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
             with control_dependencies([check.assert_positive(self._probs)] if validate_args else []):
                 self._probs = array.identity(self._probs, name="probs")
-        super().__init__(
-            self._probs.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._probs, self._logits],
-            name,
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, [self._probs, self._logits], name)
 
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
     probs = property(lambda self: self._probs, doc="The probability of 1.")
 
     def _sample_n(self, n, seed=None):
-        sampled = random.random_uniform(
-            array.concat([[n], array.shape(self._probs)], 0),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1.0,
-            seed=seed,
-            dtype=self.dtype,
-        )
+        shape, tiny = array.concat([[n], array.shape(self._probs)], 0), np.finfo(self.dtype.as_numpy_dtype).tiny
+        sampled = random.random_uniform(shape, minval=tiny, maxval=1.0, seed=seed, dtype=self.dtype)
         return math.floor(math.log(sampled) / math.log1p(-self.probs))
 
     def _cdf(self, counts):
         counts = self._whole(counts)
         counts *= array.ones_like(self.probs)
-        return array.where(
-            counts < 0.0, array.zeros_like(counts), -math.expm1((1.0 + counts) * math.log1p(-self.probs))
-        )
+        negative, zeros = counts < 0.0, array.zeros_like(counts)
+        return array.where(negative, zeros, -math.expm1((1.0 + counts) * math.log1p(-self.probs)))
 
     def _log_prob(self, counts):
         counts = self._whole(counts)
@@ -217,15 +190,11 @@ class NegativeBinomial(Scalar):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[total_count, logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits, probs, validate_args=validate_args, name=name
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, False, validate_args, name)
             with control_dependencies([check.assert_positive(total_count)] if validate_args else []):
                 self._total_count = array.identity(total_count)
         parents = [self._total_count, self._probs, self._logits]
-        super().__init__(
-            self._probs.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, self._probs.dtype, NOT_REPARAMETERIZED, parents, name)
 
     total_count = property(lambda self: self._total_count, doc="The number of draws of 0 to wait for.")
     logits = property(lambda self: self._logits, doc="The log-odds of 1.")
@@ -233,9 +202,8 @@ class NegativeBinomial(Scalar):
 
     def _sample_n(self, n, seed=None):
         # A Poisson count whose rate comes from a gamma distribution.
-        rate = random.random_gamma(
-            shape=[n], alpha=self.total_count, beta=math.exp(-self.logits), dtype=self.dtype, seed=seed
-        )
+        beta = math.exp(-self.logits)
+        rate = random.random_gamma([n], alpha=self.total_count, beta=beta, dtype=self.dtype, seed=seed)
         return random.random_poisson(rate, shape=[], dtype=self.dtype, seed=checks.gen_new_seed(seed, "negative_binom"))
 
     def _cdf(self, x):
@@ -243,13 +211,11 @@ class NegativeBinomial(Scalar):
         return math.betainc(self.total_count, 1.0 + x, math.sigmoid(-self._logits))
 
     def _log_prob(self, x):
-        unnormalized = self.total_count * math.log_sigmoid(-self.logits) + self._whole(x) * math.log_sigmoid(
-            self.logits
-        )
+        zeros = self.total_count * math.log_sigmoid(-self.logits)
+        unnormalized = zeros + self._whole(x) * math.log_sigmoid(self.logits)
         x = self._whole(x)
-        return unnormalized - (
-            -math.lgamma(self.total_count + x) + math.lgamma(1.0 + x) + math.lgamma(self.total_count)
-        )
+        n = self.total_count
+        return unnormalized - (-math.lgamma(n + x) + math.lgamma(1.0 + x) + math.lgamma(n))
 
     def _mean(self):
         return self.total_count * math.exp(self.logits)
@@ -266,28 +232,18 @@ class NegativeBinomial(Scalar):
 
 
 class _Certain(Distribution):
-    def __init__(self, loc, atol, rtol, is_vector, validate_args, allow_nan_stats, parameters, name):
+    def __init__(self, loc, atol, rtol, is_vector, parameters, name):
         with name_scope(name, values=[loc, atol, rtol]) as name:
             self._loc = convert_to_tensor(loc, name="loc")
             dtype = self._loc.dtype
-            self._atol = (
-                array.constant(0, dtype=dtype) if atol is None else convert_to_tensor(atol, dtype=dtype, name="atol")
-            )
-            self._rtol = (
-                array.constant(0, dtype=dtype) if rtol is None else convert_to_tensor(rtol, dtype=dtype, name="rtol")
+            self._atol, self._rtol = (
+                array.constant(0, dtype=dtype) if given is None else convert_to_tensor(given, dtype=dtype, name=kind)
+                for kind, given in (("atol", atol), ("rtol", rtol))
             )
             # How far a value may be away and still count as this one.
             self._slack = self._atol if rtol is None else self._atol + self._rtol * math.abs(self._loc)
         self._is_vector = is_vector
-        super().__init__(
-            self._loc.dtype,
-            FULLY_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._loc, self._slack],
-            name,
-        )
+        self._begin(parameters, self._loc.dtype, FULLY_REPARAMETERIZED, [self._loc, self._slack], name)
 
     loc = property(lambda self: self._loc, doc="The value.")
     atol = property(lambda self: self._atol, doc="How far away a value may be.")
@@ -332,7 +288,7 @@ class Deterministic(_Certain):
     """A number that is certain."""
 
     def __init__(self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="Deterministic"):
-        super().__init__(loc, atol, rtol, False, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, atol, rtol, False, dict(locals()), name)
 
     def _prob(self, x):
         return math.cast(math.abs(x - self._loc) <= self._slack, dtype=self.dtype)
@@ -347,7 +303,7 @@ class VectorDeterministic(_Certain):
     def __init__(
         self, loc, atol=None, rtol=None, validate_args=False, allow_nan_stats=True, name="VectorDeterministic"
     ):
-        super().__init__(loc, atol, rtol, True, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, atol, rtol, True, dict(locals()), name)
 
     def _prob(self, x):
         return math.cast(math.reduce_all(math.abs(x - self._loc) <= self._slack, axis=-1), dtype=self.dtype)

@@ -1,6 +1,4 @@
-"""`DistributionHead`, a head of tf.contrib.learn whose logits are the parameters of a distribution: regression by
-maximum likelihood.
-"""
+"""`DistributionHead` of tf.contrib.learn: logits are a distribution's parameters, fit by maximum likelihood."""
 
 from __future__ import annotations
 
@@ -36,7 +34,6 @@ class DistributionHead(RegressionHead):
     def _losses(self, logits, labels):
         distribution = self.distribution(logits)
         # One label a row, as the distribution is expected to have one event a row.
-        labels = array.reshape(
-            math.cast(labels, dtypes.float32), array.concat([[-1], distribution.event_shape_tensor()], 0)
-        )
+        labels = math.cast(labels, dtypes.float32)
+        labels = array.reshape(labels, array.concat([[-1], distribution.event_shape_tensor()], 0))
         return -distribution.log_prob(labels)

@@ -12,8 +12,7 @@ def estimator_head_distribution_regression(
     enable_centered_bias=False,
     head_name=None,
 ):
-    """A head that makes of logits the distribution of the labels: its loss is their negative log-likelihood, its
-    predictions are means.
+    """A head whose logits make the distribution of labels: minimizes their negative log-likelihood.
 
     >>> def normal(logits):
     ...     return tf.distributions.Normal(logits[:, 0], tf.nn.softplus(logits[:, 1]))
@@ -24,6 +23,5 @@ def estimator_head_distribution_regression(
     # Loaded here: it brings the estimators, which few who want a distribution need.
     from everflow.contrib.distributions.distribution_head import DistributionHead
 
-    return DistributionHead(
-        make_distribution_fn, label_dimension, logits_dimension, label_name, weight_column_name, head_name
-    )
+    named = label_name, weight_column_name, head_name
+    return DistributionHead(make_distribution_fn, label_dimension, logits_dimension, *named)

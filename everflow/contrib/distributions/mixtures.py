@@ -60,7 +60,7 @@ class Mixture(Distribution):
         self._static_event_shape, self._static_batch_shape = event_shape, batch_shape
         self._use_static_graph = use_static_graph
         parents = list(cat._graph_parents) + [parent for component in components for parent in component._graph_parents]
-        super().__init__(dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, dtype, NOT_REPARAMETERIZED, parents, name)
 
     cat = property(lambda self: self._cat, doc="What chooses.")
     components = property(lambda self: self._components, doc="What is chosen from.")
@@ -80,20 +80,15 @@ class Mixture(Distribution):
 
     def _expanded(self, x):
         """Probabilities with axes for the events behind them."""
-        return (
-            array.reshape(x, array.concat([array.shape(x), [1] * self._static_event_shape.ndims], 0))
-            if self._static_event_shape.ndims
-            else x
-        )
+        ndims = self._static_event_shape.ndims
+        return array.reshape(x, array.concat([array.shape(x), [1] * ndims], 0)) if ndims else x
 
     def _weights(self):
         return array.unstack(nn.softmax(self.cat.logits), num=self.num_components, axis=-1)
 
     def _mean(self):
         means = [component.mean() for component in self.components]
-        weighted = [
-            self._expanded(probability) * mean for probability, mean in zip(self._weights(), means, strict=True)
-        ]
+        weighted = [self._expanded(weight) * mean for weight, mean in zip(self._weights(), means, strict=True)]
         return math.add_n(weighted)
 
     def _stddev(self):
@@ -101,18 +96,16 @@ class Mixture(Distribution):
         means = [component.mean() for component in self.components]
         deviations = [component.stddev() for component in self.components]
         mean = math.add_n([w * m for w, m in zip(weights, means, strict=True)])
-        second = math.add_n(
-            [w * (math.square(m) + math.square(s)) for w, m, s in zip(weights, means, deviations, strict=True)]
-        )
+        parts = zip(weights, means, deviations, strict=True)
+        second = math.add_n([w * (math.square(m) + math.square(s)) for w, m, s in parts])
         return math.sqrt(second - math.square(mean))
 
     def _log_weights(self):
         return array.unstack(nn.log_softmax(self.cat.logits), num=self.num_components, axis=-1)
 
     def _log_sum(self, values):
-        return math.reduce_logsumexp(
-            array.stack([w + value for w, value in zip(self._log_weights(), values, strict=True)], axis=0), axis=[0]
-        )
+        weighted = [w + value for w, value in zip(self._log_weights(), values, strict=True)]
+        return math.reduce_logsumexp(array.stack(weighted, axis=0), axis=[0])
 
     def _log_prob(self, x):
         x = convert_to_tensor(x, name="x")
@@ -141,15 +134,11 @@ class Mixture(Distribution):
             shape, total = array.shape(chosen), array.size(chosen)
         static = self.batch_shape
         batch_size = static.num_elements() if static.is_fully_defined() else math.reduce_prod(self.batch_shape_tensor())
-        event_shape = (
-            np.array(self.event_shape.as_list(), np.int32)
-            if self.event_shape.is_fully_defined()
-            else self.event_shape_tensor()
-        )
+        known = self.event_shape.is_fully_defined()
+        event_shape = np.array(self.event_shape.as_list(), np.int32) if known else self.event_shape_tensor()
         count = self.num_components
-        places = array.dynamic_partition(
-            data=array.reshape(math.range(0, total), shape), partitions=chosen, num_partitions=count
-        )
+        numbers = array.reshape(math.range(0, total), shape)
+        places = array.dynamic_partition(data=numbers, partitions=chosen, num_partitions=count)
         in_batch = array.reshape(array.tile(math.range(0, batch_size), [n]), shape)
         in_batch = array.dynamic_partition(data=in_batch, partitions=chosen, num_partitions=count)
         drawn = []
@@ -210,21 +199,11 @@ class MixtureSameFamily(Inner):
             km = mixture_distribution.logits.shape[-1].value
             kc = components_distribution.batch_shape[-1].value
             if km is not None and kc is not None and km != kc:
-                raise ValueError(
-                    f"mixture_distribution chooses among {km} components, but the last axis of their batch has {kc}"
-                )
+                raise ValueError(f"mixture_distribution chooses among {km} components, but their batch has {kc}")
             self._num_components = km or kc
             components_distribution.event_shape_tensor()  # TensorFlow's graphs have it here
         parents = list(mixture_distribution._graph_parents) + list(components_distribution._graph_parents)
-        super().__init__(
-            components_distribution.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, components_distribution.dtype, NOT_REPARAMETERIZED, parents, name)
 
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses.")
     components_distribution = property(lambda self: self._components_distribution, doc="What is chosen from.")
@@ -239,12 +218,8 @@ class MixtureSameFamily(Inner):
         # As in TensorFlow, both draws go by the graph's seed alone.
         x = self.components_distribution.sample(n)
         dtype = self.dtype.as_numpy_dtype
-        mask = array.one_hot(
-            indices=self.mixture_distribution.sample(n),
-            depth=self._num_components,
-            on_value=np.ones([], dtype),
-            off_value=np.zeros([], dtype),
-        )
+        values = {"on_value": np.ones([], dtype), "off_value": np.zeros([], dtype)}
+        mask = array.one_hot(self.mixture_distribution.sample(n), depth=self._num_components, **values)
         return math.reduce_sum(x * self._padded(mask), axis=-1 - self._event_ndims)
 
     def _log_prob(self, x):
@@ -280,12 +255,8 @@ class MixtureSameFamily(Inner):
             batch_ndims, own = self.batch_shape.ndims, self.mixture_distribution.batch_shape.ndims
             missing = where_v2(self.mixture_distribution.is_scalar_batch(), batch_ndims, batch_ndims - own)
             shape = array.shape(weights)
-            parts = [
-                shape[:-1],
-                array.ones([missing], dtype=dtypes.int32),
-                shape[-1:],
-                array.ones([self._event_ndims], dtype=dtypes.int32),
-            ]
+            first, ones = shape[:-1], array.ones([missing], dtype=dtypes.int32)
+            parts = [first, ones, shape[-1:], array.ones([self._event_ndims], dtype=dtypes.int32)]
             return array.reshape(weights, array.concat(parts, 0))
 
     def _with_axis(self, x):
@@ -315,15 +286,8 @@ class Independent(Distribution):
                 has = f"{distribution.name} has a batch of shape {distribution.batch_shape}"
                 raise ValueError(f"reinterpreted_batch_ndims={self._ndims} is too large: {has}")
         parents = distribution._graph_parents
-        super().__init__(
-            distribution.dtype,
-            distribution.reparameterization_type,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        kind = distribution.reparameterization_type
+        self._begin(parameters, distribution.dtype, kind, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._distribution, doc="The batch of distributions.")
     reinterpreted_batch_ndims = property(lambda self: self._ndims, doc="How many axes of the batch belong to events.")
@@ -338,9 +302,8 @@ class Independent(Distribution):
 
     def _event_shape_tensor(self):
         shape = self.distribution.batch_shape_tensor()
-        return array.concat(
-            [shape[-self._ndims :] if self._ndims else shape[:0], self.distribution.event_shape_tensor()], 0
-        )
+        last = shape[-self._ndims :] if self._ndims else shape[:0]
+        return array.concat([last, self.distribution.event_shape_tensor()], 0)
 
     def _event_shape(self):
         shape = self.distribution.batch_shape
@@ -377,6 +340,5 @@ class Independent(Distribution):
 def _kl_independent(a, b, name="kl_independent"):
     if a.event_shape.is_fully_defined() and b.event_shape.is_fully_defined() and a.event_shape != b.event_shape:
         raise ValueError("Event shapes do not match.")
-    return math.reduce_sum(
-        kl_divergence(a.distribution, b.distribution), axis=[-1 - i for i in range(a.reinterpreted_batch_ndims)]
-    )
+    axes = [-1 - i for i in range(a.reinterpreted_batch_ndims)]
+    return math.reduce_sum(kl_divergence(a.distribution, b.distribution), axis=axes)

@@ -85,9 +85,8 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
         parameters = dict(locals())
         values = [loc, scale_diag, scale_identity_multiplier, scale_perturb_factor, scale_perturb_diag]
         with name_scope(name) as name, name_scope("init", values=values):
-            scale = diag_scale(
-                loc, scale_diag, scale_identity_multiplier, validate_args, scale_perturb_factor, scale_perturb_diag
-            )
+            perturbed = scale_perturb_factor, scale_perturb_diag
+            scale = diag_scale(loc, scale_diag, scale_identity_multiplier, validate_args, *perturbed)
         super().__init__(loc, scale, validate_args, allow_nan_stats, name)
         self._parameters = parameters
 
@@ -95,15 +94,11 @@ class MultivariateNormalDiagPlusLowRank(MultivariateNormalLinearOperator):
 def tril_scale(tril, validate_args):
     """The LinearOperator of a lower triangular matrix."""
     if validate_args:
-        nonzero = check.assert_none_equal(
-            array.matrix_diag_part(tril),
-            array.zeros([], tril.dtype),
-            message="`scale_tril` must have non-zero diagonal",
-        )
+        diagonal, zero = array.matrix_diag_part(tril), array.zeros([], tril.dtype)
+        nonzero = check.assert_none_equal(diagonal, zero, message="`scale_tril` must have non-zero diagonal")
         tril = with_dependencies([nonzero], tril)
-    return linear_operators.LinearOperatorLowerTriangular(
-        tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=False
-    )
+    facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": False}
+    return linear_operators.LinearOperatorLowerTriangular(tril, **facts)
 
 
 class MultivariateNormalTriL(MultivariateNormalLinearOperator):
@@ -116,9 +111,7 @@ class MultivariateNormalTriL(MultivariateNormalLinearOperator):
         with name_scope(name) as name, name_scope("init", values=[loc, scale_tril]):
             if scale_tril is None:
                 if loc is None:
-                    raise ValueError(
-                        "Neither loc nor scale_tril is given: one of them has to tell the number of components"
-                    )
+                    raise ValueError("Neither loc nor scale_tril is given: one has to tell the number of components")
                 scale = diag_scale(loc, None, None, validate_args)
             else:
                 loc = None if loc is None else convert_to_tensor(loc, name="loc")
@@ -145,16 +138,9 @@ class MultivariateNormalFullCovariance(MultivariateNormalTriL):
                 if covariance_matrix is not None:
                     covariance_matrix = convert_to_tensor(covariance_matrix, name="covariance_matrix")
                     if validate_args:
-                        covariance_matrix = with_dependencies(
-                            [
-                                check.assert_near(
-                                    covariance_matrix,
-                                    array.matrix_transpose(covariance_matrix),
-                                    message="Matrix was not symmetric.",
-                                )
-                            ],
-                            covariance_matrix,
-                        )
+                        mirrored = array.matrix_transpose(covariance_matrix)
+                        same = check.assert_near(covariance_matrix, mirrored, message="Matrix was not symmetric.")
+                        covariance_matrix = with_dependencies([same], covariance_matrix)
                     tril = linalg.cholesky(covariance_matrix)
                 super().__init__(loc, tril, validate_args, allow_nan_stats, name)
         self._parameters = parameters

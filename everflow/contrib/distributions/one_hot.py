@@ -7,6 +7,7 @@ import numpy as np
 from everflow.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from everflow.contrib.distributions.scalars import Logistic
 from everflow.contrib.distributions.transformed import TransformedDistribution
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.distributions import checks
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from everflow.distributions.event_shapes import Vector
@@ -60,19 +61,9 @@ class OneHotCategorical(_Classes):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                name=name, logits=logits, probs=probs, validate_args=validate_args, multidimensional=True
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             self._set_sizes()
-        super().__init__(
-            dtypes.as_dtype(dtype),
-            NOT_REPARAMETERIZED,
-            validate_args,
-            allow_nan_stats,
-            parameters,
-            [self._logits, self._probs],
-            name,
-        )
+        self._begin(parameters, dtypes.as_dtype(dtype), NOT_REPARAMETERIZED, [self._logits, self._probs], name)
 
     def _sample_n(self, n, seed=None):
         sample_shape = array.concat([[n], array.shape(self.logits)], 0)
@@ -136,34 +127,25 @@ class ExpRelaxedOneHotCategorical(_Classes):
     ):
         parameters = dict(locals())
         with name_scope(name, values=[logits, probs, temperature]) as name:
-            self._logits, self._probs = checks.get_logits_and_probs(
-                name=name, logits=logits, probs=probs, validate_args=validate_args, multidimensional=True
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, True, validate_args, name)
             dtype = self._logits.dtype if dtype is None else dtypes.as_dtype(dtype)
             temperature = math.cast(temperature, dtype)
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
                 self._temperature_2d = array.reshape(temperature, [-1, 1], name="temperature_2d")
             self._set_sizes()
-        parents = [self._logits, self._probs, self._temperature]
-        super().__init__(dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, dtype, FULLY_REPARAMETERIZED, [self._logits, self._probs, self._temperature], name)
 
-    temperature = property(
-        lambda self: self._temperature, doc="How far from one-hot: near 0, draws are nearly one-hot."
-    )
+    temperature = property(lambda self: self._temperature, doc="How far from one-hot: near 0, draws nearly are.")
 
     def _sample_n(self, n, seed=None):
         sample_shape = array.concat([[n], array.shape(self.logits)], 0)
         logits = self.logits * array.ones(sample_shape, dtype=self.dtype)
         logits_2d = array.reshape(logits, [-1, self.event_size])
         # From (0, 1): the smallest positive number stands in for zero, whose logarithm is infinite.
-        uniform = random.random_uniform(
-            shape=array.shape(logits_2d),
-            minval=np.finfo(self.dtype.as_numpy_dtype).tiny,
-            maxval=1,
-            dtype=self.dtype,
-            seed=seed,
-        )
+        tiny = np.finfo(self.dtype.as_numpy_dtype).tiny
+        shape = array.shape(logits_2d)
+        uniform = random.random_uniform(shape, minval=tiny, maxval=1, dtype=self.dtype, seed=seed)
         gumbel = -math.log(-math.log(uniform))
         noisy_logits = math.div(gumbel + logits_2d, self._temperature_2d)
         return array.reshape(nn.log_softmax(noisy_logits), sample_shape)
@@ -183,26 +165,11 @@ class ExpRelaxedOneHotCategorical(_Classes):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Probability vectors near the corners, through which gradients flow: the Gumbel-softmax distribution."""
 
-    def __init__(
-        self,
-        temperature,
-        logits=None,
-        probs=None,
-        dtype=None,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="RelaxedOneHotCategorical",
-    ):
-        parameters = dict(locals())
-        base = ExpRelaxedOneHotCategorical(
-            temperature,
-            logits=logits,
-            probs=probs,
-            dtype=dtype,
-            validate_args=validate_args,
-            allow_nan_stats=allow_nan_stats,
-        )
-        super().__init__(base, bijector=Exp(validate_args=validate_args), name=name)
+    @taking(parameters_of(ExpRelaxedOneHotCategorical.__init__, name="RelaxedOneHotCategorical"))
+    def __init__(self, temperature, **given):
+        parameters, name = {"temperature": temperature, **given}, given.pop("name")
+        base = ExpRelaxedOneHotCategorical(temperature, **given)
+        super().__init__(base, bijector=Exp(validate_args=given["validate_args"]), name=name)
         self._parameters = parameters
 
     temperature = property(lambda self: self._distribution.temperature, doc="How far from one-hot.")
@@ -221,16 +188,9 @@ class RelaxedBernoulli(TransformedDistribution):
         with name_scope(name, values=[temperature, logits, probs]) as name:
             with control_dependencies([check.assert_positive(temperature)] if validate_args else []):
                 self._temperature = array.identity(temperature, name="temperature")
-            self._logits, self._probs = checks.get_logits_and_probs(
-                logits=logits, probs=probs, validate_args=validate_args
-            )
-            base = Logistic(
-                self._logits / self._temperature,
-                1.0 / self._temperature,
-                validate_args=validate_args,
-                allow_nan_stats=allow_nan_stats,
-                name=name + "/Logistic",
-            )
+            self._logits, self._probs = checks.get_logits_and_probs(logits, probs, validate_args=validate_args)
+            given = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats, "name": name + "/Logistic"}
+            base = Logistic(self._logits / self._temperature, 1.0 / self._temperature, **given)
         super().__init__(distribution=base, bijector=Sigmoid(validate_args=validate_args), name=name)
         self._parameters = parameters
 

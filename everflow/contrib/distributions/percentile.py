@@ -20,8 +20,7 @@ _PLACE = {"lower": math.ceil, "higher": math.floor, "nearest": math.round}
 
 
 def percentile(x, q, axis=None, interpolation=None, keep_dims=False, validate_args=False, name=None):
-    """The value that q percent of the values along some axes (all of them) stay below: the nearest one, or the one
-    below or above.
+    """The value that q percent of the values along axes stay below: the nearest one, the lower or the higher.
 
     >>> tf.contrib.distributions.percentile([1.0, 2.0, 3.0, 4.0], 30.0)  # 2.0
     """
@@ -58,11 +57,8 @@ def _checked_percentage(q, validate_args):
         raise ValueError(f"Expected argument 'q' to have ndims 0.  Found tensor {q}")
     if not validate_args:
         return q
-    checks = [
-        check_shapes.assert_rank(q, 0),
-        check.assert_greater_equal(q, math.cast(0.0, q.dtype)),
-        check.assert_less_equal(q, math.cast(100.0, q.dtype)),
-    ]
+    checks = [check_shapes.assert_rank(q, 0), check.assert_greater_equal(q, math.cast(0.0, q.dtype))]
+    checks.append(check.assert_less_equal(q, math.cast(100.0, q.dtype)))
     return with_dependencies(checks, q)
 
 

@@ -25,9 +25,7 @@ from everflow.ops.random import distributions as random
 
 
 def quadrature_scheme_lognormal_gauss_hermite(loc, scale, quadrature_size, validate_args=False, name=None):
-    """(grid, probabilities) of a normal distribution by Gauss and Hermite: points on a last axis more, and the weight
-    of each.
-    """
+    """(grid, probabilities) of a normal distribution by Gauss and Hermite: points on one more axis."""
     with name_scope(name, "vector_diffeomixture_quadrature_gauss_hermite", [loc, scale]):
         loc, scale = convert_to_tensor(loc), convert_to_tensor(scale)
         grid, probs = _gauss_hermite(loc.dtype, quadrature_size)
@@ -68,9 +66,8 @@ def quadrature_scheme_softmaxnormal_gauss_hermite(
     with name_scope(name, "quadrature_scheme_softmaxnormal_gauss_hermite", [normal_loc, normal_scale]):
         normal_loc, normal_scale = _bimixture(normal_loc, normal_scale, validate_args)
         points, probs = _gauss_hermite(normal_loc.dtype, quadrature_size)
-        grid = SoftmaxCentered().forward(
-            (normal_loc[..., None] + np.sqrt(2.0) * normal_scale[..., None] * points)[..., 0, :, None]
-        )
+        points = normal_loc[..., None] + np.sqrt(2.0) * normal_scale[..., None] * points
+        grid = SoftmaxCentered().forward(points[..., 0, :, None])
         return array.matrix_transpose(grid), probs
 
 
@@ -85,9 +82,8 @@ def quadrature_scheme_softmaxnormal_quantiles(
         ndims = array.shape(normal.batch_shape_tensor())[0] if ndims is None else ndims
         bijector = SoftmaxCentered()
         shape = normal.batch_shape[:-1].concatenate([2]) if normal.batch_shape.ndims is not None else TensorShape(None)
-        return _between_quantiles(
-            lambda edges: bijector.forward(normal.quantile(edges)), normal, ndims, quadrature_size, shape
-        )
+        quantiles = lambda edges: bijector.forward(normal.quantile(edges))  # noqa: E731
+        return _between_quantiles(quantiles, normal, ndims, quadrature_size, shape)
 
 
 def _bimixture(loc, scale, validate_args):
@@ -109,9 +105,7 @@ def _of_one(x, name, validate_args):
         size = x.shape.with_rank_at_least(1)[-1].value
         if size is not None:
             if size != 1:
-                raise NotImplementedError(
-                    f"There are only bimixtures, whose {name} has a last axis of size 1, not {size}"
-                )
+                raise NotImplementedError(f"There are only bimixtures: the last axis of {name} must be 1, not {size}")
         elif validate_args:
             message = f"Currently only bimixtures are supported; {name}.shape[-1] is not 1."
             assertions.append(check.assert_equal(array.shape(x)[-1], 1, message=message))
@@ -144,21 +138,16 @@ class PoissonLogNormalQuadratureCompound(Distribution):
             self._quadrature_size = quadrature_size
             grid, probs = tuple(quadrature_fn(self._loc, self._scale, quadrature_size, validate_args))
             if grid.dtype.base_dtype != probs.dtype.base_dtype:
-                raise TypeError(
-                    f"quadrature_fn gave a grid of {grid.dtype.name}, but probabilities of {probs.dtype.name}"
-                )
+                raise TypeError(f"quadrature_fn gave a grid of {grid.dtype.name}, probabilities of {probs.dtype.name}")
             options = {"validate_args": validate_args, "allow_nan_stats": allow_nan_stats}
             self._distribution = Poisson(log_rate=grid, **options)
             self._mixture_distribution = Categorical(logits=math.log(probs), **options)
-        parents = [self._loc, self._scale]
-        super().__init__(grid.dtype, NOT_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name)
+        self._begin(parameters, grid.dtype, NOT_REPARAMETERIZED, [self._loc, self._scale], name)
 
     loc = property(lambda self: self._loc, doc="The mean of the logarithm of the rate.")
     scale = property(lambda self: self._scale, doc="The standard deviation of the logarithm of the rate.")
     quadrature_size = property(lambda self: self._quadrature_size, doc="How many rates stand for all.")
-    distribution = property(
-        lambda self: self._distribution, doc="The Poisson distributions of those rates, on a last axis."
-    )
+    distribution = property(lambda self: self._distribution, doc="The Poisson distributions of those rates.")
     mixture_distribution = property(lambda self: self._mixture_distribution, doc="What chooses among them.")
 
     def _batch_shape_tensor(self):
@@ -174,15 +163,12 @@ class PoissonLogNormalQuadratureCompound(Distribution):
         return constant([], dtype=dtypes.int32)
 
     def _sample_n(self, n, seed=None):
-        # A rate for each draw and element of the batch: places in the flattened rates, of which each element has its
-        # own stretch.
+        # A rate for each draw and element of the batch: places in the flattened rates, a stretch for each element.
         known = self.batch_shape.is_fully_defined()
         batch_size = self.batch_shape.num_elements() if known else math.reduce_prod(self.batch_shape_tensor())
         per_draw = [batch_size] if _is_true(self.mixture_distribution.is_scalar_batch()) else np.int32([])
-        ids = self.mixture_distribution.sample(
-            sample_shape=_concat_vectors([n], per_draw),
-            seed=gen_new_seed(seed, "poisson_lognormal_quadrature_compound"),
-        )
+        own_seed = gen_new_seed(seed, "poisson_lognormal_quadrature_compound")
+        ids = self.mixture_distribution.sample(sample_shape=_concat_vectors([n], per_draw), seed=own_seed)
         last = np.int32([]) if _is_true(self.is_scalar_batch()) else np.int32([-1])
         ids = array.reshape(ids, shape=_concat_vectors([n], last))
         ids += math.range(0, limit=batch_size * self.quadrature_size, delta=self.quadrature_size)
@@ -191,9 +177,8 @@ class PoissonLogNormalQuadratureCompound(Distribution):
         return random.random_poisson(lam=rate, shape=[], dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
-        return math.reduce_logsumexp(
-            self.mixture_distribution.logits + self.distribution.log_prob(x[..., None]), axis=-1
-        )
+        logits = self.mixture_distribution.logits
+        return math.reduce_logsumexp(logits + self.distribution.log_prob(x[..., None]), axis=-1)
 
     def _mean(self):
         return math.exp(math.reduce_logsumexp(self.mixture_distribution.logits + self.distribution.log_rate, axis=-1))

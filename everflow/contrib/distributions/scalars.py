@@ -7,7 +7,7 @@ import math as pymath
 import numpy as np
 
 from everflow.distributions import normal_functions as special
-from everflow.distributions.checks import fill, softpluses
+from everflow.distributions.checks import constructor_with, fill, softplus_of
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED
 from everflow.distributions.event_shapes import Scalar
 from everflow.distributions.gamma import ConcentrationRate, Gamma
@@ -24,7 +24,7 @@ class Logistic(LocationScale):
     """The logistic distribution, whose distribution function is a sigmoid."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Logistic"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         uniform = self._standard_uniform(n, seed, np.finfo(self.dtype.as_numpy_dtype).tiny)
@@ -63,7 +63,7 @@ class Cauchy(LocationScale):
     """The Cauchy distribution, whose tails are so heavy that it has no mean."""
 
     def __init__(self, loc, scale, validate_args=False, allow_nan_stats=True, name="Cauchy"):
-        super().__init__(loc, scale, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(loc, scale, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
         return self._quantile(self._standard_uniform(n, seed, 0.0))
@@ -109,9 +109,7 @@ class HalfNormal(Scalar):
         with name_scope(name, values=[scale]) as name:
             with control_dependencies([check.assert_positive(scale)] if validate_args else []):
                 self._scale = array.identity(scale, name="scale")
-        super().__init__(
-            self._scale.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, [self._scale], name
-        )
+        self._begin(parameters, self._scale.dtype, FULLY_REPARAMETERIZED, [self._scale], name)
 
     scale = property(lambda self: self._scale, doc="The standard deviation of the normal draws.")
 
@@ -152,12 +150,10 @@ class InverseGamma(ConcentrationRate):
     """The inverses of gamma draws; the rate is their scale."""
 
     def __init__(self, concentration, rate, validate_args=False, allow_nan_stats=True, name="InverseGamma"):
-        super().__init__(concentration, rate, validate_args, allow_nan_stats, dict(locals()), name)
+        super().__init__(concentration, rate, validate_args, dict(locals()), name)
 
     def _sample_n(self, n, seed=None):
-        return 1.0 / random.random_gamma(
-            shape=[n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed
-        )
+        return 1.0 / random.random_gamma([n], alpha=self.concentration, beta=self.rate, dtype=self.dtype, seed=seed)
 
     def _log_prob(self, x):
         return -(1.0 + self.concentration) * math.log(x) - self.rate / x - self._log_normalization()
@@ -166,20 +162,15 @@ class InverseGamma(ConcentrationRate):
         return math.igammac(self.concentration, self.rate / x)
 
     def _entropy(self):
-        return (
-            self.concentration
-            + math.log(self.rate)
-            + math.lgamma(self.concentration)
-            - (1.0 + self.concentration) * math.digamma(self.concentration)
-        )
+        a = self.concentration
+        return a + math.log(self.rate) + math.lgamma(a) - (1.0 + a) * math.digamma(a)
 
     def _mean(self):
         return self._beyond(1, self.rate / (self.concentration - 1.0), "mean")
 
     def _variance(self):
-        variance = (
-            math.square(self.rate) / math.squared_difference(self.concentration, 1.0) / (self.concentration - 2.0)
-        )
+        scaled = math.square(self.rate) / math.squared_difference(self.concentration, 1.0)
+        variance = scaled / (self.concentration - 2.0)
         return self._beyond(2, variance, "variance")
 
     def _mode(self):
@@ -188,32 +179,20 @@ class InverseGamma(ConcentrationRate):
     def _beyond(self, least, value, what):
         """A statistic that is defined for concentrations above a bound."""
         message = f"{what} undefined when any concentration <= {least}"
-        return self._where_defined(
-            value,
-            lambda: self.concentration > float(least),
-            lambda: [
-                check.assert_less(
-                    convert_to_tensor(float(least), dtype=self.dtype), self.concentration, message=message
-                )
-            ],
-        )
+
+        def checks():
+            bound = convert_to_tensor(float(least), dtype=self.dtype)
+            return [check.assert_less(bound, self.concentration, message=message)]
+
+        return self._where_defined(value, lambda: self.concentration > float(least), checks)
 
 
 class InverseGammaWithSoftplusConcentrationRate(InverseGamma):
     """InverseGamma with `softplus` of both its parameters."""
 
-    def __init__(
-        self,
-        concentration,
-        rate,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="InverseGammaWithSoftplusConcentrationRate",
-    ):
-        parameters = dict(locals())
-        with name_scope(name, values=[concentration, rate]) as name:
-            super().__init__(*softpluses(concentration=concentration, rate=rate), validate_args, allow_nan_stats, name)
-        self._parameters = parameters
+    __init__ = constructor_with(
+        InverseGamma, "InverseGammaWithSoftplusConcentrationRate", **softplus_of("concentration", "rate")
+    )
 
 
 class Chi2(Gamma):
@@ -237,13 +216,11 @@ class Chi2(Gamma):
         return [self._concentration, self._rate]
 
 
+def _whole(df):
+    return math.floor(math.abs(df, name="abs_df"), name="floor_abs_df")
+
+
 class Chi2WithAbsDf(Chi2):
     """Chi2 with `floor(abs(df))` degrees of freedom."""
 
-    def __init__(self, df, validate_args=False, allow_nan_stats=True, name="Chi2WithAbsDf"):
-        parameters = dict(locals())
-        with name_scope(name, values=[df]) as name:
-            super().__init__(
-                math.floor(math.abs(df, name="abs_df"), name="floor_abs_df"), validate_args, allow_nan_stats, name
-            )
-        self._parameters = parameters
+    __init__ = constructor_with(Chi2, "Chi2WithAbsDf", df=_whole)

@@ -38,17 +38,15 @@ def assign_moving_mean_variance(mean_var, variance_var, value, decay, name=None)
             delta = value - mean_var
             with control_dependencies([delta]):
                 mean_var = state.assign_add(mean_var, (1.0 - decay) * delta)
-                variance_var = state.assign_sub(
-                    variance_var, (1.0 - decay) * (variance_var - decay * math.square(delta))
-                )
+                moved = (1.0 - decay) * (variance_var - decay * math.square(delta))
+                variance_var = state.assign_sub(variance_var, moved)
             return mean_var, variance_var
 
 
 def assign_log_moving_mean_exp(log_mean_exp_var, log_value, decay, name=None):
     """Move the logarithm of a mean, kept in a variable, towards that of a value, without leaving logarithms."""
     with variable_scope(name, "assign_log_moving_mean_exp", [log_mean_exp_var, log_value, decay]):
-        # In logarithms, the old mean weighs log(decay) and the new value log(1 - decay); both are taken relative to the
-        # old mean.
+        # In logarithms, relative to the old mean, which weighs log(decay); the new value weighs log(1 - decay).
         with colocate_with(log_mean_exp_var):
             dtype = log_mean_exp_var.dtype.base_dtype
             _check_floating("log_mean_exp_var", dtype)
@@ -67,15 +65,9 @@ def moving_mean_variance(value, decay, collections=None, name=None):
         dtype = value.dtype.base_dtype
         _check_floating("value", dtype)
         decay = convert_to_tensor(decay, dtype=dtype, name="decay")
+        given = {"shape": value.shape, "dtype": dtype, "trainable": False, "collections": collections}
         variance_var, mean_var = (
-            get_variable(
-                variable,
-                shape=value.shape,
-                dtype=dtype,
-                initializer=zeros_initializer(),
-                trainable=False,
-                collections=collections,
-            )
+            get_variable(variable, initializer=zeros_initializer(), **given)
             for variable in ("moving_variance", "moving_mean")
         )
         return assign_moving_mean_variance(mean_var, variance_var, value, decay)

@@ -40,9 +40,7 @@ def _and(*facts):
 
 
 class _Override:
-    """A shape that takes the place of a scalar distribution's own; its facts are constants in the graph, as TensorFlow
-    has them there.
-    """
+    """A shape in place of a scalar distribution's own; its facts are constants in TensorFlow's graphs, too."""
 
     def __init__(self, shape, base_is_scalar, zero, name):
         self.tensor = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)
@@ -63,9 +61,8 @@ def _of_inverse(method):
 
     def ask(self, y, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only(method)
-        return getattr(self.distribution, method)(
-            self.bijector.inverse(y, **(bijector_kwargs or {})), **(distribution_kwargs or {})
-        )
+        x = self.bijector.inverse(y, **(bijector_kwargs or {}))
+        return getattr(self.distribution, method)(x, **(distribution_kwargs or {}))
 
     return ask
 
@@ -97,15 +94,8 @@ class TransformedDistribution(Distribution):
             self._reduce_event_indices = math.range(rotated - event_ndims, rotated)
         self._distribution = distribution
         parents = list(distribution._graph_parents) + list(self._bijector.graph_parents)
-        super().__init__(
-            distribution.dtype,
-            distribution.reparameterization_type,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        kind = distribution.reparameterization_type
+        self._begin(parameters, distribution.dtype, kind, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._distribution, doc="Where draws come from.")
     bijector = property(lambda self: self._bijector, doc="What maps them.")
@@ -126,14 +116,12 @@ class TransformedDistribution(Distribution):
 
     def _event_shape_tensor(self):
         own = self.distribution.event_shape_tensor()
-        return self.bijector.forward_event_shape_tensor(
-            self._event_override.tensor if self._event_override.ndims else own
-        )
+        override = self._event_override
+        return self.bijector.forward_event_shape_tensor(override.tensor if override.ndims else own)
 
     def _event_shape(self):
-        return self.bijector.forward_event_shape(
-            self._event_override.static if self._event_override.ndims else self.distribution.event_shape
-        )
+        own, override = self.distribution.event_shape, self._event_override
+        return self.bijector.forward_event_shape(override.static if override.ndims else own)
 
     def _sample_n(self, n, seed=None, **distribution_kwargs):
         if not isinstance(n, Tensor):
@@ -202,9 +190,8 @@ class TransformedDistribution(Distribution):
 
     def _quantile(self, value, bijector_kwargs=None, distribution_kwargs=None):
         self._scalar_only("quantile")
-        return self.bijector.forward(
-            self.distribution.quantile(value, **(distribution_kwargs or {})), **(bijector_kwargs or {})
-        )
+        x = self.distribution.quantile(value, **(distribution_kwargs or {}))
+        return self.bijector.forward(x, **(bijector_kwargs or {}))
 
     def _entropy(self):
         if not self.bijector.is_constant_jacobian:

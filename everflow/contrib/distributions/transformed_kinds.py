@@ -1,6 +1,4 @@
-"""Distributions of single numbers that are others, transformed: Kumaraswamy's, sinh-arcsinh, and whole numbers around
-continuous ones.
-"""
+"""Transformed distributions of single numbers: Kumaraswamy's, sinh-arcsinh, and quantized ones."""
 
 from __future__ import annotations
 
@@ -33,15 +31,10 @@ class Kumaraswamy(TransformedDistribution):
             concentration1 = convert_to_tensor(concentration1, name="concentration1")
             concentration0 = convert_to_tensor(concentration0, name="concentration0")
         ones = array.ones_like(concentration1 + concentration0)
-        super().__init__(
-            distribution=Uniform(
-                low=array.zeros([], dtype=concentration1.dtype), high=ones, allow_nan_stats=allow_nan_stats
-            ),
-            bijector=KumaraswamyBijector(
-                concentration1=concentration1, concentration0=concentration0, validate_args=validate_args
-            ),
-            name=name,
-        )
+        low = array.zeros([], dtype=concentration1.dtype)
+        uniform = Uniform(low=low, high=ones, allow_nan_stats=allow_nan_stats)
+        both = {"concentration1": concentration1, "concentration0": concentration0}
+        super().__init__(uniform, KumaraswamyBijector(**both, validate_args=validate_args), name=name)
         self._parameters = parameters
 
     concentration1 = property(lambda self: self.bijector.concentration1, doc="The weight of 1.")
@@ -49,8 +42,7 @@ class Kumaraswamy(TransformedDistribution):
 
     def _entropy(self):
         a, b = self.concentration1, self.concentration0
-        # The signs of the logarithms are TensorFlow's; the entropy would have both subtracted, and a and b change
-        # places.
+        # The signs of the logarithms are TensorFlow's; the entropy would subtract both, with a and b exchanged.
         return (1 - 1.0 / a) + (1 - 1.0 / b) * (math.digamma(b + 1.0) + np.euler_gamma) + math.log(a) + math.log(b)
 
     def _moment(self, n):
@@ -91,9 +83,7 @@ def _common_shape(*parameters):
 
 
 class SinhArcsinh(TransformedDistribution):
-    """A normal distribution (or another one) that leans to a side by `skewness`, with tails as heavy as `tailweight`
-    says.
-    """
+    """A normal (or other) distribution that leans by `skewness`, with tails as heavy as `tailweight` says."""
 
     def __init__(
         self,
@@ -116,17 +106,13 @@ class SinhArcsinh(TransformedDistribution):
             skewness = convert_to_tensor(skewness if skewed else 0.0, name="skewness", dtype=dtype)
             batch_shape = None
             if distribution is None:
-                distribution = Normal(
-                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
-                )
+                zero, one = array.zeros([], dtype=dtype), array.ones([], dtype=dtype)
+                distribution = Normal(loc=zero, scale=one, allow_nan_stats=allow_nan_stats)
                 batch_shape = _common_shape(loc, scale, skewness, tailweight)
             bent = SinhArcsinhBijector(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = (
-                bent
-                if not skewed
-                else SinhArcsinhBijector(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight)
-            )
+            zero = np.zeros([], dtype.as_numpy_dtype)
+            unskewed = SinhArcsinhBijector(skewness=zero, tailweight=tailweight) if skewed else bent
             stretch = 2.0 * scale / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             bijector = Chain([AffineScalar(shift=loc, scale=stretch, validate_args=validate_args), bent])
         super().__init__(distribution, bijector, batch_shape, validate_args=validate_args, name=name)
@@ -140,9 +126,7 @@ class SinhArcsinh(TransformedDistribution):
 
 
 class QuantizedDistribution(Inner):
-    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high` if these are
-    given.
-    """
+    """Draws of a continuous distribution rounded up to whole numbers, and cut off at `low` and `high`."""
 
     def __init__(self, distribution, low=None, high=None, validate_args=False, name="QuantizedDistribution"):
         parameters = dict(locals())
@@ -151,15 +135,7 @@ class QuantizedDistribution(Inner):
             self._high = None if high is None else convert_to_tensor(high, dtype=distribution.dtype, name="high")
         self._dist = distribution
         parents = list(distribution._graph_parents) + [bound for bound in (self._low, self._high) if bound is not None]
-        super().__init__(
-            distribution.dtype,
-            NOT_REPARAMETERIZED,
-            validate_args,
-            distribution.allow_nan_stats,
-            parameters,
-            parents,
-            name,
-        )
+        self._begin(parameters, distribution.dtype, NOT_REPARAMETERIZED, parents, name, distribution.allow_nan_stats)
 
     distribution = property(lambda self: self._dist, doc="The continuous distribution.")
     low = property(lambda self: self._low, doc="The least value, or None.")

@@ -25,9 +25,7 @@ from everflow.ops.linalg import operators as linear_operators
 
 
 class VectorExponentialLinearOperator(AffineVector):
-    """The distribution of `loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as
-    scale.
-    """
+    """`loc + scale @ z` for vectors z of independent exponential draws, with a LinearOperator as scale."""
 
     def __init__(
         self, loc=None, scale=None, validate_args=False, allow_nan_stats=True, name="VectorExponentialLinearOperator"
@@ -69,8 +67,7 @@ class VectorLaplaceLinearOperator(AffineVector):
     ):
         parameters = dict(locals())
         dtype = checked(scale).dtype
-        # The name isn't taken from the scope: TensorFlow's graphs have the distribution in a scope of its own name
-        # inside this one.
+        # The name isn't the scope's: TensorFlow's graphs have the distribution in an inner scope of its name.
         with name_scope(name, values=[loc, *scale.graph_parents]):
             loc, shapes = placed(loc, scale)
             standard = Laplace(loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype))
@@ -92,9 +89,7 @@ class VectorLaplaceDiag(VectorLaplaceLinearOperator):
 
 
 class VectorSinhArcsinhDiag(TransformedDistribution):
-    """Vectors whose components lean to a side by `skewness`, with tails as heavy as `tailweight` says; else as
-    MultivariateNormalDiag.
-    """
+    """Vectors as MultivariateNormalDiag's, that lean by `skewness`, with tails as heavy as `tailweight` says."""
 
     def __init__(
         self,
@@ -118,9 +113,8 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             diag = scale.diag if isinstance(scale, linear_operators.LinearOperatorDiag) else scale.diag_part()
             dtype = diag.dtype
             if distribution is None:
-                distribution = Normal(
-                    loc=array.zeros([], dtype=dtype), scale=array.ones([], dtype=dtype), allow_nan_stats=allow_nan_stats
-                )
+                zero, one = array.zeros([], dtype=dtype), array.ones([], dtype=dtype)
+                distribution = Normal(loc=zero, scale=one, allow_nan_stats=allow_nan_stats)
             else:
                 # What is overridden below has to be scalar.
                 distribution.is_scalar_event()
@@ -129,19 +123,11 @@ class VectorSinhArcsinhDiag(TransformedDistribution):
             tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, dtype=dtype, name="tailweight")
             bent = SinhArcsinh(skewness=skewness, tailweight=tailweight)
             # Scaled so that a standard deviation of 2 stays where it was: tails change, the middle doesn't.
-            unskewed = (
-                SinhArcsinh(skewness=np.zeros([], dtype.as_numpy_dtype), tailweight=tailweight) if skewed else bent
-            )
+            zero = np.zeros([], dtype.as_numpy_dtype)
+            unskewed = SinhArcsinh(skewness=zero, tailweight=tailweight) if skewed else bent
             stretch = 2.0 * diag / unskewed.forward(convert_to_tensor(2, dtype=dtype))
             affine = Affine(shift=loc, scale_diag=stretch, validate_args=validate_args)
-            super().__init__(
-                distribution=distribution,
-                bijector=Chain([affine, bent]),
-                batch_shape=batch_shape,
-                event_shape=event_shape,
-                validate_args=validate_args,
-                name=name,
-            )
+            super().__init__(distribution, Chain([affine, bent]), batch_shape, event_shape, validate_args, name)
         self._parameters = parameters
         self._loc, self._scale, self._tailweight, self._skewness = loc, scale, tailweight, skewness
 

@@ -6,6 +6,7 @@ import math as pymath
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
 from everflow.framework import dtypes
@@ -25,14 +26,10 @@ from everflow.ops.random import distributions as random
 
 
 class _WishartLinearOperator(Distribution):
-    """The distribution of sums of `df` outer products of normal draws, whose scale is a lower triangular
-    LinearOperator.
-    """
+    """Sums of `df` outer products of normal draws, whose scale is a lower triangular LinearOperator."""
 
-    def __init__(
-        self, df, scale_operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name
-    ):
-        self._cholesky_input_output_matrices = cholesky_input_output_matrices
+    def __init__(self, df, scale_operator, parameters, name):
+        self._cholesky_input_output_matrices = parameters["cholesky_input_output_matrices"]
         with name_scope(name) as name, name_scope("init", values=[df, scale_operator]):
             if not scale_operator.dtype.is_floating:
                 raise TypeError(f"scale must be of floats, not of {scale_operator.dtype.name}")
@@ -43,25 +40,20 @@ class _WishartLinearOperator(Distribution):
             assert_same_float_dtype((self._df, scale_operator))
             size = scale_operator.shape.with_rank_at_least(2)[-1].value
             if size is None:
-                self._dimension = math.cast(
-                    scale_operator.domain_dimension_tensor(), dtype=scale_operator.dtype, name="dimension"
-                )
+                size = scale_operator.domain_dimension_tensor()
+                self._dimension = math.cast(size, dtype=scale_operator.dtype, name="dimension")
             else:
                 self._dimension = convert_to_tensor(size, dtype=scale_operator.dtype, name="dimension")
-            self._df = self._large_enough(self._df, validate_args)
+            self._df = self._large_enough(self._df, parameters["validate_args"])
         parents = [self._df, self._dimension, *scale_operator.graph_parents]
-        super().__init__(
-            scale_operator.dtype, FULLY_REPARAMETERIZED, validate_args, allow_nan_stats, parameters, parents, name
-        )
+        self._begin(parameters, scale_operator.dtype, FULLY_REPARAMETERIZED, parents, name)
 
     def _large_enough(self, df, validate_args):
         """The degrees of freedom, which are no fewer than the matrices have rows: else they would be singular."""
         known, size = constant_value(df), constant_value(self._dimension)
         if known is not None and size is not None:
             if np.any(known < size):
-                raise ValueError(
-                    f"df={known} cannot be less than dimension {size:g} of the scale: matrices would be singular"
-                )
+                raise ValueError(f"df={known} cannot be less than dimension {size:g} of the scale: singular matrices")
             return df
         if not validate_args:
             return df
@@ -70,9 +62,7 @@ class _WishartLinearOperator(Distribution):
 
     df = property(lambda self: self._df, doc="Degrees of freedom.")
     dimension = property(lambda self: self._dimension, doc="How many rows the matrices have, in their type.")
-    scale_operator = property(
-        lambda self: self._scale_operator, doc="The LinearOperator of the scale's Cholesky factor."
-    )
+    scale_operator = property(lambda self: self._scale_operator, doc="The scale's Cholesky factor, a LinearOperator.")
     cholesky_input_output_matrices = property(
         lambda self: self._cholesky_input_output_matrices,
         doc="Whether draws and values are Cholesky factors rather than the matrices.",
@@ -137,9 +127,8 @@ class _WishartLinearOperator(Distribution):
         y = array.reshape(y, array.concat([batch_shape, [math.cast(self.dimension, dtype=dtypes.int32), -1]], 0))
         y = self.scale_operator.solve(y)
         y = array.reshape(y, array.concat([batch_shape, event_shape, sample_shape], 0))
-        y = array.transpose(
-            y, array.concat([math.range(ndims - sample_ndims, ndims), math.range(0, ndims - sample_ndims)], 0)
-        )
+        axes = [math.range(ndims - sample_ndims, ndims), math.range(0, ndims - sample_ndims)]
+        y = array.transpose(y, array.concat(axes, 0))
         trace = math.reduce_sum(math.square(y), axis=[-2, -1])
         half_log_det = math.reduce_sum(math.log(array.matrix_diag_part(root)), axis=[-1])
         log_prob = (self.df - self.dimension - 1.0) * half_log_det - 0.5 * trace - self.log_normalization()
@@ -195,8 +184,7 @@ class _WishartLinearOperator(Distribution):
                 + self._multi_lgamma(0.5 * self.df, self.dimension)
             )
 
-    # The multivariate gamma function of dimension p at a is a product of gamma functions at a, a - 1/2, ..., a - (p -
-    # 1)/2.
+    # The multivariate gamma function of dimension p at a is a product of gamma functions at a - i/2, i < p.
 
     def _multi_gamma_sequence(self, a, p, name="multi_gamma_sequence"):
         with self._name_scope(name, values=[a, p]):
@@ -215,9 +203,11 @@ class _WishartLinearOperator(Distribution):
 
 
 def _lower_triangular(factor):
-    return linear_operators.LinearOperatorLowerTriangular(
-        factor, is_non_singular=True, is_positive_definite=True, is_square=True
-    )
+    facts = {"is_non_singular": True, "is_positive_definite": True, "is_square": True}
+    return linear_operators.LinearOperatorLowerTriangular(factor, **facts)
+
+
+_WISHART = {"cholesky_input_output_matrices": False, "validate_args": False, "allow_nan_stats": True}
 
 
 class WishartCholesky(_WishartLinearOperator):
@@ -226,47 +216,32 @@ class WishartCholesky(_WishartLinearOperator):
     >>> WishartCholesky(df=3.0, scale=[[2.0, 0.0], [1.0, 1.0]]).mean()  # [[12.0, 6.0], [6.0, 6.0]]
     """
 
-    def __init__(
-        self,
-        df,
-        scale,
-        cholesky_input_output_matrices=False,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="WishartCholesky",
-    ):
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[scale]):
+    @taking({**_WISHART, "name": "WishartCholesky"})
+    def __init__(self, df, scale, **given):
+        parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
+        with name_scope(given["name"]) as name, name_scope("init", values=[scale]):
             scale = convert_to_tensor(scale)
             if validate_args:
-                positive = check.assert_positive(
-                    array.matrix_diag_part(scale), message="scale must be positive definite"
-                )
+                diagonal = array.matrix_diag_part(scale)
+                positive = check.assert_positive(diagonal, message="scale must be positive definite")
                 rows_and_columns = array.shape(scale)[-1], array.shape(scale)[-2]
                 square = check.assert_equal(*rows_and_columns, message="scale must be square")
                 scale = with_dependencies([positive, square], scale)
             operator = _lower_triangular(scale)
-        super().__init__(df, operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name)
+        super().__init__(df, operator, parameters, name)
 
 
 class WishartFull(_WishartLinearOperator):
     """The Wishart distribution by its scale matrix."""
 
-    def __init__(
-        self,
-        df,
-        scale,
-        cholesky_input_output_matrices=False,
-        validate_args=False,
-        allow_nan_stats=True,
-        name="WishartFull",
-    ):
-        parameters = dict(locals())
-        with name_scope(name) as name, name_scope("init", values=[scale]):
+    @taking({**_WISHART, "name": "WishartFull"})
+    def __init__(self, df, scale, **given):
+        parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
+        with name_scope(given["name"]) as name, name_scope("init", values=[scale]):
             scale = convert_to_tensor(scale)
             if validate_args:
                 scale = with_dependencies([check.assert_equal(scale, array.matrix_transpose(scale))], scale)
             factor = linalg.cholesky(scale)
             positive = [check.assert_positive(array.matrix_diag_part(factor))] if validate_args else []
             operator = _lower_triangular(with_dependencies(positive, factor))
-        super().__init__(df, operator, cholesky_input_output_matrices, validate_args, allow_nan_stats, parameters, name)
+        super().__init__(df, operator, parameters, name)

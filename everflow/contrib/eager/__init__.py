@@ -52,11 +52,7 @@ from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.variables.eager_store import EagerVariableStore
 from everflow.ops.variables.resource import ResourceVariable as Variable
 from everflow.ops.variables.template import make_template_internal as make_template
-from everflow.test.modes import (
-    run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes,
-)
-from everflow.test.modes import (
-    run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes,
-)
+from everflow.test.modes import run_all_in_graph_and_eager_modes as run_all_tests_in_graph_and_eager_modes
+from everflow.test.modes import run_in_graph_and_eager_modes as run_test_in_graph_and_eager_modes
 from everflow.train.object_checkpoint import Checkpoint
 from everflow.train.tracking import AutoTrackable as Checkpointable

@@ -47,7 +47,7 @@ def clear_execution_callbacks():
 
 def inf_nan_callback(
     op_type, inputs, attrs, outputs, op_name, check_inf=True, check_nan=True, action=ExecutionCallback.RAISE
-):  # fmt: skip
+):
     """A callback that raises, warns or prints where an operation gives infinities or NaNs."""
     action = ExecutionCallback(action)
     for index, tensor in enumerate(outputs):
@@ -79,9 +79,8 @@ def nan_callback(op_type, inputs, attrs, outputs, op_name, action=ExecutionCallb
 
 def _current():
     """The callback that `seterr` set, or None."""
-    return next(
-        (c for c in graph.execution_callbacks if isinstance(c, functools.partial) and c.func is inf_nan_callback), None
-    )
+    partials = (c for c in graph.execution_callbacks if isinstance(c, functools.partial))
+    return next((c for c in partials if c.func is inf_nan_callback), None)
 
 
 def seterr(inf_or_nan=None):

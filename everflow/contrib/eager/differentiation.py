@@ -35,8 +35,7 @@ def implicit_gradients(f):
 
 
 def value_and_gradients_function(f, params=None):
-    """A function that gives what `f` does and the gradients of some of its arguments (names or positions; all by
-    default).
+    """A function that gives `f`'s result and gradients of its arguments (names or positions; by default all).
 
     A keyword argument `dy` is the gradient of the result, ones by default.
 

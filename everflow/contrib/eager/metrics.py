@@ -1,6 +1,4 @@
-"""tf.contrib.eager.metrics: objects that are called with each batch and asked for the result. In graphs a call gives
-the op that updates.
-"""
+"""tf.contrib.eager.metrics: objects called with each batch (in graphs that gives the update) for a result."""
 
 from __future__ import annotations
 
@@ -84,9 +82,8 @@ class Metric(AutoTrackable):
             raise RuntimeError(f"add_variable() belongs into build(): the metric {self.name!r} is built already")
         scope = GraphKeys.GLOBAL_VARIABLES if self._use_global_variables else GraphKeys.LOCAL_VARIABLES
         collections = [scope, GraphKeys.METRIC_VARIABLES]
-        made = get_variable(
-            name, shape, dtype, initializer, trainable=False, collections=collections, use_resource=True
-        )
+        settings = {"trainable": False, "collections": collections, "use_resource": True}
+        made = get_variable(name, shape, dtype, initializer, **settings)
         self._variables.append(made)
         return made
 
@@ -109,9 +106,7 @@ class Mean(Metric):
         self.denom = self.add_variable("denom", shape=(), dtype=self.dtype, initializer=zeros_initializer)
 
     def call(self, values, weights=None):
-        """Count values, each by its weight; returns their sum, or where weights are given the weighted values and the
-        weights.
-        """
+        """Count values, each by its weight; returns their sum, or the weighted values and the weights."""
         values = convert_to_tensor(values)
         if weights is None:
             self.denom.assign_add(math.cast(array.size(values), self.dtype))

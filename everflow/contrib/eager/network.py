@@ -1,6 +1,4 @@
-"""`tfe.Network`: layers made of layers, before there was `tf.keras.Model`. Names of variables tell the way to them:
-net/dense/kernel.
-"""
+"""`tfe.Network`: layers made of layers, before `tf.keras.Model`. Names of variables are paths: net/dense/kernel."""
 
 from __future__ import annotations
 
@@ -94,9 +92,7 @@ class Network(Layer):
         """A layer by its name or position."""
         if index is not None:
             if index >= len(self._tracked_layers):
-                raise ValueError(
-                    f"Was asked to retrieve layer at index {index} but model only has {len(self._tracked_layers)} layers."
-                )
+                raise ValueError(f"Was asked for layer {index}, but there are {len(self._tracked_layers)} layers.")
             return self.layers[index]
         if not name:
             raise ValueError("Which layer? get_layer() wants its name or its index")
@@ -170,20 +166,14 @@ def _by_name(network, map_func):
 
 
 def save_network_checkpoint(network, save_path, global_step=None, map_func=None):
-    """Save a network's variables by their names inside it; returns the path. A folder gets a file of the network's
-    name.
-    """
+    """Save a network's variables by their names inside it, in a folder to a file of its name; returns the path."""
     if not network.built:
         raise RuntimeError("The Network has no variables to save yet: call it on inputs first")
     if file_io.is_directory(save_path):
         save_path = os.path.join(save_path, network.name.replace("/", "_"))
     saver = Saver(_by_name(network, map_func))
-    return saver.save(
-        None if executing_eagerly() else get_default_session(),
-        save_path,
-        global_step=global_step,
-        write_meta_graph=False,
-    )
+    session = None if executing_eagerly() else get_default_session()
+    return saver.save(session, save_path, global_step=global_step, write_meta_graph=False)
 
 
 def restore_network_checkpoint(network, save_path, map_func=None):

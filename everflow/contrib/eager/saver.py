@@ -31,9 +31,7 @@ class Saver:
 
 @contextlib.contextmanager
 def restore_variables_on_create(save_path, map_func=None):
-    """A context in which variables begin with the values that a checkpoint has for their names; `map_func` changes the
-    names looked up.
-    """
+    """A context in which variables begin with a checkpoint's values of their names, which `map_func` changes."""
     if not save_path:
         yield
         return

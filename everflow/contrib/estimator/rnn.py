@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow import summary
 from everflow.contrib.estimator.extenders import clip_gradients_by_norm
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
 from everflow.estimator.canned.optimizers import get_optimizer_instance
@@ -85,14 +86,20 @@ def _model_fn(
             logits = dense(outputs, units=head.logits_dimension)
         array.sequence_mask(lengths)
         if isinstance(optimizer, str):
-            optimizer = clip_gradients_by_norm(
-                get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE), _CLIP_NORM
-            )
+            made = get_optimizer_instance(optimizer, learning_rate=_LEARNING_RATE)
+            optimizer = clip_gradients_by_norm(made, _CLIP_NORM)
         else:
             optimizer = get_optimizer_instance(optimizer)
-        return head.create_estimator_spec(
-            features=features, mode=mode, labels=labels, optimizer=optimizer, logits=logits
-        )
+        return head.create_estimator_spec(features, mode, labels=labels, optimizer=optimizer, logits=logits)
+
+
+_NETWORK = optional(
+    """context_feature_columns num_units cell_type rnn_cell_fn model_dir optimizer input_layer_partitioner config""",
+    cell_type=USE_DEFAULT,
+    optimizer="Adagrad",
+)
+_CLASSES = {"n_classes": 2, "weight_column": None, "label_vocabulary": None}
+_REDUCTION = {"loss_reduction": Reduction.SUM_OVER_BATCH_SIZE}
 
 
 class RNNEstimator(Estimator):
@@ -102,34 +109,30 @@ class RNNEstimator(Estimator):
     `rnn_cell_fn(mode)` makes the cell.
     """
 
-    def __init__(self, head, sequence_feature_columns, context_feature_columns=None, num_units=None, cell_type=USE_DEFAULT,
-                 rnn_cell_fn=None, return_sequences=False, model_dir=None, optimizer="Adagrad", input_layer_partitioner=None,
-                 config=None):  # fmt: skip
-        if return_sequences:
+    @taking(inserted(_NETWORK, rnn_cell_fn={"return_sequences": False}))
+    def __init__(self, head, sequence_feature_columns, **given):
+        if given.pop("return_sequences"):
             raise ValueError("Provided head must be a `_SequentialHead` object when `return_sequences` is set to True.")
-        self._set_up(head, sequence_feature_columns, context_feature_columns, num_units, cell_type, rnn_cell_fn, model_dir, optimizer,
-                     input_layer_partitioner, config)  # fmt: skip
+        self._set_up(head, sequence_feature_columns, **given)
 
-    def _set_up(self, head, sequence_columns, context_columns, num_units, cell_type, rnn_cell_fn, model_dir, optimizer,
-                input_layer_partitioner, config):  # fmt: skip
+    def _set_up(
+        self, head, sequence_columns, context_feature_columns, num_units, cell_type, rnn_cell_fn, model_dir, **given
+    ):
         if rnn_cell_fn and (num_units or cell_type is not USE_DEFAULT):
             raise ValueError("num_units and cell_type must not be specified when using rnn_cell_fn")
 
         def model_fn(features, labels, mode, config):
             cell_fn = rnn_cell_fn or _cell_function(num_units, cell_type)
-            columns = tuple(sequence_columns or ()), tuple(context_columns or ())
-            options = optimizer, input_layer_partitioner, config
-            return _model_fn(features, labels, mode, head, cell_fn, *columns, *options)
+            columns = tuple(sequence_columns or ()), tuple(context_feature_columns or ())
+            return _model_fn(features, labels, mode, head, cell_fn, *columns, **{**given, "config": config})
 
-        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=config)
+        Estimator.__init__(self, model_fn=model_fn, model_dir=model_dir, config=given["config"])
 
 
 class RNNClassifier(RNNEstimator):
     """A recurrent network that tells classes of sequences apart."""
 
-    def __init__(self, sequence_feature_columns, context_feature_columns=None, num_units=None, cell_type=USE_DEFAULT, rnn_cell_fn=None,
-                 model_dir=None, n_classes=2, weight_column=None, label_vocabulary=None, optimizer="Adagrad",
-                 loss_reduction=Reduction.SUM_OVER_BATCH_SIZE, input_layer_partitioner=None, config=None):  # fmt: skip
-        head = binary_or_multi_class_head(n_classes, weight_column, label_vocabulary, loss_reduction)
-        self._set_up(head, sequence_feature_columns, context_feature_columns, num_units, cell_type, rnn_cell_fn, model_dir, optimizer,
-                     input_layer_partitioner, config)  # fmt: skip
+    @taking(inserted(_NETWORK, model_dir=_CLASSES, optimizer=_REDUCTION))
+    def __init__(self, sequence_feature_columns, **given):
+        head = binary_or_multi_class_head(*(given.pop(name) for name in [*_CLASSES, *_REDUCTION]))
+        self._set_up(head, sequence_feature_columns, **given)

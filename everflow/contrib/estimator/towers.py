@@ -22,27 +22,21 @@ def replicate_model_fn(model_fn, loss_reduction=Reduction.SUM_BY_NONZERO_WEIGHTS
     check_model_fn(model_fn, None)
     devices = devices or [f"/device:GPU:{i}" for i, _ in enumerate(list_physical_devices("GPU"))] or ["/device:CPU:0"]
     if len(devices) > 1:
-        logging.info(
-            "The model runs on %s, over whole batches, rather than on shares of them on each of %s.",
-            devices[0],
-            devices,
-        )
+        message = "The model runs on %s, over whole batches, rather than on shares of them on each of %s."
+        logging.info(message, devices[0], devices)
 
     def single_device_model_fn(features, labels, mode, params=None, config=None):
         if "labels" not in fn_args(model_fn) and labels is not None:
             raise ValueError("The input_fn returns labels, for which the model_fn has no argument `labels`")
         with device(devices[0]):
-            return model_fn(
-                features=features, **named(model_fn, labels=labels, mode=mode, params=params, config=config)
-            )
+            given = named(model_fn, labels=labels, mode=mode, params=params, config=config)
+            return model_fn(features=features, **given)
 
     return single_device_model_fn
 
 
 class TowerOptimizer(WrappingOptimizer):
-    """An optimizer in a model function that `replicate_model_fn` is given: with one tower, it does what the one inside
-    does.
-    """
+    """An optimizer in a model function that `replicate_model_fn` is given; with one tower, as the one inside."""
 
     COLLECTION_FOR_GRAPH_STATES = "replicate_model_fn_graph_states"
 

@@ -1,6 +1,4 @@
-"""tf.contrib.framework: arg_scope, variables of models, restoring from other checkpoints, and small tools on tensors
-and names.
-"""
+"""tf.contrib.framework: arg_scope, variables of models, restoring, and small functions on tensors and names."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import functools
 
+from everflow.contrib.framework.shared_parameters import parameters_of
+
 _stack: list[dict] = [{}]
 _defaults_of: dict[str, tuple] = {}
 
@@ -21,8 +23,7 @@ def current_arg_scope():
 
 @contextlib.contextmanager
 def arg_scope(list_ops_or_scope, **kwargs):
-    """Give functions made with `add_arg_scope` other defaults inside the block; yields the scope, which can be entered
-    again.
+    """Give functions made with `add_arg_scope` other defaults; yields the scope, which can be entered again.
 
     >>> with arg_scope([layers.conv2d, layers.fully_connected], activation_fn=tf.nn.elu) as scope:
     ...     net = layers.conv2d(images, 8, 3)
@@ -60,9 +61,12 @@ def add_arg_scope(func):
         return func(*args, **({**scoped, **kwargs} if scoped else kwargs))
 
     key = str(func)
-    code, defaults = func.__code__, func.__defaults__
-    # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.
-    _defaults_of[key] = code.co_varnames[-len(defaults) : code.co_argcount] if defaults else ()
+    if hasattr(func, "__signature__"):
+        _defaults_of[key] = tuple(parameters_of(func))
+    else:
+        code, defaults = func.__code__, func.__defaults__
+        # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.
+        _defaults_of[key] = code.co_varnames[-len(defaults) : code.co_argcount] if defaults else ()
     with_scope._key_op = key
     with_scope.__doc__ = func.__doc__
     return with_scope

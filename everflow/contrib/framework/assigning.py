@@ -55,8 +55,7 @@ def _by_name(var_list):
 def assign_from_checkpoint(model_path, var_list, ignore_missing_vars=False):
     """(op, feed): running the op with the feed gives variables the values of a checkpoint.
 
-    `var_list` is a list of variables, or a dict from names in the checkpoint to variables; a value of the same size is
-    reshaped.
+    `var_list` has variables, or is a dict from names in the checkpoint; values of the same size are reshaped.
     """
     return _assigned(_read(NewCheckpointReader(model_path), _by_name(var_list), ignore_missing_vars))
 

@@ -1,6 +1,4 @@
-"""Looking into checkpoints, and starting variables from them, by the names these functions had before they moved to
-tf.train.
-"""
+"""Looking into checkpoints, and starting variables from them, by the names before they were in tf.train."""
 
 from __future__ import annotations
 

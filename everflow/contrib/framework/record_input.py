@@ -20,22 +20,16 @@ class RecordInput:
                  compression_type=None):  # fmt: skip
         self._batch_size = batch_size if batches is None else batch_size * batches
         self._batches = batches
-        self._options = {
-            "file_pattern": file_pattern,
-            "file_random_seed": seed,
-            "file_shuffle_shift_ratio": shift_ratio,
-            "file_buffer_size": buffer_size,
-            "file_parallelism": parallelism,
-        }
+        self._options = {"file_pattern": file_pattern, "file_random_seed": seed, "file_buffer_size": buffer_size}
+        self._options.update(file_shuffle_shift_ratio=shift_ratio, file_parallelism=parallelism)
         self._compression_type = compression_type
         self._name = name
 
     def get_yield_op(self):
         """The batch of records; a list of `batches` lists of scalars where those were asked for."""
         compression = TFRecordOptions.get_compression_type_string(TFRecordOptions(self._compression_type))
-        records = raw.RecordInput(
-            **self._options, batch_size=self._batch_size, compression_type=compression, name=self._name
-        )
+        options = {**self._options, "batch_size": self._batch_size, "compression_type": compression}
+        records = raw.RecordInput(**options, name=self._name)
         if self._batches is None:
             return records
         batches = [[] for _ in range(self._batches)]

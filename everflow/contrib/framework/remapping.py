@@ -1,49 +1,49 @@
-"""Initializers that take embeddings, biases and slots from a checkpoint, with their rows in the order of another
-vocabulary.
-"""
+"""Initializers from a checkpoint's embeddings, biases and slots, with rows in another vocabulary's order."""
 
 from __future__ import annotations
 
 from math import sqrt
 
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import dtypes
 from everflow.ops.variables import initializers
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
 
+_LOADED = {"initializer": None, "max_rows_in_memory": -1}
 
-def load_embedding_initializer(ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_file, new_vocab_file,
-                               old_vocab_size=-1, num_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
+
+@taking({"old_vocab_size": -1, "num_oov_buckets": 0, **_LOADED})
+def load_embedding_initializer(
+    ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_file, new_vocab_file, **given
+):
     """Embeddings of a checkpoint for a new vocabulary; words the old one lacks start at random."""
-    if initializer is None:
-        initializer = initializers.truncated_normal_initializer(stddev=1.0 / sqrt(embedding_dim))
-    rows = _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory)
-    sizes = new_vocab_size, embedding_dim, old_vocab_size
-    return load_and_remap_matrix_initializer(ckpt_path, embedding_tensor_name, *sizes, **rows)
+    if given["initializer"] is None:
+        given["initializer"] = initializers.truncated_normal_initializer(stddev=1.0 / sqrt(embedding_dim))
+    rows = _rows(old_vocab_file, new_vocab_file, given.pop("num_oov_buckets"))
+    sizes = new_vocab_size, embedding_dim, given.pop("old_vocab_size")
+    return load_and_remap_matrix_initializer(ckpt_path, embedding_tensor_name, *sizes, **rows, **given)
 
 
-def _rows(old_vocab_file, new_vocab_file, num_oov_buckets, initializer, max_rows_in_memory):
+def _rows(old_vocab_file, new_vocab_file, num_oov_buckets):
     """Arguments that tell of rows alone; columns stay as they are."""
-    return {
-        "old_row_vocab_file": old_vocab_file,
-        "new_row_vocab_file": new_vocab_file,
-        "num_row_oov_buckets": num_oov_buckets,
-        "initializer": initializer,
-        "max_rows_in_memory": max_rows_in_memory,
-    }
+    files = {"old_row_vocab_file": old_vocab_file, "new_row_vocab_file": new_vocab_file}
+    return {**files, "num_row_oov_buckets": num_oov_buckets}
 
 
-def load_linear_multiclass_bias_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, old_class_vocab_file, new_class_vocab_file,
-                                            num_class_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
+@taking({"num_class_oov_buckets": 0, **_LOADED})
+def load_linear_multiclass_bias_initializer(
+    ckpt_path, bias_tensor_name, new_class_vocab_size, old_class_vocab_file, new_class_vocab_file, **given
+):
     """Biases of a checkpoint, of shape [classes, 1], for a new set of classes; new ones start at zero."""
-    rows = _rows(old_class_vocab_file, new_class_vocab_file, num_class_oov_buckets, initializer, max_rows_in_memory)
-    return load_and_remap_matrix_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, 1, **rows)
+    rows = _rows(old_class_vocab_file, new_class_vocab_file, given.pop("num_class_oov_buckets"))
+    return load_and_remap_matrix_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, 1, **rows, **given)
 
 
-def load_variable_slot_initializer(ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size,
-                                   old_row_vocab_file=None, new_row_vocab_file=None, old_col_vocab_file=None, new_col_vocab_file=None,
-                                   num_row_oov_buckets=0, num_col_oov_buckets=0, initializer=None, max_rows_in_memory=-1):  # fmt: skip
+@taking(parameters_of(load_and_remap_matrix_initializer, ["old_row_vocab_size"]))
+def load_variable_slot_initializer(
+    ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size, **given
+):
     """As `load_and_remap_matrix_initializer`, for an optimizer's slot: it is made whole, for the part its variable is."""
-    given = dict(locals())
-    primary = given.pop("primary_partition_info")
-    of_variable = load_and_remap_matrix_initializer(**given)
-    return lambda shape, dtype=dtypes.float32, partition_info=None: of_variable(shape, dtype, partition_info=primary)
+    sizes = new_row_vocab_size, new_col_vocab_size
+    made = load_and_remap_matrix_initializer(ckpt_path, old_tensor_name, *sizes, **given)
+    return lambda shape, dtype=dtypes.float32, partition_info=None: made(shape, dtype, primary_partition_info)

@@ -32,8 +32,7 @@ def reduce_sum_n(tensors, name=None):
 
 
 @deprecated(
-    None,
-    "tf.confusion_matrix.remove_squeezable_dimensions has taken its place; it takes and gives the labels first.",
+    None, "tf.confusion_matrix.remove_squeezable_dimensions has taken its place; it takes and gives the labels first."
 )
 def remove_squeezable_dimensions(predictions, labels, name=None):
     """(predictions, labels) with the last dimension of one dropped where it is 1 and the other lacks it."""
@@ -226,18 +225,14 @@ class BoundedTensorSpec(TensorSpec):
     def from_spec(cls, spec):
         """A spec with the bounds of `spec`, or where it has none those of its dtype."""
         dtype = dtypes.as_dtype(spec.dtype)
-        return cls(
-            spec.shape, spec.dtype, getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max), spec.name
-        )
+        bounds = getattr(spec, "minimum", dtype.min), getattr(spec, "maximum", dtype.max)
+        return cls(spec.shape, spec.dtype, *bounds, spec.name)
 
     def __repr__(self):
         return f"BoundedTensorSpec(shape={self.shape}, dtype={self.dtype!r}, name={self.name!r}, minimum={self.minimum!r}, maximum={self.maximum!r})"
 
     def __eq__(self, other):
-        return (
-            super().__eq__(other)
-            and np.allclose(self.minimum, other.minimum)
-            and np.allclose(self.maximum, other.maximum)
-        )
+        same_bounds = np.allclose(self.minimum, other.minimum) and np.allclose(self.maximum, other.maximum)
+        return super().__eq__(other) and same_bounds
 
     __hash__ = TensorSpec.__hash__

@@ -1,6 +1,4 @@
-"""Variables of models: made with devices and collections given, found by scope, name or pattern, and chosen to be
-restored.
-"""
+"""Variables of models: made on devices and in collections, found by scope, name or pattern, and restored."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.devices import DeviceSpec
@@ -25,9 +24,6 @@ from everflow.ops.variables.global_step import get_or_create_global_step as _get
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform.deprecation import deprecated
-
-_AUTO, _NONE = VariableSynchronization.AUTO, VariableAggregation.NONE
-
 
 # --- the global step -------------------------------------------------------------------------
 
@@ -85,25 +81,28 @@ def _plain_variable(collection, initial_value, validate_shape, name, use_resourc
     # The variable scope decides where the caller does not.
     if use_resource is None:
         use_resource = scopes.get_variable_scope().use_resource
-    return Variable(
-        initial_value,
-        trainable=False,
-        collections=[collection],
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        name=name,
-    )
+    settings = {"collections": [collection], "validate_shape": validate_shape, "use_resource": use_resource}
+    return Variable(initial_value, trainable=False, **settings, name=name)
+
+
+_VARIABLE = optional(
+    """shape dtype initializer regularizer trainable collections caching_device device partitioner custom_getter
+    use_resource synchronization aggregation""",
+    trainable=True,
+    synchronization=VariableSynchronization.AUTO,
+    aggregation=VariableAggregation.NONE,
+)
 
 
 @add_arg_scope
-def variable(name, shape=None, dtype=None, initializer=None, regularizer=None, trainable=True, collections=None, caching_device=None,
-             device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO, aggregation=_NONE):  # fmt: skip
+@taking(_VARIABLE)
+def variable(name, **given):
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
-    given = dict(locals())
+    collections = given["collections"]
     # Each collection once, however often it was given.
     given["collections"] = list(set(collections if collections is not None else [GraphKeys.GLOBAL_VARIABLES]))
     with device_scope(given.pop("device") or ""):
-        return _getter(given.pop("custom_getter"))(given.pop("name"), **given)
+        return _getter(given.pop("custom_getter"))(name, **given)
 
 
 def _getter(custom_getter):
@@ -113,13 +112,11 @@ def _getter(custom_getter):
 
 
 @add_arg_scope
-def model_variable(name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, trainable=True, collections=None,
-                   caching_device=None, device=None, partitioner=None, custom_getter=None, use_resource=None, synchronization=_AUTO,
-                   aggregation=_NONE):  # fmt: skip
+@taking({**_VARIABLE, "dtype": dtypes.float32})
+def model_variable(name, **given):
     """As `variable`, in the collection of model variables as well."""
-    given = dict(locals())
-    given["collections"] = [*(collections or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
-    return variable(**given)
+    given["collections"] = [*(given["collections"] or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
+    return variable(name, **given)
 
 
 def add_model_variable(var):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.graph_editor import elements
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
@@ -139,39 +140,34 @@ def get_backward_walk_ops(
     return _walk(_seeds(seed_ops, elements.get_generating_ops), inclusive, within_ops, within_ops_fn, following)
 
 
-def _both_walks(
-    forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios
-):
-    control_inputs, control_outputs = check_cios(*cios)
-    forward = get_forward_walk_ops(
-        forward_seed_ops, forward_inclusive, within_ops, within_ops_fn=within_ops_fn, control_outputs=control_outputs
-    )
-    backward = get_backward_walk_ops(
-        backward_seed_ops, backward_inclusive, within_ops, within_ops_fn=within_ops_fn, control_inputs=control_inputs
-    )
+_WALKS = optional(
+    "forward_inclusive backward_inclusive within_ops within_ops_fn control_inputs control_outputs control_ios",
+    forward_inclusive=True,
+    backward_inclusive=True,
+    control_inputs=False,
+)
+
+
+def _both_walks(forward_seed_ops, backward_seed_ops, given):
+    inputs, outputs = check_cios(given["control_inputs"], given["control_outputs"], given["control_ios"])
+    within = {name: given[name] for name in ("within_ops", "within_ops_fn")}
+    forward = get_forward_walk_ops(forward_seed_ops, given["forward_inclusive"], **within, control_outputs=outputs)
+    backward = get_backward_walk_ops(backward_seed_ops, given["backward_inclusive"], **within, control_inputs=inputs)
     return forward, backward
 
 
-def get_walks_intersection_ops(forward_seed_ops, backward_seed_ops, forward_inclusive=True, backward_inclusive=True, within_ops=None,
-                               within_ops_fn=None, control_inputs=False, control_outputs=None, control_ios=None):  # fmt: skip
+@taking(_WALKS)
+def get_walks_intersection_ops(forward_seed_ops, backward_seed_ops, **given):
     """The operations between: those that depend on the first seeds and that the second depend on."""
-    cios = (control_inputs, control_outputs, control_ios)
-    forward, backward = _both_walks(
-        forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios
-    )
+    forward, backward = _both_walks(forward_seed_ops, backward_seed_ops, given)
     backward = set(backward)
     return [op for op in forward if op in backward]
 
 
-def get_walks_union_ops(forward_seed_ops, backward_seed_ops, forward_inclusive=True, backward_inclusive=True, within_ops=None,
-                        within_ops_fn=None, control_inputs=False, control_outputs=None, control_ios=None):  # fmt: skip
+@taking(_WALKS)
+def get_walks_union_ops(forward_seed_ops, backward_seed_ops, **given):
     """The operations that depend on the first seeds, and those that the second depend on."""
-    cios = (control_inputs, control_outputs, control_ios)
-    return elements.unique(
-        *_both_walks(
-            forward_seed_ops, backward_seed_ops, forward_inclusive, backward_inclusive, within_ops, within_ops_fn, cios
-        )
-    )
+    return elements.unique(*_both_walks(forward_seed_ops, backward_seed_ops, given))
 
 
 def get_within_boundary_ops(
@@ -226,17 +222,12 @@ def select_ops(*args, **kwargs):
     >>> tf.contrib.graph_editor.select_ops("^layer1/", graph=tf.get_default_graph())
     """
     graph, positive_filter, restrict = _options(kwargs, ("graph", "positive_filter", "restrict_ops_regex"))
-    ops = _selected(
-        args,
-        graph,
-        "(?#ops)" if restrict is True else "",
-        filter_ops_from_regex,
-        lambda arg: (
-            elements.make_list_of_op(arg, ignore_ts=True)
-            if not isinstance(arg, (Operation, Tensor))
-            else _one(arg, Operation)
-        ),
-    )
+
+    def listed(arg):
+        given_one = isinstance(arg, (Operation, Tensor))
+        return _one(arg, Operation) if given_one else elements.make_list_of_op(arg, ignore_ts=True)
+
+    ops = _selected(args, graph, "(?#ops)" if restrict is True else "", filter_ops_from_regex, listed)
     return ops if positive_filter is None else [op for op in ops if positive_filter(op)]
 
 
@@ -247,17 +238,12 @@ def _one(item, kind):
 def select_ts(*args, **kwargs):
     """Tensors given as such, in lists, as a graph, or by regular expressions of their names in `graph`."""
     graph, positive_filter, restrict = _options(kwargs, ("graph", "positive_filter", "restrict_ts_regex"))
-    ts = _selected(
-        args,
-        graph,
-        _TENSOR_MARK if restrict is True else "",
-        filter_ts_from_regex,
-        lambda arg: (
-            elements.make_list_of_t(arg, ignore_ops=True)
-            if not isinstance(arg, (Operation, Tensor))
-            else _one(arg, Tensor)
-        ),
-    )
+
+    def listed(arg):
+        given_one = isinstance(arg, (Operation, Tensor))
+        return _one(arg, Tensor) if given_one else elements.make_list_of_t(arg, ignore_ops=True)
+
+    ts = _selected(args, graph, _TENSOR_MARK if restrict is True else "", filter_ts_from_regex, listed)
     return ts if positive_filter is None else [t for t in ts if positive_filter(t)]
 
 

@@ -140,11 +140,8 @@ class SubGraphView:
     def remove_unused_ops(self, control_inputs=True):
         """A view without the operations that no output depends on and no input leads to."""
         made = self.copy()
-        used = set(
-            select.get_walks_union_ops(
-                self.connected_inputs, self.connected_outputs, within_ops=self._ops, control_inputs=control_inputs
-            )
-        )
+        ends = self.connected_inputs, self.connected_outputs
+        used = set(select.get_walks_union_ops(*ends, within_ops=self._ops, control_inputs=control_inputs))
         made._ops = [op for op in self._ops if op in used]
         return made
 
@@ -153,11 +150,9 @@ class SubGraphView:
             return "SubGraphView: empty"
 
         def section(title, items, name):
-            lines = (
-                [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)]
-                if items
-                else [f"** {title}: empty"]
-            )
+            lines = [f"** {title}[{len(items)}]:", *(f"  {name(item)}" for item in items)]
+            if not items:
+                lines = [f"** {title}: empty"]
             return "\n".join(lines)
 
         def tensor(t):

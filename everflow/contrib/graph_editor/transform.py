@@ -9,9 +9,7 @@ from everflow.framework.operation import Operation, Tensor
 
 
 class _Run:
-    """One transformation while it goes on: what handlers are given as `info`. Names that end in `_` are of the new
-    side.
-    """
+    """One transformation while it goes on, the `info` of handlers. Names that end in `_` are of the new side."""
 
     def __init__(self, sgv, dst_graph, dst_scope, src_scope):
         self.sgv, self.graph, self.graph_ = sgv, sgv.graph, dst_graph
@@ -66,11 +64,8 @@ class TransformerInfo:
 
     def __str__(self):
         same = self._graph is self._graph_
-        where = (
-            f"  Within graph[{id(self._graph)}]"
-            if same
-            else f"  From graph[{id(self._graph)}] to graph[{id(self._graph_)}]"
-        )
+        there = "" if same else f" to graph[{id(self._graph_)}]"
+        where = f"  {'Within' if same else 'From'} graph[{id(self._graph)}]{there}"
         lines = ["Transform result info:", where]
         if self._scope:
             lines.append(f"  Scope source: {self._scope}")
@@ -120,14 +115,8 @@ def copy_op_handler(info, op, new_inputs, copy_shape=False, nodedef_fn=None):
         node_def.attr["frame_name"].s = info.new_frame(node_def.attr["frame_name"].s.decode()).encode()
     attrs = {key: value for key, value in node_def.attr.items() if key != "_output_shapes"}
     with info.graph_.as_default(), info.graph_.control_dependencies(None):
-        copied = info.graph_.create_op(
-            node_def.op,
-            list(new_inputs),
-            [t.dtype for t in op.outputs],
-            name=node_def.name,
-            attrs=attrs,
-            compute_device=False,
-        )
+        given = {"name": node_def.name, "attrs": attrs, "compute_device": False}
+        copied = info.graph_.create_op(node_def.op, list(new_inputs), [t.dtype for t in op.outputs], **given)
     copied._set_device_from_string(node_def.device)
     if copy_shape:
         for old, new in zip(op.outputs, copied.outputs):
@@ -194,15 +183,13 @@ class Transformer:
             if made is op:
                 continue
             controls = [self.transform_control_input_handler(info, c) for c in op.control_inputs]
-            made._add_control_inputs(
-                [c for c in controls if c is not None and c is not made and c not in made.control_inputs]
-            )
+            others = (c for c in controls if c is not None and c is not made)
+            made._add_control_inputs([c for c in others if c not in made.control_inputs])
 
     def _view(self, info):
         """The view of the copy, with the inputs and outputs that were copied, in the same order."""
-        made = subgraph.SubGraphView(
-            list(info.transformed_ops.values()), [info.transformed_ts.get(t, t) for t in info.sgv.passthroughs]
-        )
+        passing = [info.transformed_ts.get(t, t) for t in info.sgv.passthroughs]
+        made = subgraph.SubGraphView(list(info.transformed_ops.values()), passing)
         made._inputs = [info.transformed_ts[t] for t in info.sgv.inputs if t in info.transformed_ts]
         made._outputs = [info.transformed_ts[t] for t in info.sgv.outputs if t in info.transformed_ts]
         return made

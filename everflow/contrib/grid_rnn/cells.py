@@ -1,9 +1,8 @@
-"""Grids of one, two and three dimensions with the usual cells; the first dimension takes the input and gives the
-output.
-"""
+"""Grids of one, two and three dimensions with the usual cells; the first takes the input and gives the output."""
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.grid_rnn.grid import GridRNNCell
 from everflow.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell
 
@@ -12,93 +11,77 @@ class _InDepth(GridRNNCell):
     """A grid whose dimension 0 is depth: input, output and priority are there, and it may be without recurrence."""
 
     def __init__(self, count, num_units, cell_fn, state_is_tuple, output_is_tuple, tied=False, non_recurrent_fn=None):
-        super().__init__(
-            num_units=num_units, num_dims=count, input_dims=0, output_dims=0, priority_dims=0, tied=tied, cell_fn=cell_fn,
-            non_recurrent_dims=None if non_recurrent_fn is None else 0, non_recurrent_fn=non_recurrent_fn,
-            state_is_tuple=state_is_tuple, output_is_tuple=output_is_tuple,
-        )  # fmt: skip
+        functions = None if non_recurrent_fn is None else 0, tied, cell_fn, non_recurrent_fn
+        super().__init__(num_units, count, 0, 0, 0, *functions, state_is_tuple, output_is_tuple)
+
+
+_TUPLES = {"state_is_tuple": True, "output_is_tuple": True}
+_LSTM = {"use_peepholes": False, "forget_bias": 1.0}
+_TIED = {"tied": False, "non_recurrent_fn": None}
 
 
 class Grid1BasicRNNCell(_InDepth):
     """One dimension of plain recurrence."""
 
-    def __init__(self, num_units, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(1, num_units, BasicRNNCell, state_is_tuple, output_is_tuple)
+    @taking(_TUPLES)
+    def __init__(self, num_units, **given):
+        super().__init__(1, num_units, BasicRNNCell, **given)
 
 
 class Grid1BasicLSTMCell(_InDepth):
     """One dimension of an LSTM without peepholes."""
 
-    def __init__(self, num_units, forget_bias=1, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(1, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple)
+    @taking(_TUPLES)
+    def __init__(self, num_units, forget_bias=1, **given):
+        super().__init__(1, num_units, _basic_lstm(forget_bias), **given)
 
 
 class Grid1LSTMCell(_InDepth):
     """One dimension of an LSTM."""
 
-    def __init__(self, num_units, use_peepholes=False, forget_bias=1.0, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(1, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple)
+    @taking(_TUPLES)
+    def __init__(self, num_units, use_peepholes=False, forget_bias=1.0, **given):
+        super().__init__(1, num_units, _lstm(use_peepholes, forget_bias), **given)
 
 
 class Grid2BasicRNNCell(_InDepth):
     """Depth and time, plain recurrence along both."""
 
-    def __init__(self, num_units, tied=False, non_recurrent_fn=None, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(2, num_units, BasicRNNCell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+    @taking({**_TIED, **_TUPLES})
+    def __init__(self, num_units, **given):
+        super().__init__(2, num_units, BasicRNNCell, **given)
 
 
 class Grid2BasicLSTMCell(_InDepth):
     """Depth and time, LSTMs without peepholes along both."""
 
-    def __init__(
-        self, num_units, tied=False, non_recurrent_fn=None, forget_bias=1, state_is_tuple=True, output_is_tuple=True
-    ):
-        super().__init__(
-            2, num_units, _basic_lstm(forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+    @taking({**_TIED, "forget_bias": 1, **_TUPLES})
+    def __init__(self, num_units, **given):
+        super().__init__(2, num_units, _basic_lstm(given.pop("forget_bias")), **given)
 
 
 class Grid2LSTMCell(_InDepth):
     """Depth and time, LSTMs along both."""
 
-    def __init__(
-        self,
-        num_units,
-        tied=False,
-        non_recurrent_fn=None,
-        use_peepholes=False,
-        forget_bias=1.0,
-        state_is_tuple=True,
-        output_is_tuple=True,
-    ):
-        super().__init__(
-            2, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+    @taking({**_TIED, **_LSTM, **_TUPLES})
+    def __init__(self, num_units, **given):
+        super().__init__(2, num_units, _lstm(*(given.pop(name) for name in _LSTM)), **given)
 
 
 class Grid3LSTMCell(_InDepth):
     """Depth and two more dimensions, LSTMs along all."""
 
-    def __init__(
-        self,
-        num_units,
-        tied=False,
-        non_recurrent_fn=None,
-        use_peepholes=False,
-        forget_bias=1.0,
-        state_is_tuple=True,
-        output_is_tuple=True,
-    ):
-        super().__init__(
-            3, num_units, _lstm(use_peepholes, forget_bias), state_is_tuple, output_is_tuple, tied, non_recurrent_fn
-        )
+    @taking({**_TIED, **_LSTM, **_TUPLES})
+    def __init__(self, num_units, **given):
+        super().__init__(3, num_units, _lstm(*(given.pop(name) for name in _LSTM)), **given)
 
 
 class Grid2GRUCell(_InDepth):
     """Depth and time, GRUs along both."""
 
-    def __init__(self, num_units, tied=False, non_recurrent_fn=None, state_is_tuple=True, output_is_tuple=True):
-        super().__init__(2, num_units, GRUCell, state_is_tuple, output_is_tuple, tied, non_recurrent_fn)
+    @taking({**_TIED, **_TUPLES})
+    def __init__(self, num_units, **given):
+        super().__init__(2, num_units, GRUCell, **given)
 
 
 def _basic_lstm(forget_bias):

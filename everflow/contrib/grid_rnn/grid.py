@@ -98,20 +98,18 @@ class GridRNNCell(RNNCell):
         if not dims:
             return
         *before, last = seen
-        others = (
-            array.concat(before, 1)
-            if before
-            else array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
-        )
+        if before:
+            others = array.concat(before, 1)
+        else:
+            others = array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
         for d in dims:
             kind = "non_recurrent" if d in self._plain_dims else "recurrent"
             everything = array.concat([others, last], 1) if d in self._plain_dims else None
             with variable_scope(kind if self._tied else f"{kind}/cell_{d}") as within:
                 if everything is not None:
                     begin = within.initializer or xavier_initializer()
-                    outputs[d] = fully_connected(
-                        everything, self._num_units, activation_fn=self._non_recurrent_fn, weights_initializer=begin
-                    )
+                    settings = {"activation_fn": self._non_recurrent_fn, "weights_initializer": begin}
+                    outputs[d] = fully_connected(everything, self._num_units, **settings)
                     continue
                 own = last if carried[d] is None else LSTMStateTuple(carried[d], last)
                 outputs[d], new[d] = self._cells[d](others, own)

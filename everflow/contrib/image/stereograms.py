@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
 
+# Attributes of the op, which has defaults for them.
+_SETTINGS = optional("""hidden_surface_removal convergence_dots_size dots_per_inch eye_separation mu normalize normalize_max
+    normalize_min border_level number_colors output_image_shape output_data_window""")
 
-def single_image_random_dot_stereograms(
-    depth_values, hidden_surface_removal=None, convergence_dots_size=None, dots_per_inch=None, eye_separation=None, mu=None, normalize=None,
-    normalize_max=None, normalize_min=None, border_level=None, number_colors=None, output_image_shape=None, output_data_window=None,
-):  # fmt: skip
+
+@taking(_SETTINGS)
+def single_image_random_dot_stereograms(depth_values, **given):
     """An image of dots in which two eyes see the depths of a matrix: larger numbers come nearer.
 
     `output_image_shape` is [width, height, channels]; `output_data_window` [width, height] is the part of it that shows
     the data. With `number_colors` above 256 the image has three channels. Two dots at the bottom
     (`convergence_dots_size`) help the eyes to converge.
     """
-    # What isn't given is left to the op's defaults.
-    given = {name: value for name, value in locals().items() if value is not None and name != "depth_values"}
-    return raw.SingleImageRandomDotStereograms(depth_values=depth_values, **given)
+    settings = {name: value for name, value in given.items() if value is not None}
+    return raw.SingleImageRandomDotStereograms(depth_values=depth_values, **settings)
 
 
 @shape_rule("SingleImageRandomDotStereograms")

@@ -80,18 +80,9 @@ def angles_to_projective_transforms(angles, image_height, image_width, name=None
             (image_height - 1) - (math.sin(angles) * (image_width - 1) + math.cos(angles) * (image_height - 1))
         ) / 2.0
         count = array.shape(angles)[0]
-        return array.concat(
-            values=[
-                math.cos(angles)[:, None],
-                -math.sin(angles)[:, None],
-                x_offset[:, None],
-                math.sin(angles)[:, None],
-                math.cos(angles)[:, None],
-                y_offset[:, None],
-                array.zeros((count, 2), dtypes.float32),
-            ],
-            axis=1,
-        )
+        first = [math.cos(angles)[:, None], -math.sin(angles)[:, None], x_offset[:, None]]
+        second = [math.sin(angles)[:, None], math.cos(angles)[:, None], y_offset[:, None]]
+        return array.concat([*first, *second, array.zeros((count, 2), dtypes.float32)], axis=1)
 
 
 def translations_to_projective_transforms(translations, name=None):
@@ -101,18 +92,10 @@ def translations_to_projective_transforms(translations, name=None):
         _rank(translations, "translations")
         translations = _rows(translations, 2, "Translations")
         count = array.shape(translations)[0]
-        return array.concat(
-            values=[
-                array.ones((count, 1), dtypes.float32),
-                array.zeros((count, 1), dtypes.float32),
-                -translations[:, 0, None],
-                array.zeros((count, 1), dtypes.float32),
-                array.ones((count, 1), dtypes.float32),
-                -translations[:, 1, None],
-                array.zeros((count, 2), dtypes.float32),
-            ],
-            axis=1,
-        )
+        column = (count, 1), dtypes.float32
+        first = [array.ones(*column), array.zeros(*column), -translations[:, 0, None]]
+        second = [array.zeros(*column), array.ones(*column), -translations[:, 1, None]]
+        return array.concat([*first, *second, array.zeros((count, 2), dtypes.float32)], axis=1)
 
 
 def transform(images, transforms, interpolation="NEAREST", output_shape=None, name=None):
@@ -127,9 +110,8 @@ def transform(images, transforms, interpolation="NEAREST", output_shape=None, na
         if not output_shape.shape.is_compatible_with([2]):
             raise ValueError(f"output_shape is a vector, [height, width]; its own shape is {output_shape.shape}")
         transforms = _rows(transforms, 2, "Transforms")
-        output = raw.ImageProjectiveTransformV2(
-            images=images, transforms=transforms, output_shape=output_shape, interpolation=interpolation.upper()
-        )
+        given = {"transforms": transforms, "output_shape": output_shape, "interpolation": interpolation.upper()}
+        output = raw.ImageProjectiveTransformV2(images=images, **given)
         return back(output)
 
 

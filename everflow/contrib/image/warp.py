@@ -49,11 +49,8 @@ def _interpolated(grid, query_points, sizes, indexing):
     dims = [0, 1] if indexing == "ij" else [1, 0]
     neighbours = [_neighbours(dim, points[dim], sizes[dim + 1], grid.dtype) for dim in dims]
     floors, ceilings, alphas = zip(*neighbours)
-    within = check.assert_less_equal(
-        math.cast(batch * height * width, dtype=dtypes.float32),
-        np.iinfo(np.int32).max / 8,
-        message="The image size or batch size is too large.",
-    )
+    size, most = math.cast(batch * height * width, dtype=dtypes.float32), np.iinfo(np.int32).max / 8
+    within = check.assert_less_equal(size, most, message="The image size or batch size is too large.")
     with control_dependencies([within]):
         flattened = array.reshape(grid, [batch * height * width, channels])
         offsets = array.reshape(math.range(batch) * height * width, [batch, 1])
@@ -125,9 +122,8 @@ def interpolate_spline(
 ):
     """Values at query points of the polyharmonic spline through [batch, n, d] points with [batch, n, k] values."""
     with name_scope(name):
-        train_points, train_values, query_points = (
-            convert_to_tensor(t) for t in (train_points, train_values, query_points)
-        )
+        given = (train_points, train_values, query_points)
+        train_points, train_values, query_points = (convert_to_tensor(t) for t in given)
         with name_scope("solve"):
             weights, linear = _solve_spline(train_points, train_values, order, regularization_weight)
         with name_scope("predict"):

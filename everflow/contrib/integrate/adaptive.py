@@ -1,6 +1,4 @@
-"""Dormand and Prince's method of fifth order: the step is as large as the estimated error allows, and values between
-are interpolated.
-"""
+"""Dormand and Prince's method of fifth order: steps by the estimated error, and interpolation between."""
 
 from __future__ import annotations
 
@@ -13,8 +11,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
-# Butcher's tableau: where the slopes are taken, from which slopes, and how they are weighted. The last slope is the
-# next step's first.
+# Butcher's tableau: where slopes are taken, from which ones, and their weights. The last is the next step's first.
 _ALPHA = (1 / 5, 3 / 10, 4 / 5, 8 / 9, 1.0, 1.0)
 _BETA = (
     (1 / 5,),
@@ -24,16 +21,8 @@ _BETA = (
     (9017 / 3168, -355 / 33, 46732 / 5247, 49 / 176, -5103 / 18656),
     (35 / 384, 0.0, 500 / 1113, 125 / 192, -2187 / 6784, 11 / 84),
 )
-_ERROR = (
-    35 / 384 - 1951 / 21600,
-    0.0,
-    500 / 1113 - 22642 / 50085,
-    125 / 192 - 451 / 720,
-    -2187 / 6784 + 12231 / 42400,
-    11 / 84 - 649 / 6300,
-    -1 / 60,
-)
-# The value in the middle of a step (Shampine, 1986).
+_OF_FOURTH_ORDER = (1951 / 21600, 0.0, 22642 / 50085, 451 / 720, -12231 / 42400, 649 / 6300, 1 / 60)
+_ERROR = tuple(fifth - fourth for fifth, fourth in zip((*_BETA[-1], 0.0), _OF_FOURTH_ORDER))
 _MIDDLE = (
     6025192743 / 30085553152 / 2,
     0.0,
@@ -160,13 +149,11 @@ class _Solver:
             middle = step.y + _combined(math.cast(step.dt, y1.dtype), _MIDDLE, slopes)
             return [y1, f1, step.t1, t1, *_polynomial(step.y, y1, middle, step.f, f1, step.dt)]
 
-        y, f, start, end, *coefficients = cond(
-            accepted, moved, lambda: [array.identity(x) for x in (step.y, step.f, step.t0, step.t1, *step.coefficients)]
-        )
+        kept = step.y, step.f, step.t0, step.t1, *step.coefficients
+        y, f, start, end, *coefficients = cond(accepted, moved, lambda: [array.identity(x) for x in kept])
         following = _Step(y, f, start, end, _next_size(step.dt, ratio, *self._factors), coefficients)
-        history = _History(
-            history.points.write(history.points.size(), t1), history.ratios.write(history.ratios.size(), ratio)
-        )
+        points, ratios = history
+        history = _History(points.write(points.size(), t1), ratios.write(ratios.size(), ratio))
         return following, history, count + 1
 
 
@@ -197,8 +184,5 @@ def _solve(func, y0, t, rtol, atol, full_output, name, **options):
     if not full_output:
         return y
     points = history.points.stack()
-    return y, {
-        "num_func_evals": 6 * array.size(points) + 1,
-        "integrate_points": points,
-        "error_ratio": history.ratios.stack(),
-    }
+    counted = {"num_func_evals": 6 * array.size(points) + 1, "integrate_points": points}
+    return y, {**counted, "error_ratio": history.ratios.stack()}

@@ -36,12 +36,9 @@ class RandomFourierFeatureMapper:
         if shape.ndims != 2:
             raise InvalidShapeError(f"Features have two dimensions, [n, {self._input_dim}]; got the shape {shape}")
         if shape.as_list()[1] != self._input_dim:
-            raise InvalidShapeError(
-                f"Invalid dimension: expected {self._input_dim} input features, got {shape.as_list()[1]} instead."
-            )
+            raise InvalidShapeError(f"Invalid: expected {self._input_dim} input features, got {shape.as_list()[1]}.")
         drawn = np.random.RandomState(self._seed)
         omega = constant((1.0 / self._stddev) * drawn.randn(self._input_dim, self._output_dim), dtype=dtypes.float32)
         bias = constant(drawn.uniform(0, 2 * np.pi, self._output_dim), dtype=dtypes.float32)
-        return math.scalar_mul(
-            numbers.sqrt(2.0 / self._output_dim), math.cos(math.add(math.matmul(input_tensor, omega), bias))
-        )
+        factor = numbers.sqrt(2.0 / self._output_dim)
+        return math.scalar_mul(factor, math.cos(math.add(math.matmul(input_tensor, omega), bias)))

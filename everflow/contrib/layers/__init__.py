@@ -1,6 +1,4 @@
-"""tf.contrib.layers: layers with model variables and collections, regularizers, initializers, summaries and
-`optimize_loss`.
-"""
+"""tf.contrib.layers: layers with model variables and collections, regularizers, and `optimize_loss`."""
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 

@@ -1,6 +1,4 @@
-"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed and
-transformed.
-"""
+"""Input layers and weighted sums from the columns of tf.contrib.layers, and how their features are parsed."""
 
 from __future__ import annotations
 
@@ -49,9 +47,7 @@ def check_feature_columns(feature_columns):
     seen = set()
     for column in feature_columns:
         if column.key in seen:
-            raise ValueError(
-                f"Duplicate feature column key: {column.name} is there already, with the same settings. Leave one out."
-            )
+            raise ValueError(f"Duplicate feature column key: {column.name} is there already. Leave one out.")
         seen.add(column.key)
 
 
@@ -100,16 +96,9 @@ def input_from_feature_columns(
     >>> tf.contrib.layers.input_from_feature_columns({"age": tf.constant([[3.0]])}, [age])
     <tf.Tensor 'input_from_feature_columns/concat/concat:0' shape=(1, 1) dtype=float32>
     """
-    return _input_layer(
-        columns_to_tensors,
-        feature_columns,
-        weight_collections,
-        trainable,
-        scope,
-        2,
-        "input_from_feature_columns",
-        cols_to_outs,
-    )
+    name = "input_from_feature_columns"
+    variables = weight_collections, trainable, scope
+    return _input_layer(columns_to_tensors, feature_columns, *variables, 2, name, cols_to_outs)
 
 
 def sequence_input_from_feature_columns(
@@ -122,17 +111,10 @@ def sequence_input_from_feature_columns(
             inner, (WeightedSparseColumn, CrossedColumn)
         ):
             raise ValueError(
-                f"{type(inner).__name__} is not supported for sequence data; embeddings, one-hot and real values are."
+                f"{type(inner).__name__} is not supported for sequence data: embed it, or take real values."
             )
-    return _input_layer(
-        columns_to_tensors,
-        feature_columns,
-        weight_collections,
-        trainable,
-        scope,
-        3,
-        "sequence_input_from_feature_columns",
-    )
+    name = "sequence_input_from_feature_columns"
+    return _input_layer(columns_to_tensors, feature_columns, weight_collections, trainable, scope, 3, name)
 
 
 def _with_steps(tensor):
@@ -147,24 +129,8 @@ def _parts(variable):
 
 
 def _weights(name, shape, weight_collections, trainable):
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtypes.float32,
-        initializer=zeros_initializer(),
-        trainable=trainable,
-        collections=weight_collections,
-    )
-
-
-def _sum_of_ids(
-    name, ids, id_weights, size, combiner, num_outputs, weight_collections, trainable, columns_to_tensors, lookup_name
-):
-    with variable_scope(None, default_name=name, values=columns_to_tensors.values()):
-        weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
-        return weights, safe_embedding_lookup_sparse(
-            weights, ids, id_weights, combiner=combiner, name=f"{lookup_name}_weights"
-        )
+    settings = {"initializer": zeros_initializer(), "trainable": trainable, "collections": weight_collections}
+    return model_variable(name, shape=shape, dtype=dtypes.float32, **settings)
 
 
 def weighted_sum_from_feature_columns(
@@ -181,26 +147,17 @@ def weighted_sum_from_feature_columns(
                 ids, id_weights = column.weighted_ids(transformed)
             except NotImplementedError:
                 if isinstance(column, EmbeddingColumn):
-                    raise ValueError(
-                        f"Error creating weighted sum for column: {column.name}.\n{column} has no ids."
-                    ) from None
+                    raise ValueError(f"Error creating weighted sum for column: {column.name} has no ids.") from None
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
                     dense = column.dense_numbers(transformed)
                     weights = _weights("weight", [dense.shape[1].value, num_outputs], weight_collections, trainable)
                     total = math.matmul(dense, weights, name="matmul")
             else:
-                weights, total = _sum_of_ids(
-                    column.name,
-                    ids,
-                    id_weights,
-                    column.num_buckets,
-                    column.combiner,
-                    num_outputs,
-                    weight_collections,
-                    trainable,
-                    columns_to_tensors,
-                    column.name,
-                )
+                with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
+                    shape = [column.num_buckets, num_outputs]
+                    weights = _weights("weights", shape, weight_collections, trainable)
+                    name = f"{column.name}_weights"
+                    total = safe_embedding_lookup_sparse(weights, ids, id_weights, column.combiner, name=name)
             variables[column] = _parts(weights)
             if isinstance(column, CrossedColumn) and column.ckpt_to_load_from is not None:
                 init_from_checkpoint(column.ckpt_to_load_from, {column.tensor_name_in_ckpt: weights})
@@ -213,9 +170,7 @@ def weighted_sum_from_feature_columns(
 def _check_joint(column):
     """Raise where the weights of a column can't be rows of one variable for all columns."""
     if isinstance(column, EmbeddingColumn):
-        raise ValueError(
-            f"A linear model has no weights for the embedding {column.name}: give the column that it embeds."
-        )
+        raise ValueError(f"A linear model can't weigh the embedding {column.name}: give the column that it embeds.")
     without_ids = (RealValuedColumn, OneHotColumn, ScatteredEmbeddingColumn, DataFrameColumn)
     for holds, error, what in (
         (isinstance(column, without_ids), NotImplementedError, "numbers, which can be bucketized"),
@@ -226,13 +181,13 @@ def _check_joint(column):
             raise error(f"Column {column.name} has {what}: take weighted_sum_from_feature_columns for it.")
 
 
-def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True,
-                                            scope=None):  # fmt: skip
+def joint_weighted_sum_from_feature_columns(
+    columns_to_tensors, feature_columns, num_outputs, weight_collections=None, trainable=True, scope=None
+):
     """As `weighted_sum_from_feature_columns`, with one variable for the weights of all columns."""
     check_feature_columns(feature_columns)
-    with variable_scope(
-        scope, default_name="joint_weighted_sum_from_feature_columns", values=columns_to_tensors.values()
-    ):
+    name = "joint_weighted_sum_from_feature_columns"
+    with variable_scope(scope, default_name=name, values=columns_to_tensors.values()):
         transformer = _Transformer(columns_to_tensors)
         lookups = []
         for column in _sorted(feature_columns):
@@ -244,18 +199,9 @@ def joint_weighted_sum_from_feature_columns(columns_to_tensors, feature_columns,
             shifted.append(SparseTensor(ids.indices, ids.values + size, ids.dense_shape))
             size += buckets
         joint = sparse.sparse_concat(axis=1, sp_inputs=shifted)
-        weights, total = _sum_of_ids(
-            "linear_weights",
-            joint,
-            None,
-            size,
-            "sum",
-            num_outputs,
-            weight_collections,
-            trainable,
-            columns_to_tensors,
-            "",
-        )
+        with variable_scope(None, default_name="linear_weights", values=columns_to_tensors.values()):
+            weights = _weights("weights", [size, num_outputs], weight_collections, trainable)
+            total = safe_embedding_lookup_sparse(weights, joint, combiner="sum", name="_weights")
         bias = _weights("bias_weight", [num_outputs], weight_collections, trainable)
         return nn.bias_add(total, bias), _parts(weights), bias
 
@@ -279,13 +225,10 @@ def create_feature_spec_for_parsing(feature_columns):
 
 
 def parse_feature_columns_from_examples(serialized, feature_columns, name=None, example_names=None):
-    """Serialized Examples parsed for the columns: {feature: tensor}, and {column: its transformed tensor} in the same
-    dict.
-    """
+    """Serialized Examples parsed for the columns: {feature: tensor} and {column: transformed tensor} in one dict."""
     check_feature_columns(feature_columns)
-    parsed = parse_example(
-        serialized, create_feature_spec_for_parsing(feature_columns), name=name, example_names=example_names
-    )
+    spec = create_feature_spec_for_parsing(feature_columns)
+    parsed = parse_example(serialized, spec, name=name, example_names=example_names)
     transformer = _Transformer(parsed)
     for column in _sorted(feature_columns):
         transformer.get(column)
@@ -299,9 +242,8 @@ def parse_feature_columns_from_sequence_examples(
     context, sequence = context_feature_columns or [], sequence_feature_columns or []
     check_feature_columns(context)
     check_feature_columns(sequence)
-    return parse_single_sequence_example(
-        serialized, create_feature_spec_for_parsing(context), _sequence_spec(sequence), example_name, name
-    )
+    specs = create_feature_spec_for_parsing(context), _sequence_spec(sequence)
+    return parse_single_sequence_example(serialized, *specs, example_name, name)
 
 
 def _sequence_spec(columns):
@@ -322,9 +264,8 @@ def make_place_holder_tensors_for_base_features(feature_columns):
         if isinstance(feature, VarLenFeature):
             placeholders[key] = sparse.sparse_placeholder(feature.dtype, name=f"Placeholder_{key}")
         else:
-            placeholders[key] = array.placeholder(
-                feature.dtype, shape=[None, *feature.shape], name=f"Placeholder_{key}"
-            )
+            shape = [None, *feature.shape]
+            placeholders[key] = array.placeholder(feature.dtype, shape, name=f"Placeholder_{key}")
     return placeholders
 
 
@@ -337,7 +278,5 @@ def infer_real_valued_columns(features):
 
 def _column_for(name, tensor):
     if isinstance(tensor, SparseTensor) or not (tensor.dtype.is_integer or tensor.dtype.is_floating):
-        raise ValueError(
-            f"Auto detection knows columns for dense numbers only; define a FeatureColumn for {name!r}: {tensor}."
-        )
+        raise ValueError(f"Auto detection is for dense numbers only; define a FeatureColumn for {name!r}: {tensor}.")
     return real_valued_column(name, dimension=prod(tensor.shape.as_list()[1:]), dtype=tensor.dtype)

@@ -6,8 +6,9 @@ import functools
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import layer_variable, model_variable_getter
+from everflow.contrib.layers.model_variables import COLLECTED, layer_variable, model_variable_getter
 from everflow.contrib.layers.outputs import (
     activated,
     add_variable_to_collections,
@@ -27,16 +28,21 @@ NAMES = {"kernel": "weights", "bias": "biases"}
 ZEROS = initializers.zeros_initializer()
 
 
-def finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, scope):
+def finished(outputs, scope, arguments):
     """What follows the linear part of a layer: normalization, activation, collection."""
-    if normalizer_fn is not None:
-        outputs = normalizer_fn(outputs, **(normalizer_params or {}))
-    return activated(outputs, activation_fn, outputs_collections, scope)
+    if arguments["normalizer_fn"] is not None:
+        outputs = arguments["normalizer_fn"](outputs, **(arguments["normalizer_params"] or {}))
+    return activated(outputs, arguments["activation_fn"], arguments["outputs_collections"], scope)
+
+
+def layer_scope(default_name, inputs, arguments, names=NAMES):
+    """The variable scope of a layer, in which variables of `tf.layers` have contrib's names."""
+    getter = model_variable_getter(names)
+    return variable_scope(arguments["scope"], default_name, [inputs], reuse=arguments["reuse"], custom_getter=getter)
 
 
 def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
-    """What the functional layers have in common: a `tf.layers` layer applied, its variables in their collections, then
-    `finished`.
+    """What functional layers share: a `tf.layers` layer applied, its variables collected, then `finished`.
 
     `arguments` is what the function was called with: weights, biases, normalizer and activation. `own` is what only
     this layer takes, and `kernels` are the attributes that hold its weights.
@@ -49,30 +55,35 @@ def applied(layer_class, inputs, scope, arguments, kernels=("kernel",), **own):
         part = kernel.removesuffix("_kernel")
         settings[f"{part}_initializer"] = arguments["weights_initializer"]
         settings[f"{part}_regularizer"] = arguments["weights_regularizer"]
-    layer = layer_class(
-        **{**settings, **own},
-        activation=None,
-        use_bias=not arguments["normalizer_fn"] and bool(arguments["biases_initializer"]),
-        activity_regularizer=None,
-        trainable=arguments["trainable"],
-        name=scope.name,
-        dtype=inputs.dtype.base_dtype,
-        _scope=scope,
-        _reuse=arguments["reuse"],
-    )
+    settings["use_bias"] = not arguments["normalizer_fn"] and bool(arguments["biases_initializer"])
+    settings.update(own, activation=None, activity_regularizer=None, trainable=arguments["trainable"])
+    scoped = {"name": scope.name, "_scope": scope, "_reuse": arguments["reuse"]}
+    layer = layer_class(**settings, **scoped, dtype=inputs.dtype.base_dtype)
     outputs = layer.apply(inputs)
     for kernel in kernels:
         add_variable_to_collections(getattr(layer, kernel), arguments["variables_collections"], "weights")
     if layer.use_bias:
         add_variable_to_collections(layer.bias, arguments["variables_collections"], "biases")
-    after = (arguments[key] for key in ("normalizer_fn", "normalizer_params", "activation_fn", "outputs_collections"))
-    return finished(outputs, *after, scope)
+    return finished(outputs, scope, arguments)
 
 
 @add_arg_scope
-def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
-                    weights_initializer=XAVIER, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
-                    reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+def fully_connected(
+    inputs,
+    num_outputs,
+    activation_fn=nn.relu,
+    normalizer_fn=None,
+    normalizer_params=None,
+    weights_initializer=XAVIER,
+    weights_regularizer=None,
+    biases_initializer=ZEROS,
+    biases_regularizer=None,
+    reuse=None,
+    variables_collections=None,
+    outputs_collections=None,
+    trainable=True,
+    scope=None,
+):
     """`activation_fn(inputs @ weights + biases)`; a normalizer takes the place of the biases.
 
     >>> hidden = layers.fully_connected(x, 100)
@@ -81,11 +92,8 @@ def fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=No
     arguments = dict(locals())
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs must be an int, not {num_outputs!r}")
-    with variable_scope(
-        scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
-    ) as sc:
-        inputs = convert_to_tensor(inputs)
-        return applied(Dense, inputs, sc, arguments, units=num_outputs)
+    with layer_scope("fully_connected", inputs, arguments) as sc:
+        return applied(Dense, convert_to_tensor(inputs), sc, arguments, units=num_outputs)
 
 
 linear = functools.partial(fully_connected, activation_fn=None)
@@ -95,27 +103,38 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 
 
 @add_arg_scope
-def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, reuse=None, variables_collections=None,
-             outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
+@taking({**COLLECTED, "data_format": "NHWC", "scope": None})
+def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, **given):
     """`inputs` plus a bias for each channel."""
+    data_format = given["data_format"]
     check_data_format(data_format, "NCHW", "NHWC")
-    with variable_scope(scope, "BiasAdd", [inputs], reuse=reuse) as sc:
+    with variable_scope(given["scope"], "BiasAdd", [inputs], reuse=given["reuse"]) as sc:
         inputs = convert_to_tensor(inputs)
         if data_format == "NCHW" and inputs.shape.rank not in (None, 4):
             raise ValueError(f"Data format NCHW only supports 4D Tensor, {inputs.name} is of shape {inputs.shape}")
         channels = channel_dimension(inputs.get_shape(), data_format)
         dtype = inputs.dtype.base_dtype
-        biases = layer_variable(
-            "biases", [channels], dtype, initializer, variables_collections, trainable, regularizer=regularizer
-        )
+        kept = given["variables_collections"], given["trainable"]
+        biases = layer_variable("biases", [channels], dtype, initializer, *kept, regularizer=regularizer)
         outputs = nn.bias_add(inputs, biases, data_format=data_format)
-        return activated(outputs, activation_fn, outputs_collections, sc)
+        return activated(outputs, activation_fn, given["outputs_collections"], sc)
 
 
 @add_arg_scope
-def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=XAVIER, bias_init=ZEROS, name=None,
-                           weight_collections=("weights",), bias_collections=("biases",), output_collections=("activations",),
-                           trainable=True, weight_regularizer=None, bias_regularizer=None):  # fmt: skip
+def legacy_fully_connected(
+    x,
+    num_output_units,
+    activation_fn=None,
+    weight_init=XAVIER,
+    bias_init=ZEROS,
+    name=None,
+    weight_collections=("weights",),
+    bias_collections=("biases",),
+    output_collections=("activations",),
+    trainable=True,
+    weight_regularizer=None,
+    bias_regularizer=None,
+):
     """The first form of `fully_connected`, whose variables are "weights" and "bias"."""
     with variable_scope(name, "fully_connected", [x]):
         x = convert_to_tensor(x)
@@ -124,15 +143,7 @@ def legacy_fully_connected(x, num_output_units, activation_fn=None, weight_init=
 
         def made(label, shape, init, collections, regularizer):
             keys = list(dict.fromkeys([*(collections or []), GraphKeys.GLOBAL_VARIABLES]))
-            return get_variable(
-                label,
-                shape=shape,
-                dtype=dtype,
-                initializer=init,
-                collections=keys,
-                regularizer=regularizer,
-                trainable=trainable,
-            )
+            return get_variable(label, shape, dtype, init, regularizer, trainable, keys)
 
         weights = made("weights", [inputs, num_output_units], weight_init, weight_collections, weight_regularizer)
         flat = x if rank == 2 else array.reshape(x, [-1, inputs])

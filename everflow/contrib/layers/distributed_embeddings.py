@@ -1,6 +1,4 @@
-"""Combined embeddings of sparse ids that are summed where the parts of the table live: only a sum per row and part
-travels.
-"""
+"""Combined embeddings of sparse ids, summed where the parts of the table are: only a sum per row travels."""
 
 from __future__ import annotations
 
@@ -45,9 +43,7 @@ def embedding_lookup_sparse_with_distributed_aggregation(
 
 
 def _summed(params, ids, rows, strategy, max_norm, positions=None, weights=None):
-    """The sum of each row's embeddings, with weights; without, ids are unique and `positions` tells which of them each
-    entry is.
-    """
+    """The weighted sum of each row's embeddings; without weights, `positions` are those in the unique ids."""
     with name_scope(None, "embedding_lookup_with_distributed_aggregation", [*params, ids]) as name:
         if not params or any(param is None for param in params):
             raise ValueError("params must be specified: at least one table")
@@ -79,14 +75,11 @@ def _sum_of_parts(params, ids, rows, strategy, max_norm, positions, weights, nam
         weights = [array.gather(weights, of_part) for of_part in entries]
     found = _in_shape(params, found, entries)
     if max_norm is not None:
-        found = [
-            _beside(vectors, clip_rows, vectors, of_part, max_norm)
-            for vectors, of_part in zip(found, entries, strict=True)
-        ]
+        parts = zip(found, entries, strict=True)
+        found = [_beside(vectors, clip_rows, vectors, of_part, max_norm) for vectors, of_part in parts]
     if weights is None:
-        sums = [
-            _unweighted_sums(vectors, of_part, rows, positions) for vectors, of_part in zip(found, entries, strict=True)
-        ]
+        parts = zip(found, entries, strict=True)
+        sums = [_unweighted_sums(vectors, of_part, rows, positions) for vectors, of_part in parts]
     else:
         found = [_beside(vectors, _weighted, vectors, w) for vectors, w in zip(found, weights, strict=True)]
         sums = [_sums(vectors, of_part, rows) for vectors, of_part in zip(found, entries, strict=True)]

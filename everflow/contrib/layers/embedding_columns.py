@@ -1,12 +1,11 @@
-"""Categories as dense input, as it was before tf.feature_column: counts, learned vectors, and vectors put together from
-hashed numbers.
-"""
+"""Categories as dense input before tf.feature_column: counts, learned vectors, vectors of hashed numbers."""
 
 from __future__ import annotations
 
 import collections
 import math as python_math
 
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
 from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten, require
 from everflow.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
@@ -56,9 +55,8 @@ class OneHotColumn(_DenseOfIds, collections.namedtuple("OneHotColumn", ("sparse_
             dense = sparse.sparse_tensor_to_dense(merged)
             return array.reshape(dense, array.concat([array.shape(dense)[:-1], [self.length]], 0))
         dense = sparse.sparse_tensor_to_dense(ids, default_value=-1)
-        return math.reduce_sum(
-            array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0), axis=[output_rank - 1]
-        )
+        ones = array.one_hot(dense, depth=self.length, on_value=1.0, off_value=0.0)
+        return math.reduce_sum(ones, axis=[output_rank - 1])
 
 
 def one_hot_column(sparse_id_column):
@@ -66,24 +64,11 @@ def one_hot_column(sparse_id_column):
     return OneHotColumn(sparse_id_column)
 
 
-class EmbeddingColumn(
-    _DenseOfIds,
-    collections.namedtuple(
-        "EmbeddingColumn",
-        (
-            "sparse_id_column",
-            "dimension",
-            "combiner",
-            "initializer",
-            "ckpt_to_load_from",
-            "tensor_name_in_ckpt",
-            "shared_embedding_name",
-            "shared_vocab_size",
-            "max_norm",
-            "trainable",
-        ),
-    ),
-):
+_EMBEDDING = """sparse_id_column dimension combiner initializer ckpt_to_load_from tensor_name_in_ckpt
+    shared_embedding_name shared_vocab_size max_norm trainable"""
+
+
+class EmbeddingColumn(_DenseOfIds, collections.namedtuple("EmbeddingColumn", _EMBEDDING)):
     """See `embedding_column` and `shared_embedding_columns`."""
 
     key = property(lambda self: str(self._replace(initializer=None)))
@@ -99,21 +84,14 @@ class EmbeddingColumn(
         if self.ckpt_to_load_from is not None:
             start = table._get_variable_list() if isinstance(table, PartitionedVariable) else table
             init_from_checkpoint(self.ckpt_to_load_from, {self.tensor_name_in_ckpt: start})
-        return safe_embedding_lookup_sparse(
-            table,
-            ids,
-            sparse_weights=weights,
-            combiner=self.combiner,
-            name=f"{self.name}weights",
-            max_norm=self.max_norm,
-        )
+        given = {"sparse_weights": weights, "combiner": self.combiner, "max_norm": self.max_norm}
+        return safe_embedding_lookup_sparse(table, ids, **given, name=f"{self.name}weights")
 
     def _table(self, state_manager):
         shape = [self.length, self.dimension]
         if not self.shared_embedding_name:
-            return state_manager.create_variable(
-                self, "weights", shape, dtype=dtypes.float32, trainable=self.trainable, initializer=self.initializer
-            )
+            settings = {"dtype": dtypes.float32, "trainable": self.trainable, "initializer": self.initializer}
+            return state_manager.create_variable(self, "weights", shape, **settings)
         collection = f"SHARED_EMBEDDING_COLLECTION_{self.shared_embedding_name.upper()}"
         shared = get_collection(collection)
         if len(shared) > 1:
@@ -123,14 +101,8 @@ class EmbeddingColumn(
                 found = f"{self.shared_embedding_name} already exists with shape {shared[0].shape}"
                 raise ValueError(f"{found}; the embedding {self.name} would share it with shape {shape}.")
             return shared[0]
-        table = state_manager.create_variable(
-            self,
-            self.shared_embedding_name,
-            shape,
-            dtype=dtypes.float32,
-            trainable=self.trainable,
-            initializer=self.initializer,
-        )
+        settings = {"dtype": dtypes.float32, "trainable": self.trainable, "initializer": self.initializer}
+        table = state_manager.create_variable(self, self.shared_embedding_name, shape, **settings)
         add_to_collection(collection, table)
         return table
 
@@ -142,53 +114,35 @@ def _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ck
     return initializer or truncated_normal_initializer(mean=0.0, stddev=1 / python_math.sqrt(size))
 
 
-def embedding_column(sparse_id_column, dimension, combiner="mean", initializer=None, ckpt_to_load_from=None, tensor_name_in_ckpt=None,
-                     max_norm=None, trainable=True):  # fmt: skip
+def embedding_column(
+    sparse_id_column,
+    dimension,
+    combiner="mean",
+    initializer=None,
+    ckpt_to_load_from=None,
+    tensor_name_in_ckpt=None,
+    max_norm=None,
+    trainable=True,
+):
     """Categories as learned vectors of `dimension` numbers; those of one row are combined."""
-    initializer = _checked_initializer(
-        initializer, sparse_id_column.length, ckpt_to_load_from, tensor_name_in_ckpt, sparse_id_column.name
-    )
-    return EmbeddingColumn(
-        sparse_id_column,
-        dimension,
-        combiner,
-        initializer,
-        ckpt_to_load_from,
-        tensor_name_in_ckpt,
-        None,
-        None,
-        max_norm,
-        trainable,
-    )
+    restored = ckpt_to_load_from, tensor_name_in_ckpt
+    initializer = _checked_initializer(initializer, sparse_id_column.length, *restored, sparse_id_column.name)
+    table = combiner, initializer, *restored, None, None
+    return EmbeddingColumn(sparse_id_column, dimension, *table, max_norm, trainable)
 
 
-def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, initializer=None,
-                             ckpt_to_load_from=None, tensor_name_in_ckpt=None, max_norm=None, trainable=True):  # fmt: skip
+@taking(parameters_of(embedding_column, ["combiner"]))
+def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, **given):
     """Embedding columns, one for each sparse column, which all look up the same table."""
     if len(sparse_id_columns) < 1:
         raise ValueError("sparse_id_columns is empty: give the columns that share the embedding")
     for column in sparse_id_columns:
         if not isinstance(column, (SparseColumn, WeightedSparseColumn)):
-            raise TypeError(
-                f"sparse_id_columns are sparse or weighted sparse columns, but {column} is a {type(column).__name__}"
-            )
+            raise TypeError(f"sparse_id_columns are (weighted) sparse columns, {column} is a {type(column).__name__}")
     if len(sparse_id_columns) == 1:
         # Nobody to share with.
-        return [
-            embedding_column(
-                sparse_id_columns[0],
-                dimension,
-                combiner,
-                initializer,
-                ckpt_to_load_from,
-                tensor_name_in_ckpt,
-                max_norm,
-                trainable,
-            )
-        ]
-    plain = [
-        column.sparse_id_column if isinstance(column, WeightedSparseColumn) else column for column in sparse_id_columns
-    ]
+        return [embedding_column(sparse_id_columns[0], dimension, combiner, **given)]
+    plain = [c.sparse_id_column if isinstance(c, WeightedSparseColumn) else c for c in sparse_id_columns]
     if len({(type(column), column[1:]) for column in plain}) > 1:
         raise ValueError(f"sparse_id_columns that share an embedding may differ in their names only: {plain}")
     if not shared_embedding_name:
@@ -196,31 +150,16 @@ def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shar
         others = f"_plus_{len(names) - 3}_others" if len(names) > 3 else ""
         shared_embedding_name = f"{'_'.join(names[:3])}{others}_shared_embedding"
     size = plain[0].length
-    initializer = _checked_initializer(initializer, size, ckpt_to_load_from, tensor_name_in_ckpt, shared_embedding_name)
-    return [
-        EmbeddingColumn(
-            column,
-            dimension,
-            combiner,
-            initializer,
-            ckpt_to_load_from,
-            tensor_name_in_ckpt,
-            shared_embedding_name,
-            size,
-            max_norm,
-            trainable,
-        )
-        for column in sparse_id_columns
-    ]
+    restored = given["ckpt_to_load_from"], given["tensor_name_in_ckpt"]
+    initializer = _checked_initializer(given["initializer"], size, *restored, shared_embedding_name)
+    table = combiner, initializer, *restored, shared_embedding_name, size, given["max_norm"], given["trainable"]
+    return [EmbeddingColumn(column, dimension, *table) for column in sparse_id_columns]
 
 
-class ScatteredEmbeddingColumn(
-    OldColumn,
-    DenseColumn,
-    collections.namedtuple(
-        "ScatteredEmbeddingColumn", ("column_name", "size", "dimension", "hash_key", "combiner", "initializer")
-    ),
-):
+_SCATTERED = "column_name size dimension hash_key combiner initializer"
+
+
+class ScatteredEmbeddingColumn(OldColumn, DenseColumn, collections.namedtuple("ScatteredEmbeddingColumn", _SCATTERED)):
     """See `scattered_embedding_column`."""
 
     name = property(lambda self: f"{self.column_name}_scattered_embedding")
@@ -236,12 +175,10 @@ class ScatteredEmbeddingColumn(
         values = convert_to_tensor_or_sparse_tensor(transformation_cache.get(self))
         if isinstance(values, SparseTensor):
             values = inner_flatten(values, output_rank)
-        weights = state_manager.create_variable(
-            self, "weights", [self.size], dtype=dtypes.float32, initializer=self.initializer
-        )
-        return scattered_embedding_lookup_sparse(
-            weights, values, self.dimension, hash_key=self.hash_key, combiner=self.combiner, name="lookup"
-        )
+        settings = {"dtype": dtypes.float32, "initializer": self.initializer}
+        weights = state_manager.create_variable(self, "weights", [self.size], **settings)
+        settings = {"hash_key": self.hash_key, "combiner": self.combiner, "name": "lookup"}
+        return scattered_embedding_lookup_sparse(weights, values, self.dimension, **settings)
 
 
 def scattered_embedding_column(column_name, size, dimension, hash_key, combiner="mean", initializer=None):

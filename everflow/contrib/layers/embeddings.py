@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from everflow import nn
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor
 from everflow.framework.composites import SparseTensor
@@ -12,35 +13,33 @@ from everflow.ops import array, math
 from everflow.ops.nn.embedding import combined_rows
 from everflow.ops.variables.scope import variable_scope
 
+_TABLE = {"initializer": None, "regularizer": None, "trainable": True, "scope": None, "reuse": None}
 
-def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, initializer=None, regularizer=None, trainable=True, scope=None,
-                   reuse=None):  # fmt: skip
+
+def _table(shape, given):
+    settings = {key: given[key] for key in ("initializer", "regularizer", "trainable")}
+    return model_variable("embeddings", shape, **settings)
+
+
+@taking(_TABLE)
+def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, **given):
     """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
+    reuse = given["reuse"]
     if not (reuse or (vocab_size and embed_dim)):
-        raise ValueError(
-            f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}; or set reuse."
-        )
-    with variable_scope(scope, "EmbedSequence", [ids], reuse=reuse):
+        raise ValueError(f"A new embedding needs vocab_size and embed_dim, which are {vocab_size} and {embed_dim}")
+    with variable_scope(given["scope"], "EmbedSequence", [ids], reuse=reuse):
         shape = [vocab_size, embed_dim]
         if reuse and vocab_size is None or embed_dim is None:
             shape = None
-        embeddings = model_variable(
-            "embeddings", shape=shape, initializer=initializer, regularizer=regularizer, trainable=trainable
-        )
+        embeddings = _table(shape, given)
         return embedding_lookup_unique(embeddings, ids) if unique else nn.embedding_lookup(embeddings, ids)
 
 
-def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, initializer=None, regularizer=None, trainable=True, scope=None,
-                reuse=None):  # fmt: skip
+@taking(_TABLE)
+def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, **given):
     """The mean of the embeddings of each row's ids; 0 is padding."""
-    with variable_scope(scope, "bow_encoder", [ids], reuse=reuse):
-        embeddings = model_variable(
-            "embeddings",
-            shape=[vocab_size, embed_dim],
-            initializer=initializer,
-            regularizer=regularizer,
-            trainable=trainable,
-        )
+    with variable_scope(given["scope"], "bow_encoder", [ids], reuse=given["reuse"]):
+        embeddings = _table([vocab_size, embed_dim], given)
         if not sparse_lookup:
             if isinstance(ids, SparseTensor):
                 raise TypeError(f"With sparse_lookup=False ids must be a dense tensor, not {ids!r}")
@@ -63,8 +62,16 @@ def embedding_lookup_unique(params, ids, partition_strategy="mod", name=None):
         return result
 
 
-def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=None, combiner=None, default_id=None, name=None,
-                                 partition_strategy="div", max_norm=None):  # fmt: skip
+def safe_embedding_lookup_sparse(
+    embedding_weights,
+    sparse_ids,
+    sparse_weights=None,
+    combiner=None,
+    default_id=None,
+    name=None,
+    partition_strategy="div",
+    max_norm=None,
+):
     """Combined embeddings of each row's ids; negative ids and weights that are not positive are left out.
 
     A row without ids gets the vector of `default_id`, or zeros.
@@ -77,6 +84,5 @@ def safe_embedding_lookup_sparse(embedding_weights, sparse_ids, sparse_weights=N
     if not embedding_weights:
         raise ValueError(f"Missing embedding_weights {embedding_weights}.")
     with name_scope(name, "embedding_lookup", embedding_weights + [sparse_ids, sparse_weights]) as scope:
-        return combined_rows(
-            embedding_weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm
-        )
+        given = combiner, default_id, scope, partition_strategy, max_norm
+        return combined_rows(embedding_weights, sparse_ids, sparse_weights, *given)

@@ -1,7 +1,6 @@
 """Feature columns as they were before tf.feature_column: what they share, and columns of numbers.
 
-They are columns in the sense of `everflow.feature_column` too, so `tf.feature_column.input_layer` and the estimators
-take them.
+They are columns of `everflow.feature_column`, too, so `tf.feature_column.input_layer` and the estimators take them.
 """
 
 from __future__ import annotations
@@ -30,9 +29,7 @@ class OldColumn(FeatureColumn):
 
     def get_dense_tensor(self, transformation_cache, state_manager, output_rank=2):
         """Its part of an input layer."""
-        raise ValueError(
-            f"{type(self).__name__} is not supported in DNN: put an embedding_column or one_hot_column around {self}."
-        )
+        raise ValueError(f"{type(self).__name__} is not supported in DNN: embed {self} by an embedding_column.")
 
     def weighted_ids(self, transformed):
         """(ids, weights) for a sum of weights; NotImplementedError where the column has no ids."""
@@ -67,11 +64,10 @@ def inner_flatten(inputs, new_rank):
         return result
 
 
-class RealValuedColumn(
-    OldColumn,
-    DenseColumn,
-    collections.namedtuple("RealValuedColumn", ("column_name", "dimension", "default_value", "dtype", "normalizer")),
-):
+_REAL = "column_name dimension default_value dtype normalizer"
+
+
+class RealValuedColumn(OldColumn, DenseColumn, collections.namedtuple("RealValuedColumn", _REAL)):
     """See `real_valued_column`."""
 
     name = property(lambda self: self.column_name)
@@ -145,9 +141,8 @@ def real_valued_column(column_name, dimension=1, default_value=None, dtype=dtype
     require(isinstance(dimension, int), column_name, "dimension must be an integer", dimension, TypeError)
     require(dimension > 0, column_name, "dimension must be greater than 0", dimension)
     require(dtype.is_integer or dtype.is_floating, column_name, "dtype must be convertible to float", dtype)
-    return RealValuedColumn(
-        column_name, dimension, _checked_default(default_value, dimension, dtype, column_name), dtype, normalizer
-    )
+    default_value = _checked_default(default_value, dimension, dtype, column_name)
+    return RealValuedColumn(column_name, dimension, default_value, dtype, normalizer)
 
 
 def _checked_default(value, dimension, dtype, column_name):
@@ -161,12 +156,10 @@ def _checked_default(value, dimension, dtype, column_name):
     return tuple(float(v) if dtype.is_floating else int(v) for v in values)
 
 
-class BucketizedColumn(
-    OldColumn,
-    DenseColumn,
-    CategoricalColumn,
-    collections.namedtuple("BucketizedColumn", ("source_column", "boundaries")),
-):
+_Bucketized = collections.namedtuple("BucketizedColumn", "source_column boundaries")
+
+
+class BucketizedColumn(OldColumn, DenseColumn, CategoricalColumn, _Bucketized):
     """See `bucketized_column`."""
 
     name = property(lambda self: f"{self.source_column.name}_bucketized")
@@ -214,9 +207,7 @@ class BucketizedColumn(
 def bucketized_column(source_column, boundaries):
     """Numbers of a `real_valued_column` by the bucket they fall into."""
     if not isinstance(source_column, RealValuedColumn):
-        raise TypeError(
-            f"Buckets are of a real_valued_column's numbers: source_column must be one, not {source_column!r}."
-        )
+        raise TypeError(f"Buckets are of a real_valued_column: source_column must be one, not {source_column!r}.")
     filled = isinstance(boundaries, (list, tuple)) and len(boundaries) > 0
     require(filled, source_column.name, "boundaries must be a list or tuple of numbers", boundaries)
     require(list(boundaries) == sorted(boundaries), source_column.name, "boundaries must be a sorted list", boundaries)

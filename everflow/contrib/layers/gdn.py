@@ -1,10 +1,9 @@
-"""Generalized divisive normalization, after Ballé et al. (2016): each channel divided by a learned norm over all of
-them.
-"""
+"""Generalized divisive normalization, after Ballé et al. (2016): channels divided by a learned norm over all."""
 
 from __future__ import annotations
 
 from everflow import nn
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework.registry import RegisterGradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
@@ -26,8 +25,18 @@ def _lower_bound_grad(op, grad):
 class GDN(Layer):
     """y[i] = x[i] / sqrt(beta[i] + sum over j of gamma[j, i] * x[j]²); `inverse` multiplies instead."""
 
-    def __init__(self, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
-                 activity_regularizer=None, trainable=True, name=None, **kwargs):  # fmt: skip
+    def __init__(
+        self,
+        inverse=False,
+        beta_min=1e-6,
+        gamma_init=0.1,
+        reparam_offset=2**-18,
+        data_format="channels_last",
+        activity_regularizer=None,
+        trainable=True,
+        name=None,
+        **kwargs,
+    ):
         super().__init__(trainable=trainable, name=name, activity_regularizer=activity_regularizer, **kwargs)
         self.inverse = inverse
         self._beta_min = beta_min
@@ -53,9 +62,7 @@ class GDN(Layer):
         axis = self._channel_axis_of(self.data_format)
         channels = TensorShape(input_shape)[axis].value
         if channels is None:
-            raise ValueError(
-                f"GDN makes weights for each channel: dimension {axis} must be known, the shape is {input_shape}"
-            )
+            raise ValueError(f"GDN makes weights for channels: dimension {axis} must be known, it is {input_shape}")
         self.input_spec = InputSpec(min_ndim=3, max_ndim=5, axes={axis: channels})
         # Roots are trained rather than the values, so that these stay positive.
         pedestal = constant(self._reparam_offset**2, dtype=self.dtype)
@@ -71,13 +78,10 @@ class GDN(Layer):
             offset = constant(self._reparam_offset**2, dtype=self.dtype)
             return math.sqrt(self._gamma_init * diagonal + offset)
 
-        beta = self.add_weight(
-            "reparam_beta", shape=[channels], initializer=beta_start, dtype=self.dtype, trainable=True
-        )
+        beta = self.add_weight("reparam_beta", [channels], initializer=beta_start, dtype=self.dtype, trainable=True)
         self.beta = math.square(self._lower_bound(beta, beta_bound)) - pedestal
-        gamma = self.add_weight(
-            "reparam_gamma", shape=[channels, channels], initializer=gamma_start, dtype=self.dtype, trainable=True
-        )
+        settings = {"initializer": gamma_start, "dtype": self.dtype, "trainable": True}
+        gamma = self.add_weight("reparam_gamma", shape=[channels, channels], **settings)
         self.gamma = math.square(self._lower_bound(gamma, gamma_bound)) - pedestal
         self.built = True
 
@@ -98,8 +102,7 @@ class GDN(Layer):
         return TensorShape(input_shape)
 
 
-def gdn(inputs, inverse=False, beta_min=1e-6, gamma_init=0.1, reparam_offset=2**-18, data_format="channels_last",
-        activity_regularizer=None, trainable=True, name=None, reuse=None):  # fmt: skip
+@taking(GDN.__init__)
+def gdn(inputs, *, reuse=None, **given):
     """Generalized divisive normalization of images; see `GDN`."""
-    settings = {key: value for key, value in locals().items() if key not in ("inputs", "reuse")}
-    return GDN(**settings, dtype=inputs.dtype.base_dtype, _scope=name, _reuse=reuse).apply(inputs)
+    return GDN(**given, dtype=inputs.dtype.base_dtype, _scope=given["name"], _reuse=reuse).apply(inputs)

@@ -4,50 +4,30 @@ from __future__ import annotations
 
 import functools
 
+from everflow.contrib.framework.shared_parameters import parameters_of
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.outputs import get_variable_collections
-from everflow.framework import dtypes
-from everflow.ops.variables.variable import VariableAggregation, VariableSynchronization
+
+# What layers with variables take for them, and for their outputs.
+COLLECTED = {"reuse": None, "variables_collections": None, "outputs_collections": None, "trainable": True}
 
 
 def layer_variable(name, shape, dtype, initializer, collections, trainable, kind=None, **options):
-    """A model variable in the collections a layer was given, by kind where these are a dict; the kind is mostly its
-    name.
-    """
-    return model_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        collections=get_variable_collections(collections, kind or name),
-        trainable=trainable,
-        **options,
-    )
+    """A model variable in the collections a layer was given, by kind (mostly its name) where these are a dict."""
+    options.update(collections=get_variable_collections(collections, kind or name), trainable=trainable)
+    return model_variable(name, shape=shape, dtype=dtype, initializer=initializer, **options)
 
 
 def model_variable_getter(rename=None):
-    """A custom getter for a variable scope: {"kernel": "weights"} makes `scope/kernel` the model variable
-    `scope/weights`.
-    """
+    """A custom getter: {"kernel": "weights"} makes `scope/kernel` the model variable `scope/weights`."""
     return functools.partial(_model_variable, rename=rename or {})
 
 
-def _model_variable(getter, name, shape=None, dtype=dtypes.float32, initializer=None, regularizer=None, trainable=True, collections=None,
-                    caching_device=None, partitioner=None, rename=None, use_resource=None,
-                    synchronization=VariableSynchronization.AUTO, aggregation=VariableAggregation.NONE, **_):  # fmt: skip
+# What a variable scope hands a getter that model variables take, too.
+_SETTINGS = set(parameters_of(model_variable, ["device", "custom_getter"]))
+
+
+def _model_variable(getter, name, *, rename, **given):
     scope, slash, short = name.rpartition("/")
-    return model_variable(
-        scope + slash + rename.get(short, short),
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        collections=collections,
-        trainable=trainable,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        custom_getter=getter,
-        use_resource=use_resource,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    settings = {key: value for key, value in given.items() if key in _SETTINGS}
+    return model_variable(scope + slash + rename.get(short, short), custom_getter=getter, **settings)

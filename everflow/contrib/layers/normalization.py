@@ -37,8 +37,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
                adjustment=None):  # fmt: skip
     """Inputs at zero mean and unit variance in each channel: of the batch in training, of moving averages else.
 
-    The averages' updates are in `updates_collections`, to be run with each training step; with None they run with the
-    layer itself.
+    Updates of the averages are in `updates_collections`, for each training step; with None the layer runs them.
     """
     call = _BatchNorm(**locals())
     check_data_format(data_format, "NCHW", "NHWC")
@@ -52,9 +51,7 @@ def batch_norm(inputs, decay=0.999, center=True, scale=False, epsilon=0.001, act
         return call.through_layer()
     if renorm:
         with variable_scope(scope, "BatchNorm", [call.inputs], reuse=reuse):  # uses the name up
-            raise ValueError(
-                "renorm=True goes with none of batch_weights, updates_collections and zero_debias_moving_mean"
-            )
+            raise ValueError("renorm=True can't have batch_weights, updates_collections or zero_debias_moving_mean")
     return call.by_fused_op() if own_fused else call.plain()
 
 
@@ -77,9 +74,8 @@ class _BatchNorm(types.SimpleNamespace):
         start, collections = self.initializer(name), self.variables_collections
         if name.startswith("moving_"):
             return layer_variable(name, shape, dtype, start, collections, trainable=False)
-        return layer_variable(
-            name, shape, dtype, start, collections, self.trainable, regularizer=self.regularizer(name)
-        )
+        regularizer = self.regularizer(name)
+        return layer_variable(name, shape, dtype, start, collections, self.trainable, regularizer=regularizer)
 
     def make_averages(self, shape, dtype):
         """The moving mean and variance; they stay whole where the scope partitions variables."""
@@ -94,26 +90,17 @@ class _BatchNorm(types.SimpleNamespace):
     def through_layer(self):
         with self.scope_of_variables(custom_getter=model_variable_getter()) as sc:
             rank = known_rank(self.inputs)
+            same = ("epsilon", "center", "scale", "trainable", "renorm", "renorm_clipping", "adjustment")
+            variables = ("beta", "gamma", "moving_mean", "moving_variance")
             layer = BatchNormalization(
                 axis=1 if self.data_format == "NCHW" else -1,
                 momentum=self.decay,
-                epsilon=self.epsilon,
-                center=self.center,
-                scale=self.scale,
-                **{
-                    f"{name}_initializer": self.initializer(name)
-                    for name in ("beta", "gamma", "moving_mean", "moving_variance")
-                },
-                **{f"{name}_regularizer": self.regularizer(name) for name in ("beta", "gamma")},
-                trainable=self.trainable,
-                renorm=self.renorm,
-                renorm_clipping=self.renorm_clipping,
                 renorm_momentum=self.renorm_decay,
-                adjustment=self.adjustment,
-                name=sc.name,
-                _scope=sc,
-                _reuse=self.reuse,
                 fused=bool(self.fused) and rank == 4 and not self.renorm,
+                **{name: getattr(self, name) for name in same},
+                **{f"{name}_initializer": self.initializer(name) for name in variables},
+                **{f"{name}_regularizer": self.regularizer(name) for name in variables[:2]},
+                **{"name": sc.name, "_scope": sc, "_reuse": self.reuse},
             )
             outputs = layer.apply(self.inputs, training=self.is_training)
             for name in ("moving_mean", "moving_variance", "beta", "gamma"):
@@ -128,9 +115,8 @@ class _BatchNorm(types.SimpleNamespace):
             dtype = dtypes.float32 if inputs.dtype in (dtypes.float16, dtypes.bfloat16) else inputs.dtype.base_dtype
             channels = channel_dimension(inputs.get_shape(), self.data_format)
             if flat:
-                inputs = array.reshape(
-                    inputs, [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1]
-                )
+                shape = [-1, 1, 1, channels] if self.data_format == "NHWC" else [-1, channels, 1, 1]
+                inputs = array.reshape(inputs, shape)
             shape = TensorShape([channels])
             beta = self.make("beta", shape, dtype) if self.center else constant(0.0, dtype=dtype, shape=shape)
             gamma = self.make("gamma", shape, dtype) if self.scale else constant(1.0, dtype=dtype, shape=shape)
@@ -154,9 +140,7 @@ class _BatchNorm(types.SimpleNamespace):
         return known is None or bool(known)
 
     def moving(self, averages, statistics, trained, otherwise):
-        """Moves averages towards a batch's statistics in training: along with `trained`, which is returned, or in
-        collections.
-        """
+        """Moves averages towards a batch's statistics in training: along with `trained`, or in collections."""
 
         def update():
             return tuple(

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.layers.model_variables import layer_variable
+from everflow.contrib.framework.shared_parameters import taking
+from everflow.contrib.layers.model_variables import COLLECTED, layer_variable
 from everflow.contrib.layers.outputs import activated, check_data_format, known_rank
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -14,22 +15,23 @@ from everflow.ops.variables import initializers
 from everflow.ops.variables.scope import variable_scope
 
 
-def _parameter(name, shape, dtype, initial_values, variables_collections, trainable):
+def _parameter(name, shape, dtype, initial_values, given):
     """beta, which starts at zero, or gamma, which starts at one."""
     default = initializers.zeros_initializer() if name == "beta" else initializers.ones_initializer()
-    return layer_variable(
-        name, shape, dtype, (initial_values or {}).get(name, default), variables_collections, trainable
-    )
+    start = (initial_values or {}).get(name, default)
+    return layer_variable(name, shape, dtype, start, given["variables_collections"], given["trainable"])
 
 
 @add_arg_scope
-def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, variables_collections=None, outputs_collections=None,
-               trainable=True, begin_norm_axis=1, begin_params_axis=-1, scope=None):  # fmt: skip
+@taking(COLLECTED)
+def layer_norm(
+    inputs, center=True, scale=True, activation_fn=None, *, begin_norm_axis=1, begin_params_axis=-1, scope=None, **given
+):
     """Each example at zero mean and unit variance over the dimensions from `begin_norm_axis` on; Ba et al. (2016).
 
     >>> y = layers.layer_norm(x, begin_norm_axis=-1)   # as transformers use it
     """
-    with variable_scope(scope, "LayerNorm", [inputs], reuse=reuse) as sc:
+    with variable_scope(scope, "LayerNorm", [inputs], reuse=given["reuse"]) as sc:
         inputs = convert_to_tensor(inputs)
         shape, rank = inputs.shape, known_rank(inputs)
         dtype = inputs.dtype.base_dtype
@@ -41,25 +43,25 @@ def layer_norm(inputs, center=True, scale=True, activation_fn=None, reuse=None, 
         params_shape = shape[begin_params_axis:]
         if not params_shape.is_fully_defined():
             raise ValueError(f"Inputs {inputs.name}: shape(inputs)[{begin_params_axis}:] is not fully defined: {shape}")
-        beta = _parameter("beta", params_shape, dtype, None, variables_collections, trainable) if center else None
-        gamma = _parameter("gamma", params_shape, dtype, None, variables_collections, trainable) if scale else None
+        beta = _parameter("beta", params_shape, dtype, None, given) if center else None
+        gamma = _parameter("gamma", params_shape, dtype, None, given) if scale else None
         mean, variance = nn.moments(inputs, list(range(begin_norm_axis, rank)), keep_dims=True)
         # Half precision would round the small number away.
         epsilon = 1e-12 if dtype != dtypes.float16 else 1e-3
         outputs = nn.batch_normalization(inputs, mean, variance, offset=beta, scale=gamma, variance_epsilon=epsilon)
         outputs.set_shape(shape)
-        return activated(outputs, activation_fn, outputs_collections, sc)
+        return activated(outputs, activation_fn, given["outputs_collections"], sc)
 
 
 @add_arg_scope
-def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, reuse=None,
-                  variables_collections=None, outputs_collections=None, trainable=True, data_format="NHWC", scope=None):  # fmt: skip
+@taking({**COLLECTED, "data_format": "NHWC", "scope": None})
+def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, **given):
     """Each channel of each example at zero mean and unit variance; Ulyanov et al. (2016)."""
     inputs = convert_to_tensor(inputs)
     shape, rank = inputs.shape, known_rank(inputs)
-    check_data_format(data_format, "NCHW", "NHWC")
-    with variable_scope(scope, "InstanceNorm", [inputs], reuse=reuse) as sc:
-        first = data_format == "NCHW"
+    check_data_format(given["data_format"], "NCHW", "NHWC")
+    with variable_scope(given["scope"], "InstanceNorm", [inputs], reuse=given["reuse"]) as sc:
+        first = given["data_format"] == "NCHW"
         axis = 1 if first else rank - 1
         channels = shape[axis].value
         if channels is None:
@@ -67,9 +69,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         dtype = inputs.dtype.base_dtype
 
         def parameter(name):
-            made = _parameter(
-                name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable
-            )
+            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, given)
             return array.reshape(made, [1, channels] + [1] * (rank - 2)) if first else made
 
         beta = parameter("beta") if center else None
@@ -77,7 +77,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
         mean, variance = nn.moments(inputs, [i for i in range(1, rank) if i != axis], keep_dims=True)
         outputs = nn.batch_normalization(inputs, mean, variance, beta, gamma, epsilon, name="instancenorm")
         outputs.set_shape(shape)
-        return activated(outputs, activation_fn, outputs_collections, sc)
+        return activated(outputs, activation_fn, given["outputs_collections"], sc)
 
 
 def _checked_axes(inputs, channels_axis, reduction_axes):
@@ -90,16 +90,24 @@ def _checked_axes(inputs, channels_axis, reduction_axes):
         if inputs.shape[a].value is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
     if axis in reduced:
-        raise ValueError(
-            f"Axis {axis} is in reduction_axes and is channels_axis, too; channels are reduced in groups by themselves."
-        )
+        raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; these are reduced anyway.")
     return axis, reduced
 
 
 @add_arg_scope
-def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), center=True, scale=True, epsilon=1e-6, activation_fn=None,
-               param_initializers=None, reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None,
-               mean_close_to_zero=False):  # fmt: skip
+@taking({**COLLECTED, "scope": None, "mean_close_to_zero": False})
+def group_norm(
+    inputs,
+    groups=32,
+    channels_axis=-1,
+    reduction_axes=(-3, -2),
+    center=True,
+    scale=True,
+    epsilon=1e-6,
+    activation_fn=None,
+    param_initializers=None,
+    **given,
+):
     """Groups of channels of each example at zero mean and unit variance; Wu and He (2018)."""
     inputs = convert_to_tensor(inputs)
     rank = known_rank(inputs)
@@ -117,18 +125,16 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
     params_shape = [1] * (rank + 1)
     params_shape[axis], params_shape[axis + 1] = groups, inside
     inputs = array.reshape(inputs, grouped_shape)
-    with variable_scope(scope, "GroupNorm", [inputs], reuse=reuse) as sc:
+    with variable_scope(given["scope"], "GroupNorm", [inputs], reuse=given["reuse"]) as sc:
         dtype = inputs.dtype.base_dtype
 
         def parameter(name):
-            made = _parameter(
-                name, TensorShape([channels]), dtype, param_initializers, variables_collections, trainable
-            )
+            made = _parameter(name, TensorShape([channels]), dtype, param_initializers, given)
             return array.reshape(made, params_shape)
 
         beta = parameter("beta") if center else None
         gamma = parameter("gamma") if scale else None
-        if mean_close_to_zero:
+        if given["mean_close_to_zero"]:
             # One pass, exact enough where the mean is small.
             counts, mean_sum, variance_sum, _ = nn.sufficient_statistics(inputs, moments_axes, keep_dims=True)
             mean, variance = nn.normalize_moments(counts, mean_sum, variance_sum, shift=None)
@@ -142,7 +148,7 @@ def group_norm(inputs, groups=32, channels_axis=-1, reduction_axes=(-3, -2), cen
             offset = offset + beta
         outputs = array.reshape(inputs * gain + offset, sizes)
         outputs.set_shape(static)
-        return activated(outputs, activation_fn, outputs_collections, sc)
+        return activated(outputs, activation_fn, given["outputs_collections"], sc)
 
 
 @add_arg_scope

@@ -70,11 +70,8 @@ def optimize_loss(loss, global_step, learning_rate, optimizer, gradient_noise_sc
         if learning_rate is not None and learning_rate_decay_fn is not None and "learning_rate" in summaries:
             summary.scalar("learning_rate", rate)
         opt = _optimizer(optimizer, rate)
-        gradients = opt.compute_gradients(
-            loss,
-            trainable_variables() if variables is None else variables,
-            colocate_gradients_with_ops=colocate_gradients_with_ops,
-        )
+        variables = trainable_variables() if variables is None else variables
+        gradients = opt.compute_gradients(loss, variables, colocate_gradients_with_ops=colocate_gradients_with_ops)
         if gradient_noise_scale is not None:
             gradients = _with_noise(gradients, gradient_noise_scale)
         if gradient_multipliers is not None:
@@ -192,13 +189,8 @@ def _largest_normal_norm(norm, std_factor, decay, global_step, epsilon, name):
         log_norm = math.log(norm + epsilon)
 
         def averaged(label, value, rate):
-            average = get_variable(
-                label,
-                shape=value.get_shape(),
-                dtype=value.dtype,
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-            )
+            zeros = initializers.zeros_initializer()
+            average = get_variable(label, value.get_shape(), value.dtype, initializer=zeros, trainable=False)
             return assign_moving_average(average, value, rate, zero_debias=False)
 
         # The first steps count more, until there are enough of them.

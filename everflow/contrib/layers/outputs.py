@@ -59,9 +59,8 @@ def get_tensor_aliases(tensor):
 
 def convert_collection_to_dict(collection, clear_collection=False):
     """{alias: tensor} of a collection, in order."""
-    found = collections.OrderedDict(
-        (alias, tensor) for tensor in get_collection(collection) for alias in get_tensor_aliases(tensor)
-    )
+    tensors = get_collection(collection)
+    found = collections.OrderedDict((alias, tensor) for tensor in tensors for alias in get_tensor_aliases(tensor))
     if clear_collection:
         get_collection_ref(collection).clear()
     return found
@@ -99,9 +98,7 @@ def channel_dimension(shape, data_format, min_rank=1):
 def _known_dimension(shape, axis, min_rank):
     size = dimension_value(shape[axis]) if shape.rank is not None and shape.rank >= min_rank else None
     if size is None:
-        raise ValueError(
-            f"At least {min_rank} dimensions are needed, of which dimension {axis} must be known: the shape is {shape}"
-        )
+        raise ValueError(f"The shape {shape} must have {min_rank} dimensions or more, and a known dimension {axis}")
     return size
 
 

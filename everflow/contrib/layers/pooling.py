@@ -18,13 +18,9 @@ def _pooling(name, layer_class, scope_name, default_format):
         check_data_format(data_format, first, default_format)
         with name_scope(scope, scope_name, [inputs]) as sc:
             inputs = convert_to_tensor(inputs)
-            layer = layer_class(
-                pool_size=kernel_size,
-                strides=stride,
-                padding=padding,
-                data_format="channels_first" if data_format == first else "channels_last",
-                _scope=sc,
-            )
+            window = {"pool_size": kernel_size, "strides": stride, "padding": padding}
+            layer_format = "channels_first" if data_format == first else "channels_last"
+            layer = layer_class(**window, data_format=layer_format, _scope=sc)
             return collect_named_outputs(outputs_collections, sc, layer.apply(inputs))
 
     pool.__name__ = pool.__qualname__ = name
@@ -51,14 +47,7 @@ def pool(inputs, kernel_size, pooling_type, padding="VALID", data_format=None, d
             raise ValueError("Rank of inputs must be >= 3")
         spatial = rank - 2
         sizes = lambda value: list(value) if isinstance(value, (list, tuple)) else [value] * spatial  # noqa: E731
-        outputs = nn.pool(
-            input=inputs,
-            window_shape=sizes(kernel_size),
-            pooling_type=pooling_type,
-            padding=padding,
-            data_format=data_format,
-            dilation_rate=sizes(dilation_rate),
-            strides=sizes(stride),
-            name=sc,
-        )
+        window = {"window_shape": sizes(kernel_size), "dilation_rate": sizes(dilation_rate), "strides": sizes(stride)}
+        kind = {"pooling_type": pooling_type, "padding": padding, "data_format": data_format}
+        outputs = nn.pool(input=inputs, **window, **kind, name=sc)
         return collect_named_outputs(outputs_collections, sc, outputs)

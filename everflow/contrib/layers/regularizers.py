@@ -81,9 +81,7 @@ def sum_regularizer(regularizer_list, scope=None):
 
     def sum_reg(weights):
         with name_scope(scope, "sum_regularizer", [weights]) as name:
-            penalties = [
-                penalty for penalty in (regularizer(weights) for regularizer in regularizers) if penalty is not None
-            ]
+            penalties = [p for p in (regularizer(weights) for regularizer in regularizers) if p is not None]
             return math.add_n(penalties, name=name) if penalties else None
 
     return sum_reg

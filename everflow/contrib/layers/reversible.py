@@ -1,6 +1,4 @@
-"""Layers that keep no activations for the backward pass: reversible blocks rebuild them, `recompute_grad` computes them
-again.
-"""
+"""Layers that keep no activations for the backward pass: reversible blocks, and `recompute_grad`."""
 
 from __future__ import annotations
 
@@ -101,9 +99,7 @@ class RevBlock(Layer):
         return run(x1, x2, *self._side_inputs[0], *self._side_inputs[1])
 
     def _gradients(self, values, variables):
-        """Gradients of the inputs with those of the side inputs, and of the variables, from outputs and their
-        gradients.
-        """
+        """Gradients of the inputs with the side inputs, and of the variables, from those of the outputs."""
         of_variables = {id(variable): [] for variable in variables}
         owned = _by_owner(variables)
         of_sides = [[[] for _ in sides] for sides in self._side_inputs]
@@ -115,9 +111,8 @@ class RevBlock(Layer):
                     for held, part in zip([*(of_variables[id(variable)] for variable in used), *sides], parts):
                         if part is not None:
                             held.append(part)
-        return [*values[2:], *(_sum(parts) for held in of_sides for parts in held)], [
-            _sum(parts) for parts in of_variables.values()
-        ]
+        sides = [_sum(parts) for held in of_sides for parts in held]
+        return [*values[2:], *sides], [_sum(parts) for parts in of_variables.values()]
 
     def _layer_gradients(self, layer, values, f_variables, g_variables):
         """What went into a layer with its gradients; and for f and for g the gradients of variables and side inputs."""
@@ -143,9 +138,7 @@ class RevBlock(Layer):
 
 
 def _by_owner(variables):
-    """A function from a layer and f or g to the variables it uses: those made in its scope, and those made in none of
-    them.
-    """
+    """A function from a layer and f or g to the variables it uses: of its own scope, and of no layer's."""
     owners = [(variable, re.search(r"revlayer_([0-9]+)/([fg])/", variable.name)) for variable in variables]
 
     def owned(layer, which):

@@ -43,9 +43,6 @@ def scattered_embedding_lookup_sparse(
         rows = math.cast(filled.indices[:, 0], dtypes.int32)
         values, positions = array.unique(filled.values)
         vectors = scattered_embedding_lookup(params, values, dimension, hash_key=hash_key)
-        combine = {
-            "sum": math.sparse_segment_sum,
-            "mean": math.sparse_segment_mean,
-            "sqrtn": math.sparse_segment_sqrt_n,
-        }
+        combine = {"sum": math.sparse_segment_sum, "mean": math.sparse_segment_mean}
+        combine["sqrtn"] = math.sparse_segment_sqrt_n
         return combine[combiner](vectors, positions, rows, name=scope)

@@ -55,7 +55,7 @@ def maxout(inputs, num_units, axis=-1, scope=None):
         channels = shape[axis]
         if channels % num_units:
             raise ValueError(
-                f"{channels} features along axis {axis} of {inputs.name} are not a multiple of num_units={num_units}"
+                f"{channels} features ({inputs.name}, axis {axis}) are not a multiple of num_units={num_units}"
             )
         shape[axis] = num_units
         shape += [channels // num_units]
@@ -88,16 +88,12 @@ def spatial_softmax(
         if channels is None:
             raise ValueError("The channels dimension of the features should be defined. Found `None`.")
         with name_scope("spatial_softmax_op", "spatial_softmax_op", [features]):
-            positions_x, positions_y = array.meshgrid(
-                math.lin_space(-1.0, 1.0, num=height), math.lin_space(-1.0, 1.0, num=width), indexing="ij"
-            )
+            lines = (math.lin_space(-1.0, 1.0, num=size) for size in (height, width))
+            positions_x, positions_y = array.meshgrid(*lines, indexing="ij")
             positions_x = array.reshape(positions_x, [height * width])
             positions_y = array.reshape(positions_y, [height * width])
-            start = (
-                initializers.ones_initializer()
-                if temperature is None
-                else initializers.constant_initializer(temperature)
-            )
+            ones = initializers.ones_initializer()
+            start = ones if temperature is None else initializers.constant_initializer(temperature)
             made = layer_variable("temperature", (), dtypes.float32, start, variables_collections, trainable)
             if data_format == "NHWC":
                 features = array.transpose(features, [0, 3, 1, 2])

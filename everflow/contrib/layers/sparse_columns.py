@@ -1,6 +1,4 @@
-"""Feature columns of categories, as they were before tf.feature_column: hashed, integers, by vocabulary, weighted and
-crossed.
-"""
+"""Feature columns of categories before tf.feature_column: hashed, integers, by vocabulary, weighted, crossed."""
 
 from __future__ import annotations
 
@@ -21,9 +19,8 @@ from everflow.ops.lookup import static as lookup
 from everflow.ops.sparse import functions as sparse
 from everflow.ops.strings import text as strings
 
-SparseIdLookupConfig = collections.namedtuple(
-    "SparseIdLookupConfig", ("vocabulary_file", "keys", "num_oov_buckets", "vocab_size", "default_value")
-)
+_LOOKUP = "vocabulary_file keys num_oov_buckets vocab_size default_value"
+SparseIdLookupConfig = collections.namedtuple("SparseIdLookupConfig", _LOOKUP)
 _FIELDS = ("column_name", "is_integerized", "bucket_size", "lookup_config", "combiner", "dtype")
 
 
@@ -69,14 +66,9 @@ class SparseColumnHashed(SparseColumn, collections.namedtuple("SparseColumnHashe
         if not self.hash_keys:
             ids = strings.string_to_hash_bucket_fast(words, self.bucket_size, name="lookup")
             return SparseTensor(values.indices, ids, values.dense_shape)
-        hashed = [
-            SparseTensor(
-                values.indices,
-                strings.string_to_hash_bucket_strong(words, self.bucket_size, list(key)),
-                values.dense_shape,
-            )
-            for key in self.hash_keys
-        ]
+        size, keys = self.bucket_size, [list(key) for key in self.hash_keys]
+        hashed = [strings.string_to_hash_bucket_strong(words, size, key) for key in keys]
+        hashed = [SparseTensor(values.indices, ids, values.dense_shape) for ids in hashed]
         return sparse.sparse_concat(axis=1, sp_inputs=hashed, name="lookup")
 
 
@@ -96,9 +88,8 @@ class SparseColumnKeys(SparseColumn, collections.namedtuple("SparseColumnKeys", 
 
     def _ids(self, values):
         config = self.lookup_config
-        table = lookup.index_table_from_tensor(
-            tuple(config.keys), default_value=config.default_value, dtype=self.dtype, name="lookup"
-        )
+        settings = {"default_value": config.default_value, "dtype": self.dtype, "name": "lookup"}
+        table = lookup.index_table_from_tensor(tuple(config.keys), **settings)
         return table.lookup(values)
 
 
@@ -111,13 +102,9 @@ class SparseColumnVocabulary(SparseColumn, collections.namedtuple("SparseColumnV
         if self.dtype.is_integer:
             values = strings.as_string(values)
         config = self.lookup_config
-        return lookup_files.index_table_from_file(
-            config.vocabulary_file,
-            config.num_oov_buckets,
-            config.vocab_size,
-            config.default_value,
-            name=f"{self.name}_lookup",
-        ).lookup(values)
+        sizes = config.num_oov_buckets, config.vocab_size, config.default_value
+        table = lookup_files.index_table_from_file(config.vocabulary_file, *sizes, name=f"{self.name}_lookup")
+        return table.lookup(values)
 
 
 def _check_dtype(dtype, column_name):
@@ -136,22 +123,13 @@ def check_checkpoint(column_name, ckpt_to_load_from, tensor_name_in_ckpt):
 
 
 def sparse_column_with_hash_bucket(column_name, hash_bucket_size, combiner="sum", dtype=dtypes.string, hash_keys=None):
-    """Strings or integers, hashed to ids below `hash_bucket_size`; with several `hash_keys`, pairs of ints, to as many
-    ids.
-    """
+    """Strings or integers, hashed to ids below `hash_bucket_size`; to one id for each of `hash_keys`."""
     _check_dtype(dtype, column_name)
     _check_size(hash_bucket_size, column_name)
     pairs = all(isinstance(key, list) and len(key) == 2 for key in hash_keys or ())
     require(pairs, column_name, "hash_keys must be lists of two ints each", hash_keys)
-    return SparseColumnHashed(
-        column_name,
-        False,
-        hash_bucket_size,
-        None,
-        combiner,
-        dtype,
-        tuple(tuple(key) for key in hash_keys) if hash_keys else None,
-    )
+    hash_keys = tuple(tuple(key) for key in hash_keys) if hash_keys else None
+    return SparseColumnHashed(column_name, False, hash_bucket_size, None, combiner, dtype, hash_keys)
 
 
 def sparse_column_with_integerized_feature(column_name, bucket_size, combiner="sum", dtype=dtypes.int64):
@@ -165,9 +143,8 @@ def sparse_column_with_keys(column_name, keys, default_value=-1, combiner="sum",
     """Values by their place among `keys`."""
     keys = tuple(keys)
     _check_dtype(dtype, column_name)
-    return SparseColumnKeys(
-        column_name, False, None, SparseIdLookupConfig(None, keys, 0, len(keys), default_value), combiner, dtype
-    )
+    config = SparseIdLookupConfig(None, keys, 0, len(keys), default_value)
+    return SparseColumnKeys(column_name, False, None, config, combiner, dtype)
 
 
 def sparse_column_with_vocabulary_file(column_name, vocabulary_file, num_oov_buckets=0, vocab_size=None, default_value=-1, combiner="sum",
@@ -210,13 +187,10 @@ def weighted_sparse_column(sparse_id_column, weight_column_name, dtype=dtypes.fl
     return WeightedSparseColumn(sparse_id_column, weight_column_name, dtype)
 
 
-class CrossedColumn(
-    SparseIdColumn,
-    collections.namedtuple(
-        "CrossedColumn",
-        ("columns", "hash_bucket_size", "hash_key", "combiner", "ckpt_to_load_from", "tensor_name_in_ckpt"),
-    ),
-):
+_CROSSED = "columns hash_bucket_size hash_key combiner ckpt_to_load_from tensor_name_in_ckpt"
+
+
+class CrossedColumn(SparseIdColumn, collections.namedtuple("CrossedColumn", _CROSSED)):
     """See `crossed_column`."""
 
     name = property(lambda self: "_X_".join(sorted(column.name for column in self.columns)))
@@ -245,9 +219,7 @@ class CrossedColumn(
 
 
 def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, hash_key=None):
-    """Combinations of sparse and dense features, as strings like "a_X_b" or, with `hashed_output`, as ids below
-    `num_buckets`.
-    """
+    """Combinations of features, as strings like "a_X_b" or, with `hashed_output`, as ids below `num_buckets`."""
     if not isinstance(inputs, list):
         raise TypeError("Inputs must be a list")
     for item in inputs:
@@ -279,14 +251,10 @@ def sparse_feature_cross(inputs, hashed_output=False, num_buckets=0, name=None, 
 def crossed_column(
     columns, hash_bucket_size, combiner="sum", ckpt_to_load_from=None, tensor_name_in_ckpt=None, hash_key=None
 ):
-    """Combinations of the values of several sparse, bucketized or crossed columns, hashed to ids below
-    `hash_bucket_size`.
-    """
+    """Combinations of values of sparse, bucketized or crossed columns, hashed to ids below `hash_bucket_size`."""
     for column in columns:
         if not isinstance(column, (SparseColumn, CrossedColumn, BucketizedColumn)):
-            raise TypeError(
-                f"Sparse, bucketized and crossed columns can be crossed; {column} is a {type(column).__name__}"
-            )
+            raise TypeError(f"Sparse, bucketized and crossed columns can be crossed; this is a {type(column).__name__}")
     if len(columns) < 2:
         raise ValueError(f"columns must contain at least 2 elements. columns: {columns}")
     by_name = tuple(sorted(columns, key=lambda column: column.name))

@@ -20,22 +20,16 @@ def dense_to_sparse_tensor(dense_tensor, ignore_value=None):
         ignored = _nothing(dense_tensor.dtype) if ignore_value is None else ignore_value
         ignored = math.cast(ignored, dense_tensor.dtype, name="ignore_value")
         indices = array.where(math.not_equal(dense_tensor, ignored), name="indices")
-        return SparseTensor(
-            indices=indices,
-            values=array.gather_nd(dense_tensor, indices, name="values"),
-            dense_shape=array.shape(dense_tensor, out_type=dtypes.int64, name="dense_shape"),
-        )
+        values = array.gather_nd(dense_tensor, indices, name="values")
+        return SparseTensor(indices, values, array.shape(dense_tensor, out_type=dtypes.int64, name="dense_shape"))
 
 
 def indicators_to_sparse_ids(indicators, ignore_value=None, dtype=dtypes.int64):
     """Rows of indicators as rows of the positions where they are on."""
     with name_scope("IndicatorsToSparseIds"):
         indicators = convert_to_tensor(indicators, name="indicators")
-        missing = convert_to_tensor(
-            ignore_value if ignore_value is not None else _nothing(indicators.dtype),
-            dtype=indicators.dtype,
-            name="missing",
-        )
+        ignored = ignore_value if ignore_value is not None else _nothing(indicators.dtype)
+        missing = convert_to_tensor(ignored, dtype=indicators.dtype, name="missing")
         # Where something is on, by row; its place in the row is the id, its rank there the place in the result.
         on = math.not_equal(indicators, missing, name="is_present")
         places = array.where(on)

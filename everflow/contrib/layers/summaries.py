@@ -21,9 +21,8 @@ def summarize_activation(op):
     if op.op.type in ("Relu", "Softplus", "Relu6"):
         summary.scalar(f"{op.op.name}/zeros", _share(math.less(op.op.inputs[0], math.cast(0.0, op.op.inputs[0].dtype))))
     if op.op.type == "Relu6":
-        summary.scalar(
-            f"{op.op.name}/sixes", _share(math.greater(op.op.inputs[0], math.cast(6.0, op.op.inputs[0].dtype)))
-        )
+        before = op.op.inputs[0]
+        summary.scalar(f"{op.op.name}/sixes", _share(math.greater(before, math.cast(6.0, before.dtype))))
     return summary.histogram(f"{op.op.name}/activation", op)
 
 
@@ -42,9 +41,7 @@ def summarize_tensors(tensors, summarizer=summarize_tensor):
 
 def summarize_collection(collection, name_filter=None, summarizer=summarize_tensor):
     """A summary of each tensor in a collection whose op's name matches a pattern."""
-    tensors = [
-        tensor for tensor in get_collection(collection) if name_filter is None or re.match(name_filter, tensor.op.name)
-    ]
+    tensors = [t for t in get_collection(collection) if name_filter is None or re.match(name_filter, t.op.name)]
     return summarize_tensors(tensors, summarizer)
 
 

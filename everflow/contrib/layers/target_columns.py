@@ -1,6 +1,4 @@
-"""Target columns: what a model is to predict, and so its loss, its predictions and its metrics. Heads took their place
-later.
-"""
+"""Target columns: what a model predicts, and so its loss, predictions and metrics. Heads replaced them."""
 
 from __future__ import annotations
 
@@ -110,8 +108,7 @@ class MultiClassTarget(TargetColumn):
         return nn.softmax(logits) if proba else math.argmax(logits, 1)
 
     def _problem_metrics(self, features, logits, labels, metrics):
-        """Of two classes, always those of `get_default_binary_metrics_for_eval`, which know no weights here; of more,
-        accuracy.
+        """Of two classes those of `get_default_binary_metrics_for_eval`, unweighted here; of more, accuracy.
 
         `metrics` are of the classes, or where a name is ("name", "probabilities"), of the probabilities.
         """
@@ -150,9 +147,8 @@ class BinarySvmTarget(MultiClassTarget):
         super().__init__(2, label_name, weight_column_name)
 
     def _loss_fn(self, logits, target):
-        flat = Assert(
-            math.less_equal(array.rank(target), 2), ["target's shape should be either [batch_size, 1] or [batch_size]"]
-        )
+        message = "target's shape should be either [batch_size, 1] or [batch_size]"
+        flat = Assert(math.less_equal(array.rank(target), 2), [message])
         with control_dependencies([flat]):
             target = array.reshape(target, shape=[array.shape(target)[0], 1])
         return hinge_loss(logits, target)
@@ -201,9 +197,8 @@ def get_default_binary_metrics_for_eval(thresholds):
             ("precision", metrics_lib.streaming_precision_at_thresholds),
             ("recall", metrics_lib.streaming_recall_at_thresholds),
         ):
-            metrics[f"{name}/positive_threshold_{threshold:f}_mean"] = functools.partial(
-                _at_one_threshold, function, threshold
-            )
+            at_threshold = functools.partial(_at_one_threshold, function, threshold)
+            metrics[f"{name}/positive_threshold_{threshold:f}_mean"] = at_threshold
     return metrics
 
 

@@ -1,12 +1,11 @@
-"""Networks over the columns of tf.contrib.layers: `DNNClassifier`, `DNNRegressor` and `DNNEstimator` of
-tf.contrib.learn.
-"""
+"""Networks over the columns of tf.contrib.layers: those of tf.contrib.learn."""
 
 from __future__ import annotations
 
 from everflow.contrib import layers
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import class_head, regression_head
+from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
@@ -27,16 +26,14 @@ def features_by_name(features):
 def dnn_logits(features, mode, feature_columns, hidden_units, units, activation_fn, dropout, config, min_slice_size):
     """The outputs of a fully connected network, made in the current variable scope."""
     values = tuple(features.values())
-    partitioner = min_max_variable_partitioner(
-        max_partitions=config.num_ps_replicas, min_slice_size=min_slice_size or 64 << 20
-    )
+    least = min_slice_size or 64 << 20
+    partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=least)
     with variable_scope("input_from_feature_columns", values=values, partitioner=partitioner) as scope:
         net = layers.input_from_feature_columns(features, feature_columns, weight_collections=["dnn"], scope=scope)
     for i, hidden in enumerate(hidden_units):
         with variable_scope(f"hiddenlayer_{i}", values=(net,)) as scope:
-            net = layers.fully_connected(
-                net, hidden, activation_fn=activation_fn, variables_collections=["dnn"], scope=scope
-            )
+            options = {"activation_fn": activation_fn, "variables_collections": ["dnn"], "scope": scope}
+            net = layers.fully_connected(net, hidden, **options)
             if dropout is not None and mode == ModeKeys.TRAIN:
                 net = layers.dropout(net, keep_prob=1.0 - dropout)
         add_layer_summary(net, f"dnn/hiddenlayer_{i}")
@@ -52,20 +49,28 @@ def refuse_embedding_rates(embedding_lr_multipliers):
         raise ValueError("embedding_lr_multipliers is not supported.")
 
 
+_NETWORK = optional(
+    """model_dir optimizer activation_fn dropout gradient_clip_norm config feature_engineering_fn
+    embedding_lr_multipliers input_layer_min_slice_size""",
+    activation_fn=relu,
+)
+
+
 class _DNN(BaseEstimator):
     """A network and a head."""
 
-    def __init__(self, head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                 feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size):  # fmt: skip
-        refuse_embedding_rates(embedding_lr_multipliers)
+    @taking(_NETWORK)
+    def __init__(self, head, hidden_units, feature_columns, **given):
+        refuse_embedding_rates(given["embedding_lr_multipliers"])
         self.feature_columns = tuple(feature_columns or [])
         if not self.feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.hidden_units, self.optimizer = tuple(hidden_units), optimizer
-        self._head, self._gradient_clip_norm = head, gradient_clip_norm
-        self._feature_engineering_fn = feature_engineering_fn
-        self._activation_fn, self._dropout, self._min_slice_size = activation_fn, dropout, input_layer_min_slice_size
-        super().__init__(model_dir=model_dir, config=config)
+        self.hidden_units, self.optimizer = tuple(hidden_units), given["optimizer"]
+        self._head, self._gradient_clip_norm = head, given["gradient_clip_norm"]
+        self._feature_engineering_fn = given["feature_engineering_fn"]
+        self._activation_fn, self._dropout = given["activation_fn"], given["dropout"]
+        self._min_slice_size = given["input_layer_min_slice_size"]
+        super().__init__(model_dir=given["model_dir"], config=given["config"])
 
     def _draw(self, features, labels, mode, config):
         features = features_by_name(features)
@@ -76,27 +81,15 @@ class _DNN(BaseEstimator):
             logits = dnn_logits(features, mode, *shape, *options)
 
             def train_op_fn(loss):
-                return layers.optimize_loss(
-                    loss=loss,
-                    global_step=get_global_step(),
-                    learning_rate=LEARNING_RATE,
-                    optimizer=self.optimizer or AdagradOptimizer,
-                    clip_gradients=self._gradient_clip_norm,
-                    name="dnn",
-                    summaries=[],
-                )
+                settings = {"clip_gradients": self._gradient_clip_norm, "name": "dnn", "summaries": []}
+                optimizer = self.optimizer or AdagradOptimizer
+                return layers.optimize_loss(loss, get_global_step(), LEARNING_RATE, optimizer, **settings)
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
 
 
 class DNNEstimator(_DNN):
     """A network over columns for any head of tf.contrib.learn."""
-
-    def __init__(self, head, hidden_units, feature_columns, model_dir=None, optimizer=None, activation_fn=relu, dropout=None,
-                 gradient_clip_norm=None, config=None, feature_engineering_fn=None, embedding_lr_multipliers=None,
-                 input_layer_min_slice_size=None):  # fmt: skip
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
 
 
 class DNNClassifier(PredictsClasses, _DNN):
@@ -108,21 +101,14 @@ class DNNClassifier(PredictsClasses, _DNN):
     >>> classifier.evaluate(x=data, y=labels)["accuracy"]
     """
 
-    def __init__(self, hidden_units, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None,
-                 activation_fn=relu, dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None,
-                 feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
-                 label_keys=None):  # fmt: skip
-        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+    @taking(inserted(_NETWORK, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
+    def __init__(self, hidden_units, feature_columns, **given):
+        super().__init__(class_head(given), hidden_units, feature_columns, **given)
 
 
 class DNNRegressor(PredictsScores, _DNN):
     """A network over columns that predicts numbers."""
 
-    def __init__(self, hidden_units, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, activation_fn=relu,
-                 dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
-                 label_dimension=1, embedding_lr_multipliers=None, input_layer_min_slice_size=None):  # fmt: skip
-        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
-        super().__init__(head, hidden_units, feature_columns, model_dir, optimizer, activation_fn, dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size)  # fmt: skip
+    @taking(inserted(_NETWORK, **REGRESSES, feature_engineering_fn={"label_dimension": 1}))
+    def __init__(self, hidden_units, feature_columns, **given):
+        super().__init__(number_head(given), hidden_units, feature_columns, **given)

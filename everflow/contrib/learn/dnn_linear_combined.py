@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn import dnn, linear
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import class_head, regression_head
+from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.estimator.canned.layer_summaries import add_layer_summary
 from everflow.framework.graph_keys import GraphKeys
@@ -18,25 +19,35 @@ from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
 from everflow.train import AdagradOptimizer
 
+_COMBINED = optional(
+    """model_dir linear_feature_columns linear_optimizer _joint_linear_weights dnn_feature_columns dnn_optimizer
+    dnn_hidden_units dnn_activation_fn dnn_dropout gradient_clip_norm config feature_engineering_fn
+    embedding_lr_multipliers input_layer_min_slice_size fix_global_step_increment_bug""",
+    _joint_linear_weights=False,
+    dnn_activation_fn=relu,
+    fix_global_step_increment_bug=False,
+)
+
 
 class _Combined(BaseEstimator):
     """A linear model, a network and a head."""
 
-    def __init__(self, head, model_dir, linear_feature_columns, linear_optimizer, joint_linear_weights, dnn_feature_columns, dnn_optimizer,
-                 dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config, feature_engineering_fn,
-                 embedding_lr_multipliers, input_layer_min_slice_size, fix_global_step_increment_bug):  # fmt: skip
-        dnn.refuse_embedding_rates(embedding_lr_multipliers)
-        self._linear_columns = tuple(linear_feature_columns or [])
-        self._dnn_columns = tuple(dnn_feature_columns or [])
+    @taking(_COMBINED)
+    def __init__(self, head, **given):
+        dnn.refuse_embedding_rates(given["embedding_lr_multipliers"])
+        self._linear_columns = tuple(given["linear_feature_columns"] or [])
+        self._dnn_columns = tuple(given["dnn_feature_columns"] or [])
         if not self._linear_columns and not self._dnn_columns:
             raise ValueError("A model needs columns: give linear_feature_columns, dnn_feature_columns, or both")
-        self._head, self._gradient_clip_norm = head, gradient_clip_norm
-        self._feature_engineering_fn = feature_engineering_fn
-        self._linear_optimizer, self._joint_linear_weights = linear_optimizer, joint_linear_weights
-        self._dnn_optimizer, self._dnn_hidden_units, self._dnn_dropout = dnn_optimizer, dnn_hidden_units, dnn_dropout
-        self._dnn_activation_fn, self._min_slice_size = dnn_activation_fn or relu, input_layer_min_slice_size
-        self._counts_once = fix_global_step_increment_bug
-        super().__init__(model_dir=model_dir, config=config)
+        self._head, self._gradient_clip_norm = head, given["gradient_clip_norm"]
+        self._feature_engineering_fn = given["feature_engineering_fn"]
+        self._linear_optimizer, self._dnn_optimizer = given["linear_optimizer"], given["dnn_optimizer"]
+        self._joint_linear_weights = given["_joint_linear_weights"]
+        self._dnn_hidden_units, self._dnn_dropout = given["dnn_hidden_units"], given["dnn_dropout"]
+        self._dnn_activation_fn = given["dnn_activation_fn"] or relu
+        self._min_slice_size = given["input_layer_min_slice_size"]
+        self._counts_once = given["fix_global_step_increment_bug"]
+        super().__init__(model_dir=given["model_dir"], config=given["config"])
 
     def _draw(self, features, labels, mode, config):
         features = dnn.features_by_name(features)
@@ -45,18 +56,16 @@ class _Combined(BaseEstimator):
         if self._dnn_columns:
             if not self._dnn_hidden_units:
                 raise ValueError("With dnn_feature_columns, say by dnn_hidden_units how wide the layers are")
-            with variable_scope(
-                "dnn", values=values, partitioner=min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
-            ):
+            partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas)
+            with variable_scope("dnn", values=values, partitioner=partitioner):
                 shape = self._dnn_columns, self._dnn_hidden_units, units
                 options = self._dnn_activation_fn, self._dnn_dropout, config, self._min_slice_size
                 parts.append(dnn.dnn_logits(features, mode, *shape, *options))
         if self._linear_columns:
             partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
             with variable_scope("linear", values=values, partitioner=partitioner) as scope:
-                parts.append(
-                    linear.linear_logits(features, self._linear_columns, units, self._joint_linear_weights, scope)
-                )
+                columns, joint = self._linear_columns, self._joint_linear_weights
+                parts.append(linear.linear_logits(features, columns, units, joint, scope))
                 add_layer_summary(parts[-1], "linear")
         logits = parts[0] + parts[1] if len(parts) == 2 else parts[0]
         return self._head.create_model_fn_ops(features, mode, labels, self._train_op, logits)
@@ -89,45 +98,30 @@ class _Combined(BaseEstimator):
         )
 
 
+_OF_A_HEAD = {name: default for name, default in _COMBINED.items() if name != "input_layer_min_slice_size"}
+
+
 class DNNLinearCombinedEstimator(_Combined):
     """A linear model and a network over columns, for any head of tf.contrib.learn."""
 
-    def __init__(self, head, model_dir=None, linear_feature_columns=None, linear_optimizer=None, _joint_linear_weights=False,
-                 dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=None, dnn_dropout=None,
-                 gradient_clip_norm=None, config=None, feature_engineering_fn=None, embedding_lr_multipliers=None,
-                 fix_global_step_increment_bug=False, input_layer_partitioner=None):  # fmt: skip
-        if input_layer_partitioner is not None:
+    @taking({**_OF_A_HEAD, "dnn_activation_fn": None, "input_layer_partitioner": None})
+    def __init__(self, head, **given):
+        if given.pop("input_layer_partitioner") is not None:
             raise ValueError("input_layer_partitioner is not supported.")
-        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
-                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, None, fix_global_step_increment_bug)  # fmt: skip
+        super().__init__(head, **given)
 
 
 class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
     """A wide and deep model that tells classes apart."""
 
-    def __init__(self, model_dir=None, n_classes=2, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
-                 _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=relu,
-                 dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, config=None, feature_engineering_fn=None,
-                 embedding_lr_multipliers=None, input_layer_min_slice_size=None, label_keys=None,
-                 fix_global_step_increment_bug=False):  # fmt: skip
-        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
-        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
-                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
-                         fix_global_step_increment_bug)  # fmt: skip
+    @taking(inserted(_COMBINED, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
+    def __init__(self, **given):
+        super().__init__(class_head(given), **given)
 
 
 class DNNLinearCombinedRegressor(PredictsScores, _Combined):
     """A wide and deep model that predicts numbers."""
 
-    def __init__(self, model_dir=None, weight_column_name=None, linear_feature_columns=None, linear_optimizer=None,
-                 _joint_linear_weights=False, dnn_feature_columns=None, dnn_optimizer=None, dnn_hidden_units=None, dnn_activation_fn=relu,
-                 dnn_dropout=None, gradient_clip_norm=None, enable_centered_bias=False, label_dimension=1, config=None,
-                 feature_engineering_fn=None, embedding_lr_multipliers=None, input_layer_min_slice_size=None,
-                 fix_global_step_increment_bug=False):  # fmt: skip
-        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
-        super().__init__(head, model_dir, linear_feature_columns, linear_optimizer, _joint_linear_weights, dnn_feature_columns,
-                         dnn_optimizer, dnn_hidden_units, dnn_activation_fn, dnn_dropout, gradient_clip_norm, config,
-                         feature_engineering_fn, embedding_lr_multipliers, input_layer_min_slice_size,
-                         fix_global_step_increment_bug)  # fmt: skip
+    @taking(inserted(inserted(_COMBINED, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
+    def __init__(self, **given):
+        super().__init__(number_head(given), **given)

@@ -1,6 +1,4 @@
-"""`Estimator` of tf.contrib.learn: fits, evaluates and predicts from arrays or input functions, on top of
-tf.estimator's.
-"""
+"""`Estimator` of tf.contrib.learn, over tf.estimator's: works on arrays as well as input functions."""
 
 from __future__ import annotations
 
@@ -9,6 +7,7 @@ import contextlib
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.learn.input_arrays import ArrayFeeder
 from everflow.contrib.learn.metric_spec import metric_ops
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
@@ -34,6 +33,9 @@ class Trainable(abc.ABC):
         """Train, and give itself."""
 
 
+_EVALUATION = optional("x y input_fn feed_fn batch_size steps metrics name checkpoint_path hooks")
+
+
 class Evaluable(abc.ABC):
     """What can be evaluated."""
 
@@ -43,8 +45,8 @@ class Evaluable(abc.ABC):
         """The folder of checkpoints."""
 
     @abc.abstractmethod
-    def evaluate(self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
-                 checkpoint_path=None, hooks=None):  # fmt: skip
+    @taking(_EVALUATION)
+    def evaluate(self, **given):
         """The loss and the metrics."""
 
 
@@ -73,8 +75,7 @@ class BaseEstimator(Trainable, Evaluable):
         return self._draw(features, labels, mode, config)
 
     def _spec(self, features, labels, mode, config):
-        # Model functions of that time made a loss whatever the mode: they get placeholders like the labels they were
-        # fitted with.
+        # Model functions of that time made a loss in any mode: they get placeholders like the labels of `fit`.
         if mode != ModeKeys.INFER:
             self._labels_seen = nest.map_structure(_spec_of, labels)
         elif labels is None:
@@ -109,20 +110,21 @@ class BaseEstimator(Trainable, Evaluable):
 
     # --- evaluating and predicting
 
-    def evaluate(self, x=None, y=None, input_fn=None, feed_fn=None, batch_size=None, steps=None, metrics=None, name=None,
-                 checkpoint_path=None, hooks=None, log_progress=True):  # fmt: skip
+    @taking(_EVALUATION)
+    def evaluate(self, x=None, y=None, input_fn=None, *, log_progress=True, **given):
         """The loss and the metrics of the newest model: {name: value}; more metrics may be asked for."""
+        batch_size, metrics, checkpoint_path = given["batch_size"], given["metrics"], given["checkpoint_path"]
         _check_inputs(x, y, input_fn, batch_size)
-        if feed_fn is not None:
+        if given["feed_fn"] is not None:
             raise ValueError("Can not provide feed_fn: give the data as x and y or by an input_fn.")
         if metrics is not None and not isinstance(metrics, dict):
             raise ValueError(f"metrics should be a dict, {{name: MetricSpec}}, not {metrics}")
         self._require_checkpoint(checkpoint_path)
         self._metrics = metrics
         input_fn, feeders = _input(x, y, input_fn, batch_size)
-        hooks = [*(hooks or []), *feeders]
+        hooks = [*(given["hooks"] or []), *feeders]
         try:
-            return self._core.evaluate(input_fn, steps=steps, hooks=hooks, checkpoint_path=checkpoint_path, name=name)
+            return self._core.evaluate(input_fn, given["steps"], hooks, checkpoint_path, given["name"])
         finally:
             self._metrics = None
 
@@ -143,22 +145,28 @@ class BaseEstimator(Trainable, Evaluable):
 
     # --- exporting
 
-    def export_savedmodel(self, export_dir_base, serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False,
-                          checkpoint_path=None, graph_rewrite_specs=((("serve",), ()),), strip_default_attrs=False):  # fmt: skip
+    def export_savedmodel(
+        self,
+        export_dir_base,
+        serving_input_fn,
+        default_output_alternative_key=None,
+        assets_extra=None,
+        as_text=False,
+        checkpoint_path=None,
+        graph_rewrite_specs=((("serve",), ()),),
+        strip_default_attrs=False,
+    ):
         """Write the newest model as a SavedModel into a folder of its own; gives the folder's path as bytes."""
         if len(graph_rewrite_specs) != 1 or graph_rewrite_specs[0][1]:
-            raise ValueError(
-                "graph_rewrite_specs are not supported: `tf.tools.graph_transforms` can rewrite the exported graph."
-            )
+            raise ValueError("graph_rewrite_specs are not supported: `tf.tools.graph_transforms` rewrites graphs.")
         self._require_checkpoint(checkpoint_path)
 
         def receiver():
             made = serving_input_fn()
             return ServingInputReceiver(made.features, made.default_inputs)
 
-        return self._core.export_savedmodel(
-            export_dir_base, receiver, assets_extra, as_text, checkpoint_path, strip_default_attrs
-        )
+        options = assets_extra, as_text, checkpoint_path, strip_default_attrs
+        return self._core.export_savedmodel(export_dir_base, receiver, *options)
 
     # --- what it has learnt
 

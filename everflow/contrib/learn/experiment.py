@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from everflow.cluster.server import Server
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.learn import export_strategies as strategies
 from everflow.contrib.learn.estimator import NotFittedError
 from everflow.contrib.learn.model_ops import ModeKeys
@@ -16,29 +17,37 @@ from everflow.train.checkpoint_state import latest_checkpoint
 class Experiment:
     """Trains and evaluates an estimator of tf.contrib.learn or of tf.estimator."""
 
-    def __init__(self, estimator, train_input_fn, eval_input_fn, eval_metrics=None, train_steps=None, eval_steps=100, train_monitors=None,
-                 eval_hooks=None, local_eval_frequency=None, eval_delay_secs=120, continuous_eval_throttle_secs=60,
-                 min_eval_frequency=None, delay_workers_by_global_step=False, export_strategies=None, train_steps_per_iteration=None,
-                 checkpoint_and_export=False, saving_listeners=None, check_interval_secs=5):  # fmt: skip
+    def __init__(
+        self,
+        estimator,
+        train_input_fn,
+        eval_input_fn,
+        eval_metrics=None,
+        train_steps=None,
+        eval_steps=100,
+        train_monitors=None,
+        eval_hooks=None,
+        local_eval_frequency=None,
+        eval_delay_secs=120,
+        continuous_eval_throttle_secs=60,
+        min_eval_frequency=None,
+        delay_workers_by_global_step=False,
+        export_strategies=None,
+        train_steps_per_iteration=None,
+        checkpoint_and_export=False,
+        saving_listeners=None,
+        check_interval_secs=5,
+    ):
         if not (hasattr(estimator, "evaluate") and (hasattr(estimator, "fit") or hasattr(estimator, "train"))):
             raise ValueError("`estimator` must be an estimator that can be trained and evaluated.")
         if eval_metrics is not None and not hasattr(estimator, "fit"):
             raise ValueError(
                 "`eval_metrics` must be `None` with an estimator of tf.estimator: its model function has the metrics."
             )
-        self._estimator = estimator
-        self._train_input_fn = train_input_fn
-        self._eval_input_fn = eval_input_fn
-        self._eval_metrics = eval_metrics
-        self._train_steps = train_steps
-        self._eval_steps = eval_steps
+        keep(self, locals())
         self._train_monitors = list(train_monitors or [])
         self._eval_hooks = list(eval_hooks or [])
-        self._eval_delay_secs = eval_delay_secs
-        self._throttle_secs = continuous_eval_throttle_secs
         self._min_eval_frequency = min_eval_frequency if min_eval_frequency is not None else local_eval_frequency
-        self._steps_per_iteration = train_steps_per_iteration
-        self._saving_listeners = saving_listeners
         self._export_strategies = strategies.checked(export_strategies)
 
     estimator = property(lambda self: self._estimator)
@@ -60,9 +69,8 @@ class Experiment:
         config = self._estimator.config
         if not config.cluster_spec or not config.task_type or config.task_id is None:
             raise ValueError("No server for this task: the RunConfig lacks cluster_spec, task_type or task_id")
-        Server(
-            config.cluster_spec, job_name=config.task_type, task_index=config.task_id, config=config.tf_config
-        ).join()
+        task = {"job_name": config.task_type, "task_index": config.task_id}
+        Server(config.cluster_spec, **task, config=config.tf_config).join()
 
     def train(self, delay_secs=None):
         """Train up to `train_steps`; in a cluster, workers other than the chief begin a little later."""
@@ -76,9 +84,8 @@ class Experiment:
     def _fit(self, max_steps, monitors):
         if hasattr(self._estimator, "fit"):
             return self._estimator.fit(input_fn=self._train_input_fn, max_steps=max_steps, monitors=monitors)
-        return self._estimator.train(
-            input_fn=self._train_input_fn, max_steps=max_steps, hooks=monitors, saving_listeners=self._saving_listeners
-        )
+        watched = {"hooks": monitors, "saving_listeners": self._saving_listeners}
+        return self._estimator.train(input_fn=self._train_input_fn, max_steps=max_steps, **watched)
 
     def evaluate(self, delay_secs=None, name=None):
         """Evaluate the newest checkpoint once."""
@@ -96,7 +103,7 @@ class Experiment:
 
     def _continuous_eval(self, input_fn, name, delay_secs, throttle_secs, predicate, only_once=True):
         delay_secs = self._eval_delay_secs if delay_secs is None else delay_secs
-        throttle_secs = self._throttle_secs if throttle_secs is None else throttle_secs
+        throttle_secs = self._continuous_eval_throttle_secs if throttle_secs is None else throttle_secs
         if delay_secs:
             time.sleep(delay_secs)
         results = evaluated = None
@@ -118,43 +125,36 @@ class Experiment:
             time.sleep(max(0, throttle_secs - (time.time() - start)))
         return results
 
-    def continuous_eval(self, delay_secs=None, throttle_delay_secs=None, evaluate_checkpoint_only_once=True,
-                        continuous_eval_predicate_fn=None, name="continuous"):  # fmt: skip
-        """Evaluate again and again, each checkpoint once or as often as there is time for, until the model has been
-        trained for all its steps.
-        """
-        return self._continuous_eval(
-            self._eval_input_fn,
-            name,
-            delay_secs,
-            throttle_delay_secs,
-            continuous_eval_predicate_fn,
-            evaluate_checkpoint_only_once,
-        )
+    def continuous_eval(
+        self,
+        delay_secs=None,
+        throttle_delay_secs=None,
+        evaluate_checkpoint_only_once=True,
+        continuous_eval_predicate_fn=None,
+        name="continuous",
+    ):
+        """Evaluate each checkpoint once, or as often as there is time, until the model is trained for all its steps."""
+        when = delay_secs, throttle_delay_secs, continuous_eval_predicate_fn
+        return self._continuous_eval(self._eval_input_fn, name, *when, evaluate_checkpoint_only_once)
 
-    def continuous_eval_on_train_data(self, delay_secs=None, throttle_delay_secs=None, continuous_eval_predicate_fn=None,
-                                      name="continuous_on_train_data"):  # fmt: skip
+    def continuous_eval_on_train_data(
+        self,
+        delay_secs=None,
+        throttle_delay_secs=None,
+        continuous_eval_predicate_fn=None,
+        name="continuous_on_train_data",
+    ):
         """As `continuous_eval`, on what it is trained on."""
-        return self._continuous_eval(
-            self._train_input_fn, name, delay_secs, throttle_delay_secs, continuous_eval_predicate_fn
-        )
+        delays = delay_secs, throttle_delay_secs
+        return self._continuous_eval(self._train_input_fn, name, *delays, continuous_eval_predicate_fn)
 
     def train_and_evaluate(self):
-        """Train, evaluate the newest checkpoint every `min_eval_frequency` steps and at the end, and export: (results,
-        paths).
-        """
+        """Train, evaluate every `min_eval_frequency` steps and at the end, and export: (results, paths)."""
         monitors = list(self._train_monitors)
         if self._min_eval_frequency and hasattr(self._estimator, "fit"):
-            monitors.append(
-                ValidationMonitor(
-                    input_fn=self._eval_input_fn,
-                    eval_steps=self._eval_steps,
-                    metrics=self._eval_metrics,
-                    every_n_steps=self._min_eval_frequency,
-                    hooks=self._eval_hooks,
-                    name=ModeKeys.EVAL,
-                )
-            )
+            evaluation = {"eval_steps": self._eval_steps, "metrics": self._eval_metrics, "hooks": self._eval_hooks}
+            evaluation.update(every_n_steps=self._min_eval_frequency, name=ModeKeys.EVAL)
+            monitors.append(ValidationMonitor(input_fn=self._eval_input_fn, **evaluation))
         self._fit(self._train_steps, monitors)
         return self._with_exports(self._evaluate(self._eval_input_fn, None))
 
@@ -167,7 +167,7 @@ class Experiment:
         """Train for a while, evaluate, and so on, until all steps are done; then export: (results, paths)."""
         results, done = None, 0
         while continuous_eval_predicate_fn is None or continuous_eval_predicate_fn(results):
-            done += self._steps_per_iteration or self._train_steps or 1000
+            done += self._train_steps_per_iteration or self._train_steps or 1000
             limit = done if self._train_steps is None else min(done, self._train_steps)
             self._fit(limit, self._train_monitors)
             results = self._evaluate(self._eval_input_fn, "one_pass")

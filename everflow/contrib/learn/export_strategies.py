@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import os
 
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
 from everflow.estimator.arguments import fn_args, named
 from everflow.estimator.estimator import Estimator
@@ -14,8 +15,7 @@ from everflow.feature_column.parsing import make_parse_example_spec
 
 
 class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
-    """A name, which is the folder of its exports, and `export_fn(estimator, export_path, checkpoint_path,
-    eval_result)`.
+    """A folder's name, and `export_fn(estimator, export_path, checkpoint_path, eval_result)`.
 
     The function may have fewer arguments. It returns the path it wrote to, or None.
     """
@@ -25,18 +25,21 @@ class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_f
 
     def export(self, estimator, export_path, checkpoint_path=None, eval_result=None):
         """Call the function with those arguments that it names."""
-        given = {
-            "checkpoint_path": checkpoint_path,
-            "eval_result": eval_result,
-            "strip_default_attrs": self.strip_default_attrs,
-        }
+        given = {"checkpoint_path": checkpoint_path, "eval_result": eval_result}
+        given["strip_default_attrs"] = self.strip_default_attrs
         if "eval_result" not in fn_args(self.export_fn):
             given.pop("eval_result")
         return self.export_fn(estimator, export_path, **named(self.export_fn, **given))
 
 
-def make_export_strategy(serving_input_fn, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
-                         strip_default_attrs=None):  # fmt: skip
+def make_export_strategy(
+    serving_input_fn,
+    default_output_alternative_key=None,
+    assets_extra=None,
+    as_text=False,
+    exports_to_keep=5,
+    strip_default_attrs=None,
+):
     """A strategy that writes SavedModels and keeps the newest `exports_to_keep` of them."""
 
     def export_fn(estimator, export_dir_base, checkpoint_path=None, strip_default_attrs=False):
@@ -54,16 +57,13 @@ def make_export_strategy(serving_input_fn, default_output_alternative_key=None, 
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
-def make_parsing_export_strategy(feature_columns, default_output_alternative_key=None, assets_extra=None, as_text=False, exports_to_keep=5,
-                                 target_core=False, strip_default_attrs=None):  # fmt: skip
+@taking(inserted(parameters_of(make_export_strategy), exports_to_keep={"target_core": False}))
+def make_parsing_export_strategy(feature_columns, **given):
     """A strategy whose models take serialized Examples, parsed as the columns want them."""
     spec = make_parse_example_spec(feature_columns)
-    serving_input_fn = (
-        build_parsing_serving_input_receiver_fn(spec) if target_core else build_parsing_serving_input_fn(spec)
-    )
-    return make_export_strategy(
-        serving_input_fn, default_output_alternative_key, assets_extra, as_text, exports_to_keep, strip_default_attrs
-    )
+    for_core = given.pop("target_core")
+    build = build_parsing_serving_input_receiver_fn if for_core else build_parsing_serving_input_fn
+    return make_export_strategy(build(spec), **given)
 
 
 def export_all(strategies, estimator, eval_result, checkpoint_path=None):

@@ -1,6 +1,4 @@
-"""Heads of tf.contrib.learn: what a model's logits mean, and so its loss, predictions and metrics. Losses are means
-over examples.
-"""
+"""Heads of tf.contrib.learn: what logits mean, and so loss (a mean over examples), predictions and metrics."""
 
 from __future__ import annotations
 
@@ -8,6 +6,7 @@ import abc
 
 from everflow import metrics as metrics_lib
 from everflow import summary
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.dense import fully_connected
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.estimator.canned.classification_heads import all_classes
@@ -59,10 +58,8 @@ class Head(abc.ABC):
                         raise ValueError("To train, a head needs train_op_fn: a function from the loss to the train op")
                     train_op = train_op_fn(loss)
                 else:
-                    evaluated = {
-                        self._name(key): value
-                        for key, value in self._metrics(loss, predictions, labels, weights).items()
-                    }
+                    computed = self._metrics(loss, predictions, labels, weights)
+                    evaluated = {self._name(key): value for key, value in computed.items()}
             return ModelFnOps(mode, predictions, loss, train_op, evaluated, outputs)
 
     def _name(self, key):
@@ -207,9 +204,8 @@ class BinaryHead(MultiClassHead):
         for threshold in self._thresholds:
             above = math.cast(logistic >= threshold, dtypes.float32)
             result[f"accuracy/threshold_{threshold:f}_mean"] = metrics_lib.accuracy(labels, above, weights=weights)
-            result[f"precision/positive_threshold_{threshold:f}_mean"] = metrics_lib.precision(
-                labels, above, weights=weights
-            )
+            precision = metrics_lib.precision(labels, above, weights=weights)
+            result[f"precision/positive_threshold_{threshold:f}_mean"] = precision
             result[f"recall/positive_threshold_{threshold:f}_mean"] = metrics_lib.recall(labels, above, weights=weights)
         return result
 
@@ -243,8 +239,17 @@ def _no_centered_bias(enable_centered_bias):
         raise ValueError("enable_centered_bias is not supported: a model's own bias learns the same.")
 
 
-def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
-                     metric_class_ids=None, loss_fn=None, label_keys=None):  # fmt: skip
+def multi_class_head(
+    n_classes,
+    label_name=None,
+    weight_column_name=None,
+    enable_centered_bias=False,
+    head_name=None,
+    thresholds=None,
+    metric_class_ids=None,
+    loss_fn=None,
+    label_keys=None,
+):
     """A head for two classes or more."""
     _no_centered_bias(enable_centered_bias)
     if n_classes is None or n_classes < 2:
@@ -256,20 +261,35 @@ def multi_class_head(n_classes, label_name=None, weight_column_name=None, enable
     return MultiClassHead(n_classes, label_name, weight_column_name, head_name, label_keys)
 
 
-def class_head(n_classes, weight_column_name, enable_centered_bias, label_keys):
-    """The head of the ready-made classifiers."""
-    return multi_class_head(n_classes, None, weight_column_name, enable_centered_bias, label_keys=label_keys)
+# What the ready-made classifiers and regressors take for their heads, by the parameter of estimators that it follows.
+CLASSIFIES = {
+    "model_dir": {"n_classes": 2, "weight_column_name": None},
+    "gradient_clip_norm": {"enable_centered_bias": False},
+}
+REGRESSES = {"model_dir": {"weight_column_name": None}, "gradient_clip_norm": {"enable_centered_bias": False}}
 
 
-def multi_label_head(n_classes, label_name=None, weight_column_name=None, enable_centered_bias=False, head_name=None, thresholds=None,
-                     metric_class_ids=None, loss_fn=None):  # fmt: skip
+def class_head(given):
+    """The head of a ready-made classifier, by what is taken for it out of the classifier's arguments."""
+    names = ("n_classes", "weight_column_name", "enable_centered_bias", "label_keys")
+    return multi_class_head(**{name: given.pop(name) for name in names})
+
+
+def number_head(given):
+    """The head of a ready-made regressor, by what is taken for it out of the regressor's arguments."""
+    names = ("weight_column_name", "label_dimension", "enable_centered_bias")
+    return regression_head(**{name: given.pop(name) for name in names})
+
+
+@taking(parameters_of(multi_class_head, ["label_keys"]))
+def multi_label_head(n_classes, label_name=None, weight_column_name=None, **given):
     """A head for classes of which several may hold."""
-    _no_centered_bias(enable_centered_bias)
+    _no_centered_bias(given["enable_centered_bias"])
     if n_classes < 2:
         raise ValueError("n_classes must be > 1 for classification.")
-    if thresholds or metric_class_ids or loss_fn:
+    if given["thresholds"] or given["metric_class_ids"] or given["loss_fn"]:
         raise ValueError("thresholds, metric_class_ids and loss_fn are not supported.")
-    return MultiLabelHead(n_classes, label_name, weight_column_name, head_name)
+    return MultiLabelHead(n_classes, label_name, weight_column_name, given["head_name"])
 
 
 def regression_head(

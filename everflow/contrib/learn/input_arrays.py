@@ -35,11 +35,8 @@ class ArrayFeeder(SessionRunHook):
     def _placeholders(self, arrays, name):
         if isinstance(arrays, dict):
             return {key: self._placeholders(array, f"{name}_{key}") for key, array in arrays.items()}
-        made = placeholder(
-            as_dtype(arrays.dtype) if arrays.dtype.kind != "U" else as_dtype("string"),
-            [None, *arrays.shape[1:]],
-            name=name,
-        )
+        dtype = as_dtype(arrays.dtype) if arrays.dtype.kind != "U" else as_dtype("string")
+        made = placeholder(dtype, [None, *arrays.shape[1:]], name=name)
         self._feeds.append((made, arrays))
         return made
 

@@ -25,11 +25,8 @@ def run(experiment_fn, output_dir=None, schedule=None, run_config=None, hparams=
         raise ValueError("Say where to write: by run_config, or by output_dir")
     if not callable(experiment_fn):
         raise TypeError("Experiment builder `experiment_fn` is not callable.")
-    experiment = (
-        experiment_fn(output_dir=output_dir)
-        if run_config is None
-        else experiment_fn(run_config=run_config, hparams=hparams)
-    )
+    given = {"output_dir": output_dir} if run_config is None else {"run_config": run_config, "hparams": hparams}
+    experiment = experiment_fn(**given)
     if not isinstance(experiment, Experiment):
         raise TypeError(f"experiment_fn should return an Experiment, not a {type(experiment)}")
     if schedule is None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math as python_math
 
 from everflow.contrib import layers
+from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
-from everflow.contrib.learn.heads import class_head, regression_head
+from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.predictors import PredictsClasses, PredictsScores
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
@@ -31,45 +32,38 @@ def linear_logits(features, feature_columns, units, joint_weights, scope):
     return logits
 
 
+_LINEAR = optional(
+    "model_dir optimizer gradient_clip_norm _joint_weights config feature_engineering_fn", _joint_weights=False
+)
+
+
 class _Linear(BaseEstimator):
     """A linear model and a head."""
 
-    def __init__(
-        self,
-        head,
-        feature_columns,
-        model_dir,
-        optimizer,
-        gradient_clip_norm,
-        joint_weights,
-        config,
-        feature_engineering_fn,
-    ):
+    @taking(_LINEAR)
+    def __init__(self, head, feature_columns, **given):
         if not feature_columns:
             raise ValueError("feature_columns must be given.")
-        self.feature_columns, self.optimizer = tuple(feature_columns), optimizer
-        self._head, self._gradient_clip_norm, self._joint_weights = head, gradient_clip_norm, joint_weights
-        self._feature_engineering_fn = feature_engineering_fn
-        super().__init__(model_dir=model_dir, config=config)
+        self.feature_columns, self.optimizer = tuple(feature_columns), given["optimizer"]
+        self._head, self._gradient_clip_norm = head, given["gradient_clip_norm"]
+        self._joint_weights = given["_joint_weights"]
+        self._feature_engineering_fn = given["feature_engineering_fn"]
+        super().__init__(model_dir=given["model_dir"], config=given["config"])
 
     def _draw(self, features, labels, mode, config):
         features = features_by_name(features)
         partitioner = min_max_variable_partitioner(max_partitions=config.num_ps_replicas, min_slice_size=64 << 20)
         with variable_scope("linear", values=tuple(features.values()), partitioner=partitioner) as scope:
-            logits = linear_logits(
-                features, self.feature_columns, self._head.logits_dimension, self._joint_weights, scope
-            )
+            units = self._head.logits_dimension
+            logits = linear_logits(features, self.feature_columns, units, self._joint_weights, scope)
 
             def train_op_fn(loss):
                 variables = get_collection(GraphKeys.TRAINABLE_VARIABLES, scope="linear")
                 slopes = gradients(loss, variables)
                 if self._gradient_clip_norm:
                     slopes, _ = clip_by_global_norm(slopes, self._gradient_clip_norm)
-                optimizer = (
-                    self.optimizer()
-                    if callable(self.optimizer)
-                    else self.optimizer or default_optimizer(self.feature_columns)
-                )
+                optimizer = self.optimizer() if callable(self.optimizer) else self.optimizer
+                optimizer = optimizer or default_optimizer(self.feature_columns)
                 return optimizer.apply_gradients(zip(slopes, variables), global_step=get_global_step())
 
             return self._head.create_model_fn_ops(features, mode, labels, train_op_fn, logits)
@@ -78,51 +72,26 @@ class _Linear(BaseEstimator):
 class LinearEstimator(_Linear):
     """A linear model over columns for any head of tf.contrib.learn."""
 
-    def __init__(self, feature_columns, head, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
-                 _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
-        super().__init__(
-            head,
-            feature_columns,
-            model_dir,
-            optimizer,
-            gradient_clip_norm,
-            _joint_weights,
-            config,
-            feature_engineering_fn,
-        )
+    @taking(inserted(_LINEAR, model_dir={"weight_column_name": None}))
+    def __init__(self, feature_columns, head, **given):
+        del given["weight_column_name"]  # the head has one
+        super().__init__(head, feature_columns, **given)
+
+
+_LINEAR_CLASSIFIER = {name.replace("weights", "weight"): default for name, default in _LINEAR.items()}
 
 
 class LinearClassifier(PredictsClasses, _Linear):
     """A linear model over columns that tells classes apart."""
 
-    def __init__(self, feature_columns, model_dir=None, n_classes=2, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
-                 enable_centered_bias=False, _joint_weight=False, config=None, feature_engineering_fn=None, label_keys=None):  # fmt: skip
-        head = class_head(n_classes, weight_column_name, enable_centered_bias, label_keys)
-        super().__init__(
-            head,
-            feature_columns,
-            model_dir,
-            optimizer,
-            gradient_clip_norm,
-            _joint_weight,
-            config,
-            feature_engineering_fn,
-        )
+    @taking(inserted(_LINEAR_CLASSIFIER, **CLASSIFIES, feature_engineering_fn={"label_keys": None}))
+    def __init__(self, feature_columns, **given):
+        super().__init__(class_head(given), feature_columns, _joint_weights=given.pop("_joint_weight"), **given)
 
 
 class LinearRegressor(PredictsScores, _Linear):
     """A linear model over columns that predicts numbers."""
 
-    def __init__(self, feature_columns, model_dir=None, weight_column_name=None, optimizer=None, gradient_clip_norm=None,
-                 enable_centered_bias=False, label_dimension=1, _joint_weights=False, config=None, feature_engineering_fn=None):  # fmt: skip
-        head = regression_head(None, weight_column_name, label_dimension, enable_centered_bias)
-        super().__init__(
-            head,
-            feature_columns,
-            model_dir,
-            optimizer,
-            gradient_clip_norm,
-            _joint_weights,
-            config,
-            feature_engineering_fn,
-        )
+    @taking(inserted(inserted(_LINEAR, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
+    def __init__(self, feature_columns, **given):
+        super().__init__(number_head(given), feature_columns, **given)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import inspect
 
+from everflow.contrib.framework.kept_arguments import keep
+
 _NAMES = {
     "predictions": ("predictions", "prediction"),
     "labels": ("labels", "label", "targets", "target"),
@@ -18,10 +20,7 @@ class MetricSpec:
     """
 
     def __init__(self, metric_fn, prediction_key=None, label_key=None, weight_key=None):
-        self._metric_fn = metric_fn
-        self._prediction_key = prediction_key
-        self._label_key = label_key
-        self._weight_key = weight_key
+        keep(self, locals())
 
     prediction_key = property(lambda self: self._prediction_key)
     label_key = property(lambda self: self._label_key)

@@ -69,17 +69,10 @@ class ModelFnOps(collections.namedtuple("ModelFnOps", f"{_FIELDS} mode")):
         """The same as what a model function of tf.estimator returns."""
         # The mean of the loss is a metric there anyway.
         metrics = {name: metric for name, metric in self.eval_metric_ops.items() if name != "loss"}
-        return EstimatorSpec(
-            mode=self.mode,
-            predictions=self.predictions,
-            loss=self.loss,
-            train_op=self.train_op.op if isinstance(self.train_op, Tensor) else self.train_op,
-            eval_metric_ops=metrics or None,
-            export_outputs=self._export_outputs(),
-            training_chief_hooks=self.training_chief_hooks,
-            training_hooks=self.training_hooks,
-            scaffold=self.scaffold,
-        )
+        same = ("mode", "predictions", "loss", "training_chief_hooks", "training_hooks", "scaffold")
+        train_op = self.train_op.op if isinstance(self.train_op, Tensor) else self.train_op
+        computed = {"eval_metric_ops": metrics or None, "export_outputs": self._export_outputs()}
+        return EstimatorSpec(train_op=train_op, **computed, **{name: getattr(self, name) for name in same})
 
     def _export_outputs(self):
         """What a saved model serves: the first of the outputs that a head told of, else all predictions."""

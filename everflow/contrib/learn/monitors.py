@@ -1,6 +1,4 @@
-"""Monitors of tf.contrib.learn: hooks of the time before hooks, told of each step, and of each epoch of steps they
-watch.
-"""
+"""Monitors of tf.contrib.learn: the hooks before there were hooks, told of each step and epoch."""
 
 from __future__ import annotations
 
@@ -13,9 +11,7 @@ from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 
 class BaseMonitor(SessionRunHook):
-    """Base class of monitors. `step_begin(step)` says what to fetch, `step_end(step, output)` gets it and may ask to
-    stop.
-    """
+    """Base of monitors: `step_begin(step)` says what to fetch, `step_end(step, output)` gets it, and may stop."""
 
     def __init__(self):
         self._estimator = None
@@ -61,9 +57,7 @@ class BaseMonitor(SessionRunHook):
     def before_run(self, run_context):
         wanted = self.step_begin(self._step + 1) or []
         graph = run_context.session.graph
-        named = {
-            _name(want): want if isinstance(want, Tensor) else graph.as_graph_element(_name(want)) for want in wanted
-        }
+        named = {_name(w): w if isinstance(w, Tensor) else graph.as_graph_element(_name(w)) for w in wanted}
         return SessionRunArgs({"step": self._step_tensor, "wanted": named})
 
     def after_run(self, run_context, run_values):
@@ -124,19 +118,15 @@ class PrintTensor(EveryN):
 
     def __init__(self, tensor_names, every_n=100, first_n=1):
         super().__init__(every_n, first_n)
-        self._tensor_names = (
-            tensor_names if isinstance(tensor_names, dict) else {_name(name): name for name in tensor_names}
-        )
+        names = tensor_names if isinstance(tensor_names, dict) else {_name(name): name for name in tensor_names}
+        self._tensor_names = names
 
     def every_n_step_begin(self, step):
         return list(self._tensor_names.values())
 
     def every_n_step_end(self, step, outputs):
-        logging.info(
-            "Step %d: %s",
-            step,
-            ", ".join(f"{tag} = {outputs[_name(name)]}" for tag, name in self._tensor_names.items()),
-        )
+        shown = ", ".join(f"{tag} = {outputs[_name(name)]}" for tag, name in self._tensor_names.items())
+        logging.info("Step %d: %s", step, shown)
         return False
 
 
@@ -187,9 +177,8 @@ class ValidationMonitor(EveryN):
             return False
         self._checkpoint = newest
         results = self._estimator.evaluate(**self._data, **self._evaluation)
-        logging.info(
-            "Validation (step %d): %s", step, ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
-        )
+        shown = ", ".join(f"{key} = {value}" for key, value in sorted(results.items()))
+        logging.info("Validation (step %d): %s", step, shown)
         if self._rounds is None:
             return False
         if self._metric not in results:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 
+from everflow.contrib.framework.shared_parameters import parameters_of
 from everflow.estimator.run_config import RunConfig as EstimatorRunConfig
 from everflow.estimator.run_config import TaskType  # noqa: F401  It is part of this module's interface.
 from everflow.protos.config_pb2 import ConfigProto, GPUOptions
@@ -13,30 +14,34 @@ from everflow.protos.config_pb2 import ConfigProto, GPUOptions
 class RunConfig(EstimatorRunConfig):
     """How an estimator is run: seeds, how often it saves, and the session's options."""
 
-    def __init__(self, master=None, num_cores=0, log_device_placement=False, gpu_memory_fraction=1, tf_random_seed=None,
-                 save_summary_steps=100, save_checkpoints_secs=600, save_checkpoints_steps=None, keep_checkpoint_max=5,
-                 keep_checkpoint_every_n_hours=10000, log_step_count_steps=100, protocol=None, evaluation_master="", model_dir=None,
-                 session_config=None, session_creation_timeout_secs=7200):  # fmt: skip
+    def __init__(
+        self,
+        master=None,
+        num_cores=0,
+        log_device_placement=False,
+        gpu_memory_fraction=1,
+        tf_random_seed=None,
+        save_summary_steps=100,
+        save_checkpoints_secs=600,
+        save_checkpoints_steps=None,
+        keep_checkpoint_max=5,
+        keep_checkpoint_every_n_hours=10000,
+        log_step_count_steps=100,
+        protocol=None,
+        evaluation_master="",
+        model_dir=None,
+        session_config=None,
+        session_creation_timeout_secs=7200,
+    ):
+        given = dict(locals())
         options = GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction)
-        self._tf_config = ConfigProto(
-            log_device_placement=log_device_placement,
-            inter_op_parallelism_threads=num_cores,
-            intra_op_parallelism_threads=num_cores,
-            gpu_options=options,
-        )
-        super().__init__(
-            model_dir=model_dir,
-            tf_random_seed=tf_random_seed,
-            save_summary_steps=save_summary_steps,
-            save_checkpoints_steps=save_checkpoints_steps,
-            save_checkpoints_secs=None if save_checkpoints_steps is not None else save_checkpoints_secs,
-            session_config=session_config or self._tf_config,
-            keep_checkpoint_max=keep_checkpoint_max,
-            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
-            log_step_count_steps=log_step_count_steps,
-            protocol=protocol,
-            session_creation_timeout_secs=session_creation_timeout_secs,
-        )
+        threads = {"inter_op_parallelism_threads": num_cores, "intra_op_parallelism_threads": num_cores}
+        self._tf_config = ConfigProto(log_device_placement=log_device_placement, gpu_options=options, **threads)
+        for_core = {name: given[name] for name in parameters_of(EstimatorRunConfig.__init__) if name in given}
+        for_core["session_config"] = session_config or self._tf_config
+        if save_checkpoints_steps is not None:
+            for_core["save_checkpoints_secs"] = None
+        super().__init__(**for_core)
         if master is not None:
             self._master = master
         if evaluation_master:
@@ -61,6 +66,5 @@ class RunConfig(EstimatorRunConfig):
     def uid(self, whitelist=None):
         """A string of all that it says, but for the attributes in `whitelist`: equal for equal configs."""
         left_out = {name.lstrip("_") for name in whitelist or ()}
-        return ", ".join(
-            f"{name}={value!r}" for name, value in sorted(vars(self).items()) if name.lstrip("_") not in left_out
-        )
+        said = {name: value for name, value in sorted(vars(self).items()) if name.lstrip("_") not in left_out}
+        return ", ".join(f"{name}={value!r}" for name, value in said.items())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 
+from everflow.contrib.framework.shared_parameters import inserted, taking
 from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, step_input, with_feed_previous
 from everflow.contrib.rnn.linear import Linear
 from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
@@ -18,9 +19,7 @@ from everflow.rnn.static import static_rnn
 
 
 class _Attention:
-    """Heads of attention over states [batch, length, size]: variables AttnW_i and AttnV_i, and a projection of queries
-    each.
-    """
+    """Heads of attention over states [batch, length, size], with variables AttnW_i and AttnV_i each."""
 
     def __init__(self, states, heads, dtype):
         self._length = states.shape[1].value
@@ -55,8 +54,18 @@ class _Attention:
         return results
 
 
-def attention_decoder(decoder_inputs, initial_state, attention_states, cell, output_size=None, num_heads=1, loop_function=None, dtype=None,
-                      scope=None, initial_state_attention=False):  # fmt: skip
+def attention_decoder(
+    decoder_inputs,
+    initial_state,
+    attention_states,
+    cell,
+    output_size=None,
+    num_heads=1,
+    loop_function=None,
+    dtype=None,
+    scope=None,
+    initial_state_attention=False,
+):
     """(outputs, state) of an unrolled decoder that attends to states [batch, length, size] at every step."""
     if not decoder_inputs:
         raise ValueError("decoder_inputs is empty: a decoder is unrolled over at least 1 input")
@@ -96,63 +105,53 @@ def attention_decoder(decoder_inputs, initial_state, attention_states, cell, out
     return outputs, state
 
 
-def embedding_attention_decoder(decoder_inputs, initial_state, attention_states, cell, num_symbols, embedding_size, num_heads=1,
-                                output_size=None, output_projection=None, feed_previous=False, update_embedding_for_previous=True,
-                                dtype=None, scope=None, initial_state_attention=False):  # fmt: skip
+_ATTENDING = {
+    "num_heads": 1,
+    "output_projection": None,
+    "feed_previous": False,
+    "dtype": None,
+    "scope": None,
+    "initial_state_attention": False,
+}
+
+
+@taking(inserted(_ATTENDING, num_heads={"output_size": None}, feed_previous={"update_embedding_for_previous": True}))
+def embedding_attention_decoder(
+    decoder_inputs, initial_state, attention_states, cell, num_symbols, embedding_size, **given
+):
     """As `attention_decoder`, for symbols, which it embeds."""
-    if output_size is None:
-        output_size = cell.output_size
-    if output_projection is not None:
-        biases = convert_to_tensor(output_projection[1], dtype=dtype)
+    projection, dtype = given["output_projection"], given["dtype"]
+    if projection is not None:
+        biases = convert_to_tensor(projection[1], dtype=dtype)
         biases.shape.assert_is_compatible_with([num_symbols])
-    with scopes.variable_scope(scope or "embedding_attention_decoder", dtype=dtype):
+    with scopes.variable_scope(given["scope"] or "embedding_attention_decoder", dtype=dtype):
         embedding = scopes.get_variable("embedding", [num_symbols, embedding_size])
-        loop_function = (
-            best_and_embedded(embedding, output_projection, update_embedding_for_previous) if feed_previous else None
-        )
+        options = {name: given[name] for name in ("output_size", "num_heads", "initial_state_attention")}
+        if given["feed_previous"]:
+            updates = given["update_embedding_for_previous"]
+            options["loop_function"] = best_and_embedded(embedding, projection, updates)
         embedded = [embedding_lookup(embedding, i) for i in decoder_inputs]
-        return attention_decoder(
-            embedded,
-            initial_state,
-            attention_states,
-            cell,
-            output_size=output_size,
-            num_heads=num_heads,
-            loop_function=loop_function,
-            initial_state_attention=initial_state_attention,
-        )
+        return attention_decoder(embedded, initial_state, attention_states, cell, **options)
 
 
-def embedding_attention_seq2seq(encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size,
-                                num_heads=1, output_projection=None, feed_previous=False, dtype=None, scope=None,
-                                initial_state_attention=False):  # fmt: skip
+@taking(_ATTENDING)
+def embedding_attention_seq2seq(
+    encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size, **given
+):
     """(outputs, state) of an encoder and a decoder of symbols that attends to the encoder's outputs."""
-    with scopes.variable_scope(scope or "embedding_attention_seq2seq", dtype=dtype) as scope:
-        dtype = scope.dtype
-        encoder_cell = EmbeddingWrapper(
-            copy.deepcopy(cell), embedding_classes=num_encoder_symbols, embedding_size=embedding_size
-        )
-        encoder_outputs, encoder_state = static_rnn(encoder_cell, encoder_inputs, dtype=dtype)
+    with scopes.variable_scope(given.pop("scope") or "embedding_attention_seq2seq", dtype=given.pop("dtype")) as scope:
+        sizes = {"embedding_classes": num_encoder_symbols, "embedding_size": embedding_size}
+        encoder_cell = EmbeddingWrapper(copy.deepcopy(cell), **sizes)
+        encoder_outputs, encoder_state = static_rnn(encoder_cell, encoder_inputs, dtype=scope.dtype)
         attention_states = array.concat([array.reshape(e, [-1, 1, cell.output_size]) for e in encoder_outputs], 1)
-        output_size = None
-        if output_projection is None:
+        if given["output_projection"] is None:
             cell = OutputProjectionWrapper(cell, num_decoder_symbols)
-            output_size = num_decoder_symbols
+            given["output_size"] = num_decoder_symbols
+        feed_previous = given.pop("feed_previous")
 
         def decode(feeds, updates):
-            return embedding_attention_decoder(
-                decoder_inputs,
-                encoder_state,
-                attention_states,
-                cell,
-                num_decoder_symbols,
-                embedding_size,
-                num_heads=num_heads,
-                output_size=output_size,
-                output_projection=output_projection,
-                feed_previous=feeds,
-                update_embedding_for_previous=updates,
-                initial_state_attention=initial_state_attention,
-            )
+            fed = {"feed_previous": feeds, "update_embedding_for_previous": updates}
+            states = encoder_state, attention_states, cell, num_decoder_symbols, embedding_size
+            return embedding_attention_decoder(decoder_inputs, *states, **fed, **given)
 
         return with_feed_previous(feed_previous, decode, decoder_inputs, lambda: encoder_state)

@@ -35,9 +35,7 @@ def check_projection(output_projection, num_symbols, dtype):
 
 
 def rnn_decoder(decoder_inputs, initial_state, cell, loop_function=None, scope=None):
-    """(outputs, state) of a cell unrolled over inputs; after the first, `loop_function(previous output, i)` replaces
-    them.
-    """
+    """(outputs, state) of a cell unrolled over inputs; `loop_function(output, i)` replaces them after the first."""
     outputs, state = [], initial_state
     with scopes.variable_scope(scope or "rnn_decoder"):
         for value in decoder_inputs:
@@ -79,9 +77,8 @@ def embedding_rnn_decoder(decoder_inputs, initial_state, cell, num_symbols, embe
     with scopes.variable_scope(scope or "embedding_rnn_decoder") as scope:
         check_projection(output_projection, num_symbols, scope.dtype)
         embedding = scopes.get_variable("embedding", [num_symbols, embedding_size])
-        loop_function = (
-            best_and_embedded(embedding, output_projection, update_embedding_for_previous) if feed_previous else None
-        )
+        updates = update_embedding_for_previous
+        loop_function = best_and_embedded(embedding, output_projection, updates) if feed_previous else None
         # Looked up one by one as the decoder asks for them, inside its scope.
         embedded = (embedding_lookup(embedding, i) for i in decoder_inputs)
         return rnn_decoder(embedded, initial_state, cell, loop_function=loop_function)

@@ -45,15 +45,8 @@ def sequence_loss(
 ):
     """The weighted cross entropy of a batch of sequences, from lists with an entry for each step: a scalar."""
     with name_scope(name, "sequence_loss", logits + targets + weights):
-        cost = math.reduce_sum(
-            sequence_loss_by_example(
-                logits,
-                targets,
-                weights,
-                average_across_timesteps=average_across_timesteps,
-                softmax_loss_function=softmax_loss_function,
-            )
-        )
+        given = {"average_across_timesteps": average_across_timesteps, "softmax_loss_function": softmax_loss_function}
+        cost = math.reduce_sum(sequence_loss_by_example(logits, targets, weights, **given))
         if not average_across_batch:
             return cost
         batch_size = array.shape(targets[0])[0]
@@ -77,7 +70,6 @@ def model_with_buckets(encoder_inputs, decoder_inputs, targets, weights, buckets
                 bucket_outputs, _ = seq2seq(encoder_inputs[:source], decoder_inputs[:target])
                 outputs.append(bucket_outputs)
                 loss = sequence_loss_by_example if per_example_loss else sequence_loss
-                losses.append(
-                    loss(outputs[-1], targets[:target], weights[:target], softmax_loss_function=softmax_loss_function)
-                )
+                given = outputs[-1], targets[:target], weights[:target]
+                losses.append(loss(*given, softmax_loss_function=softmax_loss_function))
     return outputs, losses

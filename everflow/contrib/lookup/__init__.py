@@ -59,9 +59,8 @@ def string_to_index_table_from_file(
     vocabulary_file=None, num_oov_buckets=0, vocab_size=None, default_value=-1, hasher_spec=FastHashSpec, name=None
 ):
     """A table from the lines of a file to their numbers."""
-    return _files.index_table_from_file(
-        vocabulary_file, num_oov_buckets, vocab_size, default_value, hasher_spec, name=name
-    )
+    settings = num_oov_buckets, vocab_size, default_value, hasher_spec
+    return _files.index_table_from_file(vocabulary_file, *settings, name=name)
 
 
 def string_to_index(tensor, mapping, default_value=-1, name=None):
@@ -72,9 +71,7 @@ def string_to_index(tensor, mapping, default_value=-1, name=None):
 
 def index_to_string_table_from_tensor(mapping, default_value="UNK", name=None):
     """A table from positions in a vector of strings to its entries."""
-    return _lookup.index_to_string_table_from_tensor(
-        vocabulary_list=_given(mapping), default_value=default_value, name=name
-    )
+    return _lookup.index_to_string_table_from_tensor(_given(mapping), default_value=default_value, name=name)
 
 
 def index_to_string(tensor, mapping, default_value="UNK", name=None):

@@ -1,6 +1,4 @@
-"""tf.contrib.losses: the losses of slim's first years, which average over weights that are not zero. `tf.losses` has
-taken their place.
-"""
+"""tf.contrib.losses: the losses before `tf.losses`, which average over weights that are not zero."""
 
 from __future__ import annotations
 

@@ -57,8 +57,7 @@ def _masked_minimum(data, mask):
 
 
 def triplet_semihard_loss(labels, embeddings, margin=1.0):
-    """The triplet loss with semi-hard negatives: for each pair of equal labels the nearest other that is farther than
-    the pair is apart.
+    """The triplet loss with semi-hard negatives: of each pair, the nearest other that is farther than the pair.
 
     Where there is none, the farthest of the others stands in. `embeddings` should have rows of length one.
     """
@@ -68,9 +67,8 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     different = math.logical_not(equal)
     size = array.size(column)
     tiled = array.tile(distances, [size, 1])
-    farther = math.logical_and(
-        array.tile(different, [size, 1]), math.greater(tiled, array.reshape(array.transpose(distances), [-1, 1]))
-    )
+    tiles = array.tile(different, [size, 1])
+    farther = math.logical_and(tiles, math.greater(tiled, array.reshape(array.transpose(distances), [-1, 1])))
     some = math.greater(math.reduce_sum(math.cast(farther, dtypes.float32), 1, keepdims=True), 0.0)
     some = array.transpose(array.reshape(some, [size, size]))
     different = math.cast(different, dtypes.float32)
@@ -81,9 +79,8 @@ def triplet_semihard_loss(labels, embeddings, margin=1.0):
     losses = math.add(margin, distances - semi_hard)
     positives = math.cast(equal, dtypes.float32) - array.diag(array.ones([size]))
     count = math.reduce_sum(positives)
-    return math.truediv(
-        math.reduce_sum(math.maximum(math.multiply(losses, positives), 0.0)), count, name="triplet_semihard_loss"
-    )
+    total = math.reduce_sum(math.maximum(math.multiply(losses, positives), 0.0))
+    return math.truediv(total, count, name="triplet_semihard_loss")
 
 
 def lifted_struct_loss(labels, embeddings, margin=1.0):
@@ -136,9 +133,7 @@ def npairs_loss(labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002
 
 
 def npairs_loss_multilabel(sparse_labels, embeddings_anchor, embeddings_positive, reg_lambda=0.002, print_losses=False):
-    """As `npairs_loss`, where each row has several labels: a list of a SparseTensor of ones for each. What two rows
-    share makes them similar.
-    """
+    """As `npairs_loss` for several labels a row, SparseTensors of ones; rows with common labels are similar."""
     with name_scope("NpairsLossMultiLabel"):
         similarity = functools.partial(_shared_labels, sparse_labels)
         return _npairs(embeddings_anchor, embeddings_positive, reg_lambda, print_losses, similarity)

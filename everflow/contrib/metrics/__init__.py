@@ -7,6 +7,7 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.metrics.areas import auc_using_histogram, auc_with_confidence_intervals, streaming_dynamic_auc
 from everflow.contrib.metrics.operating_points import (
     precision_at_recall,
@@ -39,30 +40,11 @@ from everflow.ops.sparse.sets import set_difference, set_intersection, set_size,
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
 
-# Old name → metric of tf.metrics that takes the same arguments, but for the order of labels and predictions.
-_RENAMED = {
-    "streaming_accuracy": metrics.accuracy,
-    "streaming_auc": metrics.auc,
-    "streaming_false_negatives": metrics.false_negatives,
-    "streaming_false_positives": metrics.false_positives,
-    "streaming_mean_absolute_error": metrics.mean_absolute_error,
-    "streaming_mean_cosine_distance": metrics.mean_cosine_distance,
-    "streaming_mean_iou": metrics.mean_iou,
-    "streaming_mean_relative_error": metrics.mean_relative_error,
-    "streaming_mean_squared_error": metrics.mean_squared_error,
-    "streaming_precision": metrics.precision,
-    "streaming_precision_at_thresholds": metrics.precision_at_thresholds,
-    "streaming_recall": metrics.recall,
-    "streaming_recall_at_thresholds": metrics.recall_at_thresholds,
-    "streaming_root_mean_squared_error": metrics.root_mean_squared_error,
-    "streaming_sensitivity_at_specificity": metrics.sensitivity_at_specificity,
-    "streaming_sparse_average_precision_at_k": metrics.average_precision_at_k,
-    "streaming_sparse_precision_at_k": metrics.precision_at_k,
-    "streaming_sparse_recall_at_k": metrics.recall_at_k,
-    "streaming_specificity_at_sensitivity": metrics.specificity_at_sensitivity,
-    "streaming_true_negatives": metrics.true_negatives,
-    "streaming_true_positives": metrics.true_positives,
-}
+# Metrics of tf.metrics that are called streaming_x here and take predictions before labels; some have another name.
+_RENAMED = """accuracy auc false_negatives false_positives mean_absolute_error mean_cosine_distance mean_iou
+    mean_relative_error mean_squared_error precision precision_at_thresholds recall recall_at_thresholds
+    root_mean_squared_error sensitivity_at_specificity sparse_average_precision_at_k sparse_precision_at_k
+    sparse_recall_at_k specificity_at_sensitivity true_negatives true_positives""".split()
 
 
 def _predictions_first(name, metric):
@@ -79,36 +61,31 @@ def _predictions_first(name, metric):
     return renamed
 
 
-for _name, _metric in _RENAMED.items():
-    globals()[_name] = _predictions_first(_name, _metric)
+for _name in _RENAMED:
+    _metric = getattr(metrics, _name.removeprefix("sparse_"))
+    globals()[f"streaming_{_name}"] = _predictions_first(f"streaming_{_name}", _metric)
 
 streaming_mean = metrics.mean
 streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
 
 
-def sparse_recall_at_top_k(labels, top_k_predictions, class_id=None, weights=None, metrics_collections=None, updates_collections=None,
-                           name=None):  # fmt: skip
+@taking(parameters_of(metrics.recall_at_top_k, ["k"]))
+def sparse_recall_at_top_k(labels, top_k_predictions, **given):
     """The share of the labels that are among predicted classes."""
-    return metrics.recall_at_top_k(
-        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
-    )
+    return metrics.recall_at_top_k(labels, top_k_predictions, **given)
 
 
-def streaming_sparse_precision_at_top_k(top_k_predictions, labels, class_id=None, weights=None, metrics_collections=None,
-                                        updates_collections=None, name=None):  # fmt: skip
+@taking(parameters_of(metrics.precision_at_top_k, ["k"]))
+def streaming_sparse_precision_at_top_k(top_k_predictions, labels, **given):
     """The share of predicted classes that are right."""
-    return metrics.precision_at_top_k(
-        labels, top_k_predictions, None, class_id, weights, metrics_collections, updates_collections, name
-    )
+    return metrics.precision_at_top_k(labels, top_k_predictions, **given)
 
 
-def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, weights=None, metrics_collections=None, updates_collections=None,
-                                                name=None):  # fmt: skip
+@taking(metrics.mean)
+def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, **given):
     """The mean, over rows, of the precision at each predicted class that is right."""
-    return at_k.average_precision_at_top_k(
-        labels, top_k_predictions, weights, metrics_collections, updates_collections, name
-    )
+    return at_k.average_precision_at_top_k(labels, top_k_predictions, **given)
 
 
 def streaming_recall_at_k(
@@ -167,35 +144,24 @@ def aggregate_metric_map(names_to_tuples):
     return values, updates
 
 
-def _rate(name, wrong, right, doc):
+def _rate(wrong, right, labels_are, predicted_as):
     """A metric of the form wrong / (wrong + right)."""
 
     def metric(predictions, labels, weights=None, metrics_collections=None, updates_collections=None, name=None):
         with variable_scope(name, scope, (predictions, labels, weights)):
-            predictions, labels, weights = aligned(
-                math.cast(predictions, dtypes.bool), math.cast(labels, dtypes.bool), weights
-            )
+            both = (math.cast(given, dtypes.bool) for given in (predictions, labels))
+            predictions, labels, weights = aligned(*both, weights)
             misses, misses_update = wrong(labels, predictions, weights)
             hits, hits_update = right(labels, predictions, weights)
             value = counts.ratio(misses, hits, "value")
             update_op = counts.ratio(misses_update, hits_update, "update_op")
             return collected(value, update_op, metrics_collections, updates_collections)
 
-    scope = name
-    metric.__name__ = metric.__qualname__ = f"streaming_{name}"
-    metric.__doc__ = doc
+    scope = f"false_{predicted_as}_rate"
+    metric.__name__ = metric.__qualname__ = f"streaming_{scope}"
+    metric.__doc__ = f"The share of {labels_are} labels that are predicted as {predicted_as}."
     return metric
 
 
-streaming_false_positive_rate = _rate(
-    "false_positive_rate",
-    metrics.false_positives,
-    metrics.true_negatives,
-    "The share of negative labels that are predicted as positive.",
-)
-streaming_false_negative_rate = _rate(
-    "false_negative_rate",
-    metrics.false_negatives,
-    metrics.true_positives,
-    "The share of positive labels that are predicted as negative.",
-)
+streaming_false_positive_rate = _rate(metrics.false_positives, metrics.true_negatives, "negative", "positive")
+streaming_false_negative_rate = _rate(metrics.false_negatives, metrics.true_positives, "positive", "negative")

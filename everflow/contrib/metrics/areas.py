@@ -1,6 +1,4 @@
-"""Areas under curves that tf.metrics doesn't have: from histograms, from all predictions kept, and with confidence
-intervals.
-"""
+"""Areas under curves: from histograms, from all predictions kept, and with confidence intervals."""
 
 from __future__ import annotations
 
@@ -33,8 +31,7 @@ AucData = collections.namedtuple("AucData", ["auc", "lower", "upper"])
 
 
 def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collections=None, check_shape=True, name=None):
-    """(area under the ROC curve, update op), from how many scores of either label fell into each of `nbins` bins of
-    `score_range`.
+    """(area under the ROC curve, update op), from histograms of the scores of either label in `nbins` bins.
 
     Takes little memory, and is right up to what a bin can hide.
     """
@@ -47,28 +44,14 @@ def auc_using_histogram(boolean_labels, scores, score_range, nbins=100, collecti
         if check_shape:
             _assert_vectors(boolean_labels=boolean_labels, scores=scores)
         with name_scope(None, "make_auc_histograms", [boolean_labels, scores, score_range]):
-            positive = math.histogram_fixed_width(
-                array.boolean_mask(scores, boolean_labels), score_range, nbins, dtype=dtypes.int64, name="hist_true"
-            )
-            negative = math.histogram_fixed_width(
-                array.boolean_mask(scores, math.logical_not(boolean_labels)),
-                score_range,
-                nbins,
-                dtype=dtypes.int64,
-                name="hist_false",
-            )
+            masked = array.boolean_mask(scores, boolean_labels)
+            positive = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_true")
+            masked = array.boolean_mask(scores, math.logical_not(boolean_labels))
+            negative = math.histogram_fixed_width(masked, score_range, nbins, dtype=dtypes.int64, name="hist_false")
         with variable_scope(None, "hist_accumulate", [positive, negative]):
-            positives, negatives = (
-                get_variable(
-                    total,
-                    shape=[nbins],
-                    dtype=dtypes.int64,
-                    initializer=zeros_initializer(),
-                    collections=collections,
-                    trainable=False,
-                )
-                for total in ("hist_true_acc", "hist_false_acc")
-            )
+            settings = {"shape": [nbins], "dtype": dtypes.int64, "collections": collections, "trainable": False}
+            names = ("hist_true_acc", "hist_false_acc")
+            positives, negatives = (get_variable(x, initializer=zeros_initializer(), **settings) for x in names)
             update_op = group(positives.assign_add(positive), negatives.assign_add(negative), name="update_op")
         return _area_below_histograms(positives, negatives, nbins), update_op
 
@@ -193,8 +176,7 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
                                   updates_collections=(), name=None):  # fmt: skip
     """(AucData(auc, lower, upper), update op): the area under the ROC curve and where it lies with probability `alpha`.
 
-    The variance is DeLong's. `logit_transformation` takes the interval on the scale of log odds, which keeps it between
-    0 and 1.
+    The variance is DeLong's; `logit_transformation` takes the interval of log odds, which is between 0 and 1.
     """
     if not 0 < alpha < 1:
         raise ValueError(f"alpha must be between 0 and 1; currently {alpha:.02f}")
@@ -210,9 +192,8 @@ def auc_with_confidence_intervals(labels, predictions, weights=None, alpha=0.95,
             all_labels, update_labels = streaming_concat(labels, name="concat_labels")
             all_weights, update_weights = streaming_concat(weights, name="concat_weights")
             accumulate = group(update_labels, update_predictions, update_weights)
-            both_labels = math.logical_and(
-                math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1)
-            )
+            lowest, highest = math.equal(math.reduce_min(labels), 0), math.equal(math.reduce_max(labels), 1)
+            both_labels = math.logical_and(lowest, highest)
             enough = math.greater_equal(total_weight, 1.0)
             is_valid = math.logical_and(both_labels, enough)
             update_op = cond(enough, lambda: accumulate, no_op)

@@ -1,13 +1,13 @@
-"""Metrics of a binary classifier at many thresholds: where precision or recall is as wanted, error rates, and the
-points of curves.
-"""
+"""Metrics of a binary classifier at many thresholds: by precision or recall, error rates, points of curves."""
 
 from __future__ import annotations
 
 import collections
 
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
+from everflow.metrics import mean
 from everflow.metrics.thresholds import counts_at_thresholds, spread_thresholds
 from everflow.metrics.variables import collected, metric_variable
 from everflow.ops import array, math
@@ -21,8 +21,11 @@ from everflow.ops.variables.scope import variable_scope
 _TINY = 1e-7
 
 
-def precision_at_recall(labels, predictions, target_recall, weights=None, num_thresholds=200, metrics_collections=None,
-                        updates_collections=None, name=None):  # fmt: skip
+_THRESHOLDS = inserted(parameters_of(mean), weights={"num_thresholds": 200})
+
+
+@taking(_THRESHOLDS)
+def precision_at_recall(labels, predictions, target_recall, **given):
     """The precision at the highest threshold whose recall is at least the one given."""
     if target_recall < 0 or target_recall > 1:
         raise ValueError("`target_recall` must be in the range [0, 1].")
@@ -33,25 +36,22 @@ def precision_at_recall(labels, predictions, target_recall, weights=None, num_th
         last = math.reduce_sum(math.cast(math.greater_equal(recalls, target_recall), dtypes.int64)) - 1
         return math.div(tp[last] + _TINY, tp[last] + fp[last] + _TINY, name)
 
-    with variable_scope(name, "precision_at_recall", (predictions, labels, weights)):
-        return _of_counts(
-            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
-        )
+    return _of_counts("precision_at_recall", compute, labels, predictions, given)
 
 
-def _of_counts(compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections):
+def _of_counts(scope, compute, labels, predictions, given):
     """The metric `compute(tp, fp, fn, name)` of the counts at all thresholds, and of what updates them."""
-    thresholds = spread_thresholds(num_thresholds)
-    both = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
-    made = [compute(c["tp"], c["fp"], c["fn"], name) for c, name in zip(both, ("value", "update_op"))]
-    return collected(*made, metrics_collections, updates_collections)
+    weights = given["weights"]
+    with variable_scope(given["name"], scope, (predictions, labels, weights)):
+        thresholds = spread_thresholds(given["num_thresholds"])
+        both = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
+        made = [compute(c["tp"], c["fp"], c["fn"], name) for c, name in zip(both, ("value", "update_op"))]
+        return collected(*made, given["metrics_collections"], given["updates_collections"])
 
 
-def recall_at_precision(labels, predictions, precision, weights=None, num_thresholds=200, metrics_collections=None,
-                        updates_collections=None, name=None, strict_mode=False):  # fmt: skip
-    """The recall at the threshold whose precision is nearest to the one given; `strict_mode`: nearest from above, else
-    0.
-    """
+@taking(_THRESHOLDS)
+def recall_at_precision(labels, predictions, precision, *, strict_mode=False, **given):
+    """The recall where precision is nearest to the one given; `strict_mode`: nearest from above, else 0."""
     if not 0 <= precision <= 1:
         raise ValueError("`precision` must be in the range [0, 1].")
 
@@ -62,16 +62,10 @@ def recall_at_precision(labels, predictions, precision, weights=None, num_thresh
             return math.div(tp[place], tp[place] + fn[place] + _TINY, name)
         # One over the distance is largest for the nearest above, and negative below.
         place = math.argmax(math.div(1.0, precisions - precision + _TINY), 0, output_type=dtypes.int32)
-        return cond(
-            precisions[place] >= precision,
-            true_fn=lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name),
-            false_fn=lambda: constant(0.0, dtypes.float32),
-        )
+        good, none = precisions[place] >= precision, lambda: constant(0.0, dtypes.float32)
+        return cond(good, lambda: math.div(tp[place], tp[place] + fn[place] + _TINY, name), none)
 
-    with variable_scope(name, "recall_at_precision", (predictions, labels, weights)):
-        return _of_counts(
-            compute, labels, predictions, weights, num_thresholds, metrics_collections, updates_collections
-        )
+    return _of_counts("recall_at_precision", compute, labels, predictions, given)
 
 
 def _error_rate(scope, short, missed, found, doc):
@@ -104,9 +98,8 @@ def _count(kind, short):
         return values[short], updates[short]
 
     metric.__name__ = metric.__qualname__ = f"streaming_{kind}_at_thresholds"
-    metric.__doc__ = (
-        f"The number of {kind.replace('_', ' ')} at each threshold: a variable in the caller's scope, and its update."
-    )
+    what = kind.replace("_", " ")
+    metric.__doc__ = f"The number of {what} at each threshold: a variable in the caller's scope, and its update."
     return metric
 
 
@@ -116,15 +109,15 @@ streaming_true_negatives_at_thresholds = _count("true_negatives", "tn")
 streaming_false_negatives_at_thresholds = _count("false_negatives", "fn")
 
 
-def streaming_curve_points(labels=None, predictions=None, weights=None, num_thresholds=200, metrics_collections=None,
-                           updates_collections=None, curve="ROC", name=None):  # fmt: skip
+@taking(inserted(_THRESHOLDS, updates_collections={"curve": "ROC"}))
+def streaming_curve_points(labels=None, predictions=None, **given):
     """Points [thresholds, 2] of the ROC curve (false, true positive rate) or of the PR curve (recall, precision)."""
-    with variable_scope(name, "curve_points", (labels, predictions, weights)):
+    weights, curve = given["weights"], given["curve"]
+    with variable_scope(given["name"], "curve_points", (labels, predictions, weights)):
         if curve not in ("ROC", "PR"):
             raise ValueError(f"curve must be either ROC or PR, not {curve!r}")
-        values, updates = counts_at_thresholds(
-            labels, predictions, spread_thresholds(num_thresholds), weights, checked=False
-        )
+        thresholds = spread_thresholds(given["num_thresholds"])
+        values, updates = counts_at_thresholds(labels, predictions, thresholds, weights, checked=False)
         tp, fn, tn, fp = values["tp"], values["fn"], values["tn"], values["fp"]
         epsilon = 1.0e-6
         recall = math.div(tp + epsilon, tp + fn + epsilon)
@@ -132,21 +125,17 @@ def streaming_curve_points(labels=None, predictions=None, weights=None, num_thre
             points = math.div(fp, fp + tn + epsilon), recall
         else:
             points = recall, math.div(tp + epsilon, tp + fp + epsilon)
-        return collected(
-            array.stack(points, axis=1), group(*updates.values()), metrics_collections, updates_collections
-        )
+        value, update_op = array.stack(points, axis=1), group(*updates.values())
+        return collected(value, update_op, given["metrics_collections"], given["updates_collections"])
 
 
-PrecisionRecallData = collections.namedtuple(
-    "PrecisionRecallData", ["tp", "fp", "tn", "fn", "precision", "recall", "thresholds"]
-)
+PrecisionRecallData = collections.namedtuple("PrecisionRecallData", "tp fp tn fn precision recall thresholds")
 
 
 def precision_recall_at_equal_thresholds(
     labels, predictions, weights=None, num_thresholds=None, use_locking=None, name=None
 ):
-    """(PrecisionRecallData, update op) at thresholds that are equally far apart: its cost doesn't grow with their
-    number.
+    """(PrecisionRecallData, update op) at equally spaced thresholds, whose number costs nothing.
 
     `labels` are bool, predictions are between 0 and 1.
     """

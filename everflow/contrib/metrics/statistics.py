@@ -76,14 +76,10 @@ def streaming_pearson_correlation(
         covariance, update_covariance = streaming_covariance(predictions, labels, weights, name="covariance")
         variance, update_variance = streaming_covariance(predictions, predictions, weights, name="variance_predictions")
         label_variance, update_label_variance = streaming_covariance(labels, labels, weights, name="variance_labels")
-        value = math.truediv(
-            covariance, math.multiply(math.sqrt(variance), math.sqrt(label_variance)), name="pearson_r"
-        )
-        update_op = math.truediv(
-            update_covariance,
-            math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance)),
-            name="update_op",
-        )
+        deviations = math.multiply(math.sqrt(variance), math.sqrt(label_variance))
+        value = math.truediv(covariance, deviations, name="pearson_r")
+        deviations = math.multiply(math.sqrt(update_variance), math.sqrt(update_label_variance))
+        update_op = math.truediv(update_covariance, deviations, name="update_op")
         return collected(value, update_op, metrics_collections, updates_collections)
 
 
@@ -100,24 +96,19 @@ def cohen_kappa(
         agreed = metric_variable([num_classes], stat_dtype, name="po")
         by_prediction = metric_variable([num_classes], stat_dtype, name="pe_row")
         by_label = metric_variable([num_classes], stat_dtype, name="pe_col")
-        table = confusion_matrix(
-            labels, predictions_idx, num_classes=num_classes, weights=weights, dtype=stat_dtype, name="counts_in_table"
-        )
+        settings = {"weights": weights, "dtype": stat_dtype, "name": "counts_in_table"}
+        table = confusion_matrix(labels, predictions_idx, num_classes=num_classes, **settings)
         diagonal = array.diag_part(table)
         rows = math.reduce_sum(table, axis=0)
         columns = math.reduce_sum(table, axis=1)
-        updates = [
-            state.assign_add(agreed, diagonal),
-            state.assign_add(by_prediction, rows),
-            state.assign_add(by_label, columns),
-        ]
+        counted = ((agreed, diagonal), (by_prediction, rows), (by_label, columns))
+        updates = [state.assign_add(total, value) for total, value in counted]
 
         def kappa(agreed, by_prediction, by_label, name):
             observed = math.reduce_sum(agreed)
             total = math.reduce_sum(by_prediction)
-            expected = math.reduce_sum(
-                math.div_no_nan(math.cast(by_prediction * by_label, dtypes.float64), math.cast(total, dtypes.float64))
-            )
+            counted = math.cast(by_prediction * by_label, dtypes.float64)
+            expected = math.reduce_sum(math.div_no_nan(counted, math.cast(total, dtypes.float64)))
             observed, total = math.cast(observed, dtypes.float64), math.cast(total, dtypes.float64)
             return math.div_no_nan(observed - expected, total - expected, name=name)
 
@@ -132,9 +123,8 @@ def f1_score(
     """The best F1 score over many thresholds."""
     with variable_scope(name, "f1", (labels, predictions, weights)):
         predictions, labels, weights = aligned(predictions, labels, weights)
-        values, updates = counts_at_thresholds(
-            labels, predictions, spread_thresholds(num_thresholds), weights, includes=("tp", "fp", "fn")
-        )
+        given = spread_thresholds(num_thresholds), weights, ("tp", "fp", "fn")
+        values, updates = counts_at_thresholds(labels, predictions, *given)
 
         def best(tp, fn, fp, name):
             precision = math.div(tp, TINY + tp + fp, name=f"precision_{name}")

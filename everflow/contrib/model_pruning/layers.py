@@ -4,36 +4,27 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.layers.dense import NAMES, ZEROS, finished
-from everflow.contrib.layers.initializers import XAVIER
-from everflow.contrib.layers.model_variables import model_variable_getter
-from everflow.contrib.layers.outputs import add_variable_to_collections
+from everflow.contrib.framework.shared_parameters import taking
+from everflow.contrib.layers.convolutions import FORMATS
+from everflow.contrib.layers.dense import applied, fully_connected, layer_scope
 from everflow.contrib.model_pruning.masks import collect
 from everflow.framework.conversion import convert_to_tensor
 from everflow.layers.base import Layer
 from everflow.ops import math
 from everflow.ops.nn.atrous import convolution
 from everflow.ops.variables import initializers
-from everflow.ops.variables.scope import variable_scope
 
 
 class _Masked(Layer):
     """Variables of a layer with masked weights; subclasses know their shape and what is computed with them."""
 
-    def __init__(
-        self,
-        num_outputs,
-        weights_initializer,
-        weights_regularizer,
-        biases_initializer,
-        biases_regularizer,
-        use_bias,
-        **kwargs,
-    ):
+    def __init__(self, num_outputs, use_bias, activation=None, **kwargs):
+        self._kernel_options, self._bias_options = (
+            {name: kwargs.pop(f"{part}_{name}") for name in ("initializer", "regularizer")}
+            for part in ("kernel", "bias")
+        )
         super().__init__(**kwargs)
         self.num_outputs, self.use_bias = num_outputs, use_bias
-        self._kernel_options = {"initializer": weights_initializer, "regularizer": weights_regularizer}
-        self._bias_options = {"initializer": biases_initializer, "regularizer": biases_regularizer}
 
     def _fixed(self, name, shape, initializer):
         return self.add_variable(name, shape=shape, initializer=initializer, trainable=False, dtype=self.dtype)
@@ -95,72 +86,26 @@ def _as_list(value, count):
     return [value] * count if isinstance(value, int) else list(value)
 
 
-def _options(
-    inputs,
-    normalizer_fn,
-    weights_initializer,
-    weights_regularizer,
-    biases_initializer,
-    biases_regularizer,
-    trainable,
-    reuse,
-    scope,
-):
-    """The arguments of a masked layer that say nothing of its shape."""
-    return {
-        "weights_initializer": weights_initializer,
-        "weights_regularizer": weights_regularizer,
-        "biases_initializer": biases_initializer,
-        "biases_regularizer": biases_regularizer,
-        "use_bias": not normalizer_fn and bool(biases_initializer),
-        "trainable": trainable,
-        "name": scope.name,
-        "dtype": inputs.dtype.base_dtype,
-        "_scope": scope,
-        "_reuse": reuse,
-    }
-
-
-def _apply(layer, inputs, variables_collections):
-    outputs = layer.apply(inputs)
-    add_variable_to_collections(layer.kernel, variables_collections, "weights")
-    if layer.use_bias:
-        add_variable_to_collections(layer.bias, variables_collections, "biases")
-    return outputs
-
-
 @add_arg_scope
-def masked_fully_connected(inputs, num_outputs, activation_fn=nn.relu, normalizer_fn=None, normalizer_params=None,
-                           weights_initializer=XAVIER, weights_regularizer=None, biases_initializer=ZEROS, biases_regularizer=None,
-                           reuse=None, variables_collections=None, outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+@taking(fully_connected)
+def masked_fully_connected(inputs, num_outputs, **given):
     """`tf.contrib.layers.fully_connected` with a mask on the weights."""
     if not isinstance(num_outputs, int):
         raise ValueError(f"num_outputs should be an integer, got {num_outputs}")
-    with variable_scope(
-        scope, "fully_connected", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)
-    ) as sc:
-        inputs = convert_to_tensor(inputs)
-        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
-                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
-        outputs = _apply(_MaskedDense(num_outputs, **options), inputs, variables_collections)
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+    with layer_scope("fully_connected", inputs, given) as sc:
+        return applied(_MaskedDense, convert_to_tensor(inputs), sc, given, num_outputs=num_outputs)
 
 
 @add_arg_scope
-def masked_convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, activation_fn=nn.relu,
-                       normalizer_fn=None, normalizer_params=None, weights_initializer=XAVIER, weights_regularizer=None,
-                       biases_initializer=ZEROS, biases_regularizer=None, reuse=None, variables_collections=None,
-                       outputs_collections=None, trainable=True, scope=None):  # fmt: skip
+@taking(fully_connected)
+def masked_convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, **given):
     """`tf.contrib.layers.convolution` with a mask on the weights."""
-    if data_format not in (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW"):
+    if data_format not in FORMATS:
         raise ValueError(f"Invalid data_format: {data_format!r}")
-    with variable_scope(scope, "Conv", [inputs], reuse=reuse, custom_getter=model_variable_getter(NAMES)) as sc:
+    with layer_scope("Conv", inputs, given) as sc:
+        own = {"num_outputs": num_outputs, "kernel_size": kernel_size, "stride": stride, "padding": padding}
         inputs = convert_to_tensor(inputs)
-        options = _options(inputs, normalizer_fn, weights_initializer, weights_regularizer,
-                           biases_initializer, biases_regularizer, trainable, reuse, sc)  # fmt: skip
-        layer = _MaskedConvolution(num_outputs, kernel_size, stride, padding, data_format, rate, **options)
-        outputs = _apply(layer, inputs, variables_collections)
-        return finished(outputs, normalizer_fn, normalizer_params, activation_fn, outputs_collections, sc)
+        return applied(_MaskedConvolution, inputs, sc, given, data_format=data_format, rate=rate, **own)
 
 
 masked_conv2d = masked_convolution

@@ -1,6 +1,4 @@
-"""When weights are pruned and how many: sparsity grows along a polynomial, and masks keep the largest weights (Zhu and
-Gupta, 2017).
-"""
+"""When weights are pruned and how many: sparsity grows along a polynomial (Zhu and Gupta, 2017)."""
 
 from __future__ import annotations
 
@@ -23,9 +21,7 @@ from everflow.platform import logging
 
 
 def get_pruning_hparams():
-    """The settings of `Pruning`, with what they are by default. Steps are global steps; end_pruning_step=-1 means
-    forever.
-    """
+    """The settings of `Pruning` with their defaults. Steps are global; end_pruning_step=-1 means forever."""
     return HParams(
         name="model_pruning",
         begin_pruning_step=0,
@@ -61,14 +57,9 @@ class Pruning:
         self._block_of_name = _parsed(self._spec.block_dims_map, lambda text: [int(side) for side in text.split("x")])
         self._sparsity = self._sparsity_now() if sparsity is None else sparsity
         with scopes.variable_scope(self._spec.name, use_resource=self._spec.use_tpu):
-            self._last_update_step = scopes.get_variable(
-                "last_mask_update_step",
-                [],
-                initializer=initializers.zeros_initializer(),
-                trainable=False,
-                collections=[GraphKeys.GLOBAL_VARIABLES],
-                dtype=dtypes.int32,
-            )
+            settings = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES], "dtype": dtypes.int32}
+            zeros = initializers.zeros_initializer()
+            self._last_update_step = scopes.get_variable("last_mask_update_step", [], initializer=zeros, **settings)
 
     def print_hparams(self):
         """Log the settings."""
@@ -80,12 +71,10 @@ class Pruning:
         if begin > end:
             raise ValueError(f"Sparsity can't grow from step {begin} to {end}: sparsity_function_end_step is earlier")
         with name_scope(spec.name):
-            share = math.minimum(
-                1.0, math.maximum(0.0, math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin))
-            )
-            left = math.multiply(
-                spec.initial_sparsity - spec.target_sparsity, math.pow(1 - share, spec.sparsity_function_exponent)
-            )
+            passed = math.div(math.cast(self._global_step - begin, dtypes.float32), end - begin)
+            share = math.minimum(1.0, math.maximum(0.0, passed))
+            power = math.pow(1 - share, spec.sparsity_function_exponent)
+            left = math.multiply(spec.initial_sparsity - spec.target_sparsity, power)
             return math.add(left, spec.target_sparsity, name="sparsity")
 
     # --- masks
@@ -126,9 +115,8 @@ class Pruning:
                     f"The weights {name} of shape {squeezed.shape} can't be cut into blocks of {block[0]}x{block[1]}"
                 )
         images = array.reshape(math.abs(squeezed), [1, *squeezed.shape.as_list(), 1])
-        pooled = pool(
-            images, window_shape=block, pooling_type=self._spec.block_pooling_function, strides=block, padding="SAME"
-        )
+        kind = self._spec.block_pooling_function
+        pooled = pool(images, window_shape=block, pooling_type=kind, strides=block, padding="SAME")
         smooth, mask = self._new_mask(array.squeeze(pooled, axis=[0, 3]), threshold, name)
         rows = array.reshape(mask, [mask.shape[0].value, 1, mask.shape[1].value, 1])
         whole = array.tile(rows, [1, block[0], 1, block[1]])
@@ -148,12 +136,9 @@ class Pruning:
     def _is_due(self):
         spec = self._spec
         with name_scope(spec.name):
-            within = math.logical_and(
-                math.greater_equal(self._global_step, spec.begin_pruning_step),
-                math.logical_or(
-                    math.less_equal(self._global_step, spec.end_pruning_step), math.less(spec.end_pruning_step, 0)
-                ),
-            )
+            begun = math.greater_equal(self._global_step, spec.begin_pruning_step)
+            before_end = math.less_equal(self._global_step, spec.end_pruning_step)
+            within = math.logical_and(begun, math.logical_or(before_end, math.less(spec.end_pruning_step, 0)))
             due = math.less_equal(math.add(self._last_update_step, spec.pruning_frequency), self._global_step)
             return math.logical_and(within, due)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.model_pruning.masks import collect
 from everflow.ops.variables import initializers
 from everflow.rnn.cells import BasicLSTMCell, LSTMCell
@@ -32,7 +33,6 @@ class MaskedBasicLSTMCell(_MaskedKernel, BasicLSTMCell):
 class MaskedLSTMCell(_MaskedKernel, LSTMCell):
     """`LSTMCell` whose kernel can be pruned."""
 
-    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
-                 num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None):  # fmt: skip
-        super().__init__(num_units, use_peepholes, cell_clip, initializer, num_proj, proj_clip,
-                         num_unit_shards, num_proj_shards, forget_bias, state_is_tuple, activation, reuse)  # fmt: skip
+    @taking(parameters_of(LSTMCell.__init__, ["name", "dtype"]))
+    def __init__(self, num_units, **given):
+        super().__init__(num_units, **given)

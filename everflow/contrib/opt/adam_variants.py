@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
 from everflow.ops import array
@@ -13,9 +15,7 @@ from everflow.train.adam import AdamOptimizer
 
 
 class LazyAdamOptimizer(AdamOptimizer):
-    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings, and not quite
-    Adam.
-    """
+    """Adam that updates the averages of a sparse gradient's rows only: quicker for large embeddings."""
 
     def _step_size(self, dtype):
         beta1_power, beta2_power = self._get_beta_accumulators()
@@ -27,15 +27,10 @@ class LazyAdamOptimizer(AdamOptimizer):
         lr = self._step_size(dtype)
         beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in (self._beta1_t, self._beta2_t, self._epsilon_t))
         m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
-        m_t = state.scatter_update(
-            m, indices, beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values, use_locking=self._use_locking
-        )
-        v_t = state.scatter_update(
-            v,
-            indices,
-            beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values),
-            use_locking=self._use_locking,
-        )
+        moved = beta1_t * array.gather(m, indices) + (1 - beta1_t) * grad.values
+        m_t = state.scatter_update(m, indices, moved, use_locking=self._use_locking)
+        moved = beta2_t * array.gather(v, indices) + (1 - beta2_t) * square(grad.values)
+        v_t = state.scatter_update(v, indices, moved, use_locking=self._use_locking)
         m_rows = array.gather(m_t, indices)
         v_rows = array.gather(v_t, indices)
         denominator = sqrt(v_rows) + epsilon_t
@@ -65,9 +60,8 @@ class NadamOptimizer(AdamOptimizer):
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = self._get_beta_accumulators()
         beta1_power, beta2_power = cast(beta1_power, dtype), cast(beta2_power, dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (
-            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-        )
+        numbers = (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in numbers)
         lr = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
         m = self.get_slot(var, "m")
         m_scaled = grad * (1 - beta1_t)
@@ -113,9 +107,8 @@ class AdaMaxOptimizer(AdamOptimizer):
     def _apply_sparse_shared(self, grad, var, indices, scatter_add, scatter_update):
         dtype = var.dtype.base_dtype
         beta1_power = cast(self._get_beta_accumulators(), dtype)
-        lr_t, beta1_t, beta2_t, epsilon_t = (
-            cast(t, dtype) for t in (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
-        )
+        numbers = (self._lr_t, self._beta1_t, self._beta2_t, self._epsilon_t)
+        lr_t, beta1_t, beta2_t, epsilon_t = (cast(t, dtype) for t in numbers)
         m = self.get_slot(var, "m")
         m_rows = array.gather(m, indices) * beta1_t + grad * (1 - beta1_t)
         with control_dependencies([m_rows]):
@@ -130,13 +123,9 @@ class AdaMaxOptimizer(AdamOptimizer):
         return grouping.group(var_update, m_t, v_t)
 
     def _apply_sparse(self, grad, var):
-        return self._apply_sparse_shared(
-            grad.values,
-            var,
-            grad.indices,
-            lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking),
-            lambda x, i, v: state.scatter_update(x, i, v, use_locking=self._use_locking),
-        )
+        scatters = (state.scatter_add, state.scatter_update)
+        locked = (functools.partial(scatter, use_locking=self._use_locking) for scatter in scatters)
+        return self._apply_sparse_shared(grad.values, var, grad.indices, *locked)
 
     def _resource_scatter_update(self, x, i, v):
         with control_dependencies([raw.ResourceScatterUpdate(x.handle, i, v)]):

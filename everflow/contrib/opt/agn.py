@@ -1,9 +1,8 @@
-"""Accumulated gradient normalization (Hermans, Spanakis and Möckel, 2017): workers train alone, then give the mean of
-their gradients.
-"""
+"""Accumulated gradient normalization (Hermans, Spanakis and Möckel, 2017): workers give mean gradients."""
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, get_collection_ref
@@ -21,8 +20,7 @@ class AGNCustomGetter(CenterGetter):
 
 
 class AGNOptimizer(AveragingOptimizer):
-    """Lets each worker train by `optimizer`; every `communication_period` steps the mean of its gradients moves the
-    centers.
+    """Lets each worker train by `optimizer`; every `communication_period` steps mean gradients move the centers.
 
     >>> getter = tf.contrib.opt.AGNCustomGetter(worker_device="/job:worker/task:0")
     >>> with tf.variable_scope("", custom_getter=getter):
@@ -35,18 +33,13 @@ class AGNOptimizer(AveragingOptimizer):
     ):
         super().__init__(optimizer, num_worker, custom_getter, communication_period, use_locking, name)
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                          colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
+    @taking(Optimizer.compute_gradients)
+    def compute_gradients(self, loss, var_list=None, **given):
         """Those of `optimizer`, of the local variables."""
-        var_list = var_list or trainable_variables()
-        return self._opt.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
-        )
+        return self._opt.compute_gradients(loss, var_list or trainable_variables(), **given)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
-        """Apply `optimizer`'s updates and add to the sums; at the end of a period update the centers. `global_step`
-        counts periods.
-        """
+        """Apply `optimizer`'s updates and add to the sums; `global_step` counts periods, which update centers."""
         grads_and_vars = list(grads_and_vars)
         variables = [v for _, v in grads_and_vars]
         applied = self._apply_locally(grads_and_vars)

@@ -1,6 +1,4 @@
-"""What optimizers that average over workers share: local copies of variables, a center for each, and a step of their
-own.
-"""
+"""What optimizers that average over workers share: local copies of variables, their centers, a local step."""
 
 from __future__ import annotations
 
@@ -19,11 +17,9 @@ GLOBAL_CENTER = "global_center_variable"
 
 
 class CenterGetter:
-    """A custom getter: a trainable variable becomes a local one on the worker, and its center is a global variable of
-    its own.
+    """A custom getter: a trainable variable becomes local to the worker, and its center is a global variable.
 
-    A subclass may want another local variable of that kind, its companion, under a scope of that name. All are found by
-    the variable.
+    A subclass may want a second local variable, its companion, under a scope. All are found by the variable.
     """
 
     _companion_scope: str | None = None
@@ -41,14 +37,12 @@ class CenterGetter:
         local = [GraphKeys.LOCAL_VARIABLES]
         with device(self._worker_device):
             variable = getter(name, *args, trainable=True, collections=local, **kwargs)
-        self.centers[variable] = getter(
-            f"{GLOBAL_CENTER}/{name}", *args, trainable=False, collections=[GraphKeys.GLOBAL_VARIABLES], **kwargs
-        )
+        options = {"trainable": False, "collections": [GraphKeys.GLOBAL_VARIABLES]}
+        self.centers[variable] = getter(f"{GLOBAL_CENTER}/{name}", *args, **options, **kwargs)
         if self._companion_scope:
             with device(self._worker_device):
-                self.companions[variable] = getter(
-                    f"{self._companion_scope}/{name}", *args, trainable=False, collections=local, **kwargs
-                )
+                options = {"trainable": False, "collections": local}
+                self.companions[variable] = getter(f"{self._companion_scope}/{name}", *args, **options, **kwargs)
         return variable
 
 

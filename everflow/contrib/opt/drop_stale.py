@@ -17,9 +17,7 @@ from everflow.ops.variables.scope import get_variable
 
 
 class DropStaleGradientOptimizer(WrappingOptimizer):
-    """Applies gradients only where the global step has moved on by at most `staleness` since they were begun; counts
-    the others.
-    """
+    """Drops gradients begun more than `staleness` global steps ago, and counts them."""
 
     def __init__(self, opt, staleness, use_locking=False, name="DropStaleGradient"):
         super().__init__(opt, use_locking, name)
@@ -37,9 +35,8 @@ class DropStaleGradientOptimizer(WrappingOptimizer):
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)
         with colocate_with(global_step.op):
-            stale_counter = get_variable(
-                "stale_counter", [], initializer=initializers.zeros_initializer(), trainable=False
-            )
+            zeros = initializers.zeros_initializer()
+            stale_counter = get_variable("stale_counter", [], initializer=zeros, trainable=False)
 
         def accept():
             with control_dependencies([self._opt.apply_gradients(grads_and_vars, global_step=global_step, name=name)]):

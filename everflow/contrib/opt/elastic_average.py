@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, every
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -41,15 +42,13 @@ class ElasticAverageOptimizer(AveragingOptimizer):
         self._rho = self._moving_rate / rate if rho is None else rho
         super().__init__(opt, num_worker, ea_custom_getter, communication_period, use_locking, name)
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                          colocate_gradients_with_ops=False, grad_loss=None):  # fmt: skip
+    @taking(Optimizer.compute_gradients)
+    def compute_gradients(self, loss, var_list=None, **given):
         """Gradients of the loss and of the distance from the local copy of the center."""
         var_list = var_list or trainable_variables()
         distances = [math.subtract(v, self._getter.companions[v]) for v in var_list]
         penalty = self._rho * math.add_n([raw.L2Loss(t=distance) for distance in distances])
-        return self._opt.compute_gradients(
-            loss + penalty, var_list, gate_gradients, aggregation_method, colocate_gradients_with_ops, grad_loss
-        )
+        return self._opt.compute_gradients(loss + penalty, var_list, **given)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """Apply `opt`'s updates, then, at the end of a period, the elastic ones. `global_step` counts periods."""

@@ -22,9 +22,8 @@ class ExternalOptimizerInterface:
         self._vars = variables.trainable_variables() if var_list is None else list(var_list)
         self._packed_bounds = None if var_to_bounds is None else self._bounds(var_to_bounds)
         self._update_placeholders = [placeholder(v.dtype.base_dtype) for v in self._vars]
-        self._var_updates = [
-            v.assign(array.reshape(p, _dims(v))) for v, p in zip(self._vars, self._update_placeholders, strict=True)
-        ]
+        pairs = zip(self._vars, self._update_placeholders, strict=True)
+        self._var_updates = [v.assign(array.reshape(p, _dims(v))) for v, p in pairs]
         self._packed_var = self._pack(self._vars)
         self._packed_loss_grad = self._gradient_of(loss)
         self._packed_equality_grads = [self._gradient_of(e) for e in self._equalities]
@@ -60,8 +59,7 @@ class ExternalOptimizerInterface:
     ):
         """Minimize the loss and leave the result in the variables.
 
-        `loss_callback` gets the values of `fetches` at each evaluation, `step_callback` the flat vector after each
-        step.
+        `loss_callback` gets `fetches`' values at each evaluation, `step_callback` the flat vector of each step.
         """
         session = session or get_default_session()
         feed_dict = feed_dict or {}
@@ -104,8 +102,7 @@ class ExternalOptimizerInterface:
 
         return evaluate
 
-    def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
-                  packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
+    def _minimize(self, initial_val, loss_grad_func, **given):
         raise NotImplementedError("ExternalOptimizerInterface is a base class: a subclass defines _minimize()")
 
 
@@ -122,8 +119,7 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
 
     _DEFAULT_METHOD = "L-BFGS-B"
 
-    def _minimize(self, initial_val, loss_grad_func, equality_funcs, equality_grad_funcs, inequality_funcs, inequality_grad_funcs,
-                  packed_bounds, step_callback, optimizer_kwargs):  # fmt: skip
+    def _minimize(self, initial_val, loss_grad_func, *, packed_bounds, step_callback, optimizer_kwargs, **constrained):
         import scipy.optimize
 
         def wrapped(x):
@@ -134,19 +130,11 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
         method = options.pop("method", self._DEFAULT_METHOD)
         constraints = [
             {"type": kind, "fun": fun, "jac": jac}
-            for kind, funs, jacs in (
-                ("eq", equality_funcs, equality_grad_funcs),
-                ("ineq", inequality_funcs, inequality_grad_funcs),
-            )
-            for fun, jac in zip(funs, jacs, strict=True)
+            for kind, name in (("eq", "equality"), ("ineq", "inequality"))
+            for fun, jac in zip(constrained[f"{name}_funcs"], constrained[f"{name}_grad_funcs"], strict=True)
         ]
-        minimize_kwargs = {
-            "jac": True,
-            "callback": step_callback,
-            "method": method,
-            "constraints": constraints,
-            "bounds": packed_bounds,
-        }
+        minimize_kwargs = {"jac": True, "callback": step_callback, "method": method}
+        minimize_kwargs.update(constraints=constraints, bounds=packed_bounds)
         for key in minimize_kwargs:
             if key in options:
                 if key == "bounds":
@@ -158,9 +146,9 @@ class ScipyOptimizerInterface(ExternalOptimizerInterface):
             minimize_kwargs["callback"] = lambda x: step_callback(np.asarray(x))
         # Some methods of today's scipy refuse other types than float64.
         result = scipy.optimize.minimize(wrapped, np.asarray(initial_val, "float64"), **minimize_kwargs)
+        logging.info("Optimization terminated with:\n  Message: %s", result.message)
         logging.info(
-            "Optimization terminated with:\n  Message: %s\n  Objective function value: %f\n  Number of iterations: %s\n"
-            "  Number of functions evaluations: %d",
-            result.message, result.fun, getattr(result, "nit", None), result.nfev,
-        )  # fmt: skip
+            "  Objective function value: %f\n  Number of iterations: %s", result.fun, getattr(result, "nit", None)
+        )
+        logging.info("  Number of functions evaluations: %d", result.nfev)
         return result["x"]

@@ -1,9 +1,8 @@
-"""GGT (Agarwal and others, 2018): all gradients together, preconditioned by the last few of them in place of a whole
-matrix.
-"""
+"""GGT (Agarwal and others, 2018): all gradients as one vector, preconditioned by the last few of them."""
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.framework import dtypes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
@@ -24,12 +23,18 @@ from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import Variable
 from everflow.train.optimizer import Optimizer
 
+# As every optimizer's, but for the placement of gradients, and with more.
+_GRADIENTS = {
+    **parameters_of(Optimizer.compute_gradients, ["colocate_gradients_with_ops"]),
+    "stop_gradients": None,
+    "scale_loss_by_num_replicas": False,
+}
+
 
 class GGTOptimizer(Optimizer):
     """Divides the average of gradients by the root of the last `window` averages' second moments.
 
-    All variables are one vector to it: `grad_buffer` holds `window` of them. Numbers may be tensors or functions that
-    give them.
+    All variables are one vector: `grad_buffer` holds `window` of them. Numbers may be tensors or functions.
 
     >>> train = tf.contrib.opt.GGTOptimizer(0.001, window=20).minimize(loss)
     """
@@ -46,36 +51,20 @@ class GGTOptimizer(Optimizer):
         sigma_eps=1e-2,
     ):
         super().__init__(use_locking, name)
-        self._numbers = {
-            "lr": learning_rate,
-            "beta1": beta1,
-            "window": window,
-            "eps": eps,
-            "svd_eps": svd_eps,
-            "sigma_eps": sigma_eps,
-        }
+        self._numbers = {"lr": learning_rate, "beta1": beta1, "window": window}
+        self._numbers.update(eps=eps, svd_eps=svd_eps, sigma_eps=sigma_eps)
 
-    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, name=None,
-                 grad_loss=None, stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
+    @taking(inserted(_GRADIENTS, aggregation_method={"name": None}))
+    def minimize(self, loss, global_step=None, **given):
         """An operation that changes variables so that `loss` gets smaller, and counts `global_step` up."""
-        found = self.compute_gradients(
-            loss, var_list, gate_gradients, aggregation_method, grad_loss, stop_gradients, scale_loss_by_num_replicas
-        )
-        return self.apply_gradients(found, global_step=global_step, name=name)
+        name = given.pop("name")
+        return self.apply_gradients(self.compute_gradients(loss, **given), global_step=global_step, name=name)
 
-    def compute_gradients(self, loss, var_list=None, gate_gradients=Optimizer.GATE_OP, aggregation_method=None, grad_loss=None,
-                          stop_gradients=None, scale_loss_by_num_replicas=False):  # fmt: skip
+    @taking(_GRADIENTS)
+    def compute_gradients(self, loss, *, scale_loss_by_num_replicas=False, **given):
         """A list of (gradient, variable), where nothing flows through `stop_gradients`; a gradient may be None."""
-        return self._found_gradients(
-            loss,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            False,
-            grad_loss,
-            stop_gradients,
-            scaled=scale_loss_by_num_replicas,
-        )
+        given["colocate_gradients_with_ops"] = False
+        return self._found_gradients(loss, **given, scaled=scale_loss_by_num_replicas)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         """An operation that updates all variables, and counts `global_step` up."""
@@ -91,9 +80,8 @@ class GGTOptimizer(Optimizer):
             numbers = self._number_tensors()
         parts = _parts([v for _, v in present])
         with init_scope():
-            self._create_vectors(
-                min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts), numbers["window"]
-            )
+            first, size = min((v for _, v in present), key=lambda v: v.name), max(end for _, end in parts)
+            self._create_vectors(first, size, numbers["window"])
         with name_scope(scope):
             flattened = group(*(self._put(grad, v, *part) for (grad, v), part in zip(present, parts)))
             with control_dependencies([flattened]):
@@ -113,9 +101,8 @@ class GGTOptimizer(Optimizer):
     def _number_tensors(self):
         """The numbers as tensors; those that come from functions follow the others."""
         by_kind = sorted(self._numbers.items(), key=lambda item: (callable(item[1]), item[0]))
-        return {
-            name: convert_to_tensor(number() if callable(number) else number, name=name) for name, number in by_kind
-        }
+        given = ((name, number() if callable(number) else number) for name, number in by_kind)
+        return {name: convert_to_tensor(number, name=name) for name, number in given}
 
     def _create_vectors(self, first, size, window):
         dtype = first.dtype.base_dtype
@@ -149,9 +136,8 @@ class GGTOptimizer(Optimizer):
         moment = moment.assign(beta1 * moment + (1.0 - beta1) * flat)
         window = numbers["window"]
         buffer = state.scatter_update(buffer, math.floormod(math.cast(step - 1.0, dtypes.int32), window), moment)
-        eps, svd_eps, sigma_eps, rate = (
-            math.cast(numbers[name], dtype) for name in ("eps", "svd_eps", "sigma_eps", "lr")
-        )
+        names = ("eps", "svd_eps", "sigma_eps", "lr")
+        eps, svd_eps, sigma_eps, rate = (math.cast(numbers[name], dtype) for name in names)
         filled = math.sqrt(math.minimum(step, math.cast(window, dtype)))
         gradient = array.expand_dims(moment, -1)
         direction = _preconditioned(gradient, array.transpose(buffer / filled), window, eps, svd_eps, sigma_eps)

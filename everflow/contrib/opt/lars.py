@@ -27,9 +27,8 @@ class LARSOptimizer(Optimizer):
             self._zeros_slot(v, "momentum", self._name)
 
     def _prepare(self):
-        self._learning_rate_tensor = convert_to_tensor(
-            self._call_if_callable(self._learning_rate), name="learning_rate"
-        )
+        rate = self._call_if_callable(self._learning_rate)
+        self._learning_rate_tensor = convert_to_tensor(rate, name="learning_rate")
         self._momentum_tensor = convert_to_tensor(self._call_if_callable(self._momentum), name="momentum")
 
     def compute_lr(self, grad, var):
@@ -38,15 +37,9 @@ class LARSOptimizer(Optimizer):
         if self._skip_list is None or not any(word in var.name for word in self._skip_list):
             w_norm = norm(var, ord=2)
             g_norm = norm(grad, ord=2)
-            trust_ratio = array.where(
-                greater(w_norm, 0),
-                array.where(
-                    greater(g_norm, 0),
-                    self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon),
-                    1.0,
-                ),
-                1.0,
-            )
+            moves, has_gradient = greater(w_norm, 0), greater(g_norm, 0)
+            ratio = self._eeta * w_norm / (g_norm + self._weight_decay * w_norm + self._epsilon)
+            trust_ratio = array.where(moves, array.where(has_gradient, ratio, 1.0), 1.0)
             scaled = self._learning_rate * trust_ratio
             grad = grad + self._weight_decay * var
         return scaled, grad
@@ -63,9 +56,8 @@ class LARSOptimizer(Optimizer):
         return self._apply(raw.ResourceApplyMomentum, (var.handle, self.get_slot(var, "momentum").handle), var, grad)
 
     def _apply_sparse(self, grad, var):
-        return self._sparse(
-            raw.SparseApplyMomentum, (var, self.get_slot(var, "momentum")), grad.values, grad.indices, var
-        )
+        slots = var, self.get_slot(var, "momentum")
+        return self._sparse(raw.SparseApplyMomentum, slots, grad.values, grad.indices, var)
 
     def _resource_apply_sparse(self, grad, var, indices):
         buffers = (var.handle, self.get_slot(var, "momentum").handle)
@@ -73,12 +65,6 @@ class LARSOptimizer(Optimizer):
 
     def _sparse(self, op, buffers, values, indices, var):
         dtype = var.dtype.base_dtype
-        return op(
-            *buffers,
-            cast(self._learning_rate_tensor, dtype),
-            values,
-            indices,
-            cast(self._momentum_tensor, dtype),
-            use_locking=self._use_locking,
-            use_nesterov=self._use_nesterov,
-        )
+        rate, momentum = cast(self._learning_rate_tensor, dtype), cast(self._momentum_tensor, dtype)
+        settings = {"use_locking": self._use_locking, "use_nesterov": self._use_nesterov}
+        return op(*buffers, rate, values, indices, momentum, **settings)

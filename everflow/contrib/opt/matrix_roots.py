@@ -1,6 +1,4 @@
-"""Powers of symmetric matrices with positive eigenvalues: by singular values, or by products alone, which are quicker
-on accelerators.
-"""
+"""Powers of symmetric positive definite matrices, by singular values or, quicker on accelerators, by products."""
 
 from __future__ import annotations
 
@@ -15,9 +13,7 @@ _ITERATIONS, _TOLERANCE = 100, 1e-6
 
 
 def matrix_power(matrix, size, exponent, epsilon, iterative, into=None):
-    """`(matrix + epsilon I) ** exponent`, for a negative exponent; assigned to a variable by `into` where that is
-    given.
-    """
+    """`(matrix + epsilon I) ** exponent`, for a negative exponent; assigned to the variable `into` if given."""
     with name_scope("matrix_iterative_power"):
         if iterative:
             power = _inverse_root(_square_root(matrix, size, epsilon), size, 2.0 * exponent)

@@ -53,12 +53,10 @@ class ModelAverageOptimizer(AveragingOptimizer):
         with name_scope(None, self._name + "/global"):
             for variable, center in zip(variables, centers):
                 with device(center.device):
-                    accumulator = ConditionalAccumulator(
-                        variable.dtype.base_dtype, variable.shape, shared_name=f"{center.name}/var_accum"
-                    )
-                    given.append(
-                        accumulator.apply_grad(getattr(variable, "_ref", variable.value)(), local_step=global_step)
-                    )
+                    dtype, shape, name = variable.dtype.base_dtype, variable.shape, f"{center.name}/var_accum"
+                    accumulator = ConditionalAccumulator(dtype, shape, shared_name=name)
+                    value = getattr(variable, "_ref", variable.value)()
+                    given.append(accumulator.apply_grad(value, local_step=global_step))
                     means.append(accumulator.take_grad(self._num_worker))
                 self._accumulators.append((accumulator, center.device))
         if self._is_chief:

@@ -15,9 +15,7 @@ class RegAdagradOptimizer(AdagradOptimizer):
     """
 
     def __init__(self, learning_rate, initial_accumulator_value=0.1, use_locking=False, name="RegAdagrad"):
-        super().__init__(
-            learning_rate, initial_accumulator_value=initial_accumulator_value, use_locking=use_locking, name=name
-        )
+        super().__init__(learning_rate, initial_accumulator_value, use_locking=use_locking, name=name)
         self._should_update_slots = True
 
     @contextlib.contextmanager

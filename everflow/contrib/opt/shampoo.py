@@ -1,6 +1,4 @@
-"""Shampoo (Gupta, Koren and Singer, 2018): every axis of a gradient is preconditioned by a root of its own sum of outer
-products.
-"""
+"""Shampoo (Gupta, Koren and Singer, 2018): each axis of a gradient is preconditioned by outer products."""
 
 from __future__ import annotations
 
@@ -22,8 +20,7 @@ def _at(parameter, step):
 
 
 class ShampooOptimizer(Optimizer):
-    """Preconditions gradients axis by axis: with a matrix for axes up to `max_matrix_size`, with its diagonal for
-    longer ones.
+    """Preconditions gradients axis by axis: by a matrix for axes up to `max_matrix_size`, else by its diagonal.
 
     `gbar` is the average of gradients, `Gbar_i` that of outer products along axis i, and `H_i`, where it isn't computed
     at each step, the root of it. Weights, decays, `learning_rate` and `alpha` may be functions of the step.
@@ -48,9 +45,8 @@ class ShampooOptimizer(Optimizer):
             with colocate_with(variable.op):
                 self._zeros_slot(variable, "gbar", self._name)
                 for axis, size in enumerate(variable.shape.as_list()):
-                    self._create_preconditioner(
-                        variable, axis, constant(size, name="shape_as_tensor"), size <= self._max_matrix_size
-                    )
+                    length = constant(size, name="shape_as_tensor")
+                    self._create_preconditioner(variable, axis, length, size <= self._max_matrix_size)
 
     def _create_preconditioner(self, variable, axis, size, as_matrix):
         if as_matrix:
@@ -83,9 +79,8 @@ class ShampooOptimizer(Optimizer):
     def _precondition_and_apply(self, grad, var, indices=None):
         step = self._global_step + 1
         if indices is None:
-            direction = self._averaged(
-                self.get_slot(var, "gbar"), grad, self._gbar_decay, _at(self._gbar_weight, step), step
-            )
+            average, weight = self.get_slot(var, "gbar"), _at(self._gbar_weight, step)
+            direction = self._averaged(average, grad, self._gbar_decay, weight, step)
         else:
             direction = grad
         rank = len(var.shape)
@@ -96,9 +91,8 @@ class ShampooOptimizer(Optimizer):
                 direction = math.tensordot(direction, root, axes=([0], [0]), name=f"precond_{axis}")
             else:
                 root = self._diagonal_root(grad, var, axis, size, exponent, step, indices)
-                direction = (
-                    array.transpose(direction, perm=[*range(1, rank), 0]) * root
-                )  # as tensordot, it moves the first axis to the end
+                # As tensordot, it moves the first axis to the end.
+                direction = array.transpose(direction, perm=[*range(1, rank), 0]) * root
         rate = _at(self._learning_rate, step)
         if indices is None:
             return state.assign_sub(var, rate * direction)
@@ -127,11 +121,8 @@ class ShampooOptimizer(Optimizer):
         if self._svd_interval == 1:
             return matrix_power(*arguments)
         root = self.get_slot(var, f"H_{axis}")
-        return cond(
-            math.less(math.mod(step, self._svd_interval), 1),
-            lambda: matrix_power(*arguments, into=lambda power: state.assign(root, power)),
-            lambda: root,
-        )
+        due = math.less(math.mod(step, self._svd_interval), 1)
+        return cond(due, lambda: matrix_power(*arguments, into=lambda power: state.assign(root, power)), lambda: root)
 
     def _diagonal_root(self, grad, var, axis, size, exponent, step, indices):
         slot = self.get_slot(var, f"Gbar_{axis}")
@@ -143,8 +134,7 @@ class ShampooOptimizer(Optimizer):
         if indices is None or axis:
             diagonal = convert_to_tensor(self._averaged(slot, squares, self._mat_gbar_decay, weight, step))
         else:
-            assert self._mat_gbar_decay == 1.0, (
-                "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
-            )
+            message = "mat_gbar_decay must be 1 where gradients are sparse: rows without one wouldn't decay."
+            assert self._mat_gbar_decay == 1.0, message
             diagonal = array.gather(state.scatter_add(slot, indices, weight * squares), indices)
         return array.where(math.greater(diagonal, 0.0), math.pow(diagonal, exponent), array.zeros_like(diagonal))

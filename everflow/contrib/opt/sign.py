@@ -34,9 +34,8 @@ class _SignOptimizer(KernelOptimizer):
             self._zeros_slot(v, "m", self._name)
 
     def _prepare_with(self, name, attribute, value):
-        self._prepare_tensors(
-            learning_rate=("_lr_t", self._lr), beta=("_beta_t", self._beta), **{name: (attribute, value)}
-        )
+        numbers = {"learning_rate": ("_lr_t", self._lr), "beta": ("_beta_t", self._beta), name: (attribute, value)}
+        self._prepare_tensors(**numbers)
         if self._sign_decay_fn is None:
             self._sign_decay_t = convert_to_tensor(1.0, name="sign_decay")
 
@@ -46,9 +45,8 @@ class _SignOptimizer(KernelOptimizer):
         return self._apply_dense(convert_to_tensor(grad), var)
 
     def _resource_apply_sparse(self, grad, var, indices):
-        return self._resource_apply_dense(
-            convert_to_tensor(IndexedSlices(grad, indices, variable_shape(var.handle))), var
-        )
+        sparse = IndexedSlices(grad, indices, variable_shape(var.handle))
+        return self._resource_apply_dense(convert_to_tensor(sparse), var)
 
 
 class AddSignOptimizer(_SignOptimizer):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
@@ -10,6 +13,7 @@ from everflow.ops.control_flow import grouping
 from everflow.ops.variables import assign as state
 from everflow.train.adam import AdamOptimizer
 from everflow.train.gradient_descent import MomentumOptimizer
+from everflow.train.optimizer import Optimizer
 
 
 class DecoupledWeightDecayExtension:
@@ -21,22 +25,11 @@ class DecoupledWeightDecayExtension:
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
 
-    def minimize(self, loss, global_step=None, var_list=None, gate_gradients=1, aggregation_method=None,
-                 colocate_gradients_with_ops=False, name=None, grad_loss=None, decay_var_list=None):  # fmt: skip
-        """As the optimizer's. `decay_var_list` counts in `apply_gradients` only, as in TensorFlow 1.15, where this call
-        forgets it.
-        """
+    @taking(Optimizer.minimize)
+    def minimize(self, loss, *, decay_var_list=None, **given):
+        """As the optimizer's; forgets `decay_var_list`, which counts in `apply_gradients`, as TensorFlow 1.15 does."""
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
-        return super().minimize(
-            loss,
-            global_step,
-            var_list,
-            gate_gradients,
-            aggregation_method,
-            colocate_gradients_with_ops,
-            name=name,
-            grad_loss=grad_loss,
-        )
+        return super().minimize(loss, **given)
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None, decay_var_list=None):
         """As the optimizer's; only `decay_var_list` decays where it is given."""
@@ -69,9 +62,8 @@ class DecoupledWeightDecayExtension:
             return super()._resource_apply_dense(grad, var)
 
     def _apply_sparse(self, grad, var):
-        decay = self._decay_weights_sparse_op(
-            var, grad.indices, lambda x, i, v: state.scatter_add(x, i, v, use_locking=self._use_locking)
-        )
+        add = functools.partial(state.scatter_add, use_locking=self._use_locking)
+        decay = self._decay_weights_sparse_op(var, grad.indices, add)
         with control_dependencies([decay]):
             return super()._apply_sparse(grad, var)
 
@@ -101,29 +93,14 @@ def extend_with_decoupled_weight_decay(base_optimizer):
 class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
     """Momentum with decoupled weight decay."""
 
-    def __init__(self, weight_decay, learning_rate, momentum, use_locking=False, name="MomentumW", use_nesterov=False):
-        super().__init__(
-            weight_decay,
-            learning_rate=learning_rate,
-            momentum=momentum,
-            use_locking=use_locking,
-            name=name,
-            use_nesterov=use_nesterov,
-        )
+    @taking(parameters_of(MomentumOptimizer.__init__, name="MomentumW"))
+    def __init__(self, weight_decay, learning_rate, momentum, **given):
+        super().__init__(weight_decay, learning_rate=learning_rate, momentum=momentum, **given)
 
 
 class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
     """Adam with decoupled weight decay."""
 
-    def __init__(
-        self, weight_decay, learning_rate=0.001, beta1=0.9, beta2=0.999, epsilon=1e-8, use_locking=False, name="AdamW"
-    ):
-        super().__init__(
-            weight_decay,
-            learning_rate=learning_rate,
-            beta1=beta1,
-            beta2=beta2,
-            epsilon=epsilon,
-            use_locking=use_locking,
-            name=name,
-        )
+    @taking(parameters_of(AdamOptimizer.__init__, name="AdamW"))
+    def __init__(self, weight_decay, **given):
+        super().__init__(weight_decay, **given)

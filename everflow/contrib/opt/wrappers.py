@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.opt.wrapping import WrappingOptimizer
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.operation import Tensor
@@ -78,9 +79,7 @@ class VariableClippingOptimizer(WrappingOptimizer):
         name="VariableClipping",
     ):
         super().__init__(opt, use_locking, name)
-        self._vars_to_clip_dims = vars_to_clip_dims
-        self._max_norm = max_norm
-        self._colocate_clip_ops_with_vars = colocate_clip_ops_with_vars
+        keep(self, locals(), "opt", "use_locking")
 
     def apply_gradients(self, grads_and_vars, global_step=None, name=None):
         grads_and_vars = list(grads_and_vars)
@@ -111,11 +110,7 @@ class VariableClippingOptimizer(WrappingOptimizer):
     def _clip_sparse(self, grad, var):
         dims = self._vars_to_clip_dims[var]
         if 0 in dims:
-            logging.warning(
-                "A norm over dims %s of %s takes all rows, though its gradients are sparse",
-                dims,
-                var.op.name,
-            )
+            logging.warning("A norm over dims %s of %s takes all rows, but gradients are sparse", dims, var.op.name)
             return self._clip_dense(var)
         with colocate_with(var.op):
             rows = array.gather(var, grad.indices)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.shared_parameters import taking as _taking
 from everflow.framework.graph import Graph
 from everflow.platform import logging
 from everflow.runtime.session import Session
@@ -38,8 +39,17 @@ class Predictor:
 class SavedModelPredictor(Predictor):
     """A predictor of a SavedModel."""
 
-    def __init__(self, export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
-                 config=None):  # fmt: skip
+    def __init__(
+        self,
+        export_dir,
+        signature_def_key=None,
+        signature_def=None,
+        input_names=None,
+        output_names=None,
+        tags=None,
+        graph=None,
+        config=None,
+    ):
         _check_arguments(signature_def_key, signature_def, input_names, output_names)
         tags = tags or "serve"
         self._graph = graph or Graph()
@@ -69,12 +79,10 @@ def _signature(meta, key):
     return meta.signature_def[key]
 
 
-def from_saved_model(export_dir, signature_def_key=None, signature_def=None, input_names=None, output_names=None, tags=None, graph=None,
-                     config=None):  # fmt: skip
+@_taking(SavedModelPredictor.__init__)
+def from_saved_model(export_dir, **given):
     """A predictor of a SavedModel, by a signature or by tensor names."""
-    return SavedModelPredictor(
-        export_dir, signature_def_key, signature_def, input_names, output_names, tags, graph, config
-    )
+    return SavedModelPredictor(export_dir, **given)
 
 
 class CoreEstimatorPredictor(Predictor):

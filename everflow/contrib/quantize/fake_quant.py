@@ -1,6 +1,4 @@
-"""Fake quantization of one tensor: its range is kept in two variables, followed in training and used as it is
-afterwards.
-"""
+"""Fake quantization of one tensor: its range is in two variables, which training moves."""
 
 from __future__ import annotations
 
@@ -21,8 +19,7 @@ _DECAY = 0.999
 def quantized(inputs, name, is_training, num_bits, narrow_range, symmetric, averaged, initial_range, step, delay):
     """`inputs` rounded to `num_bits`, in a scope of this name.
 
-    `averaged`: the range is a moving average over steps, else that of the last step. `step()` and `delay`: rounding
-    begins at that step.
+    `averaged`: the range is a moving average, else the last step's. Rounding begins when `step()` is `delay`.
     """
     with scopes.variable_scope(None, default_name=name, values=[inputs]):
         low, high = (_range_variable(which, value) for which, value in zip(("min", "max"), initial_range))
@@ -52,14 +49,9 @@ def quantized(inputs, name, is_training, num_bits, narrow_range, symmetric, aver
 
 
 def _range_variable(name, value):
-    return scopes.get_variable(
-        name,
-        shape=[],
-        dtype=dtypes.float32,
-        initializer=initializers.constant_initializer(value),
-        collections=[GraphKeys.GLOBAL_VARIABLES],
-        trainable=False,
-    )
+    settings = {"collections": [GraphKeys.GLOBAL_VARIABLES], "trainable": False}
+    start = initializers.constant_initializer(value)
+    return scopes.get_variable(name, shape=[], dtype=dtypes.float32, initializer=start, **settings)
 
 
 def _rounded(inputs, low, high, num_bits, narrow_range):
@@ -69,13 +61,8 @@ def _rounded(inputs, low, high, num_bits, narrow_range):
 def quantization_step():
     """A count of runs, for delays: it goes up each time it is used."""
     with name_scope(None), scopes.variable_scope(scopes.VariableScope(None, name=""), auxiliary_name_scope=False):
-        step = scopes.get_variable(
-            "fake_quantization_step",
-            shape=[],
-            dtype=dtypes.int64,
-            initializer=initializers.zeros_initializer(),
-            collections=[GraphKeys.GLOBAL_VARIABLES],
-            trainable=False,
-        )
+        settings = {"collections": [GraphKeys.GLOBAL_VARIABLES], "trainable": False}
+        start = initializers.zeros_initializer()
+        step = scopes.get_variable("fake_quantization_step", [], dtypes.int64, initializer=start, **settings)
     with name_scope(f"{step.op.name}/"):
         return array.identity(state.assign_add(step, 1))

@@ -79,9 +79,8 @@ def _matches(graph):
         moving_mean, moving_variance = _averaged_into(norm.outputs[1]), _averaged_into(norm.outputs[2])
         if moving_mean is not None and moving_variance is not None:
             norm._set_attr("_gradient_op_type", b"FoldFusedBatchNormGrad")
-            yield _Match(
-                layer, norm, output, layer.inputs[1], norm.outputs[1], norm.outputs[2], moving_mean, moving_variance
-            )
+            moments = norm.outputs[1], norm.outputs[2]
+            yield _Match(layer, norm, output, layer.inputs[1], *moments, moving_mean, moving_variance)
 
 
 def _averaged_into(statistic):
@@ -134,16 +133,13 @@ def _without_bessel_correction(match):
 
 
 def _correction(match, variance, step, freeze_delay):
-    """(scale, reciprocal, offset): what weights are multiplied with, and the output after them, and what is added to
-    it.
-    """
+    """(scale, reciprocal, offset): factors of the weights and of the output after them, and what is added."""
     with name_scope("batch_norm_correction"):
         moving_rsqrt = math.rsqrt(match.moving_variance.value + match.epsilon)
         batch_rsqrt = math.rsqrt(variance + match.epsilon)
         scale = array.identity(math.divide(moving_rsqrt, batch_rsqrt, name="scale_compute"), name="correction_scale")
         reciprocal = math.reciprocal(scale, name="reciprocal_compute")
-        # How far moving averages would have shifted the output; it counts only once they take over from the batch's
-        # statistics.
+        # How far moving averages would have shifted the output; it counts once they replace the batch's statistics.
         shift = match.mean * batch_rsqrt - match.moving_mean.value * moving_rsqrt
         offset = math.multiply(match.gamma, shift, name="offset_compute")
 
@@ -174,20 +170,9 @@ def _like(layer, weights):
     """The layer once more, with other weights."""
     name = layer.name.rpartition("/")[2] + "_Fold"
     if layer.type == "DepthwiseConv2dNative":
-        return depthwise_conv2d(
-            layer.inputs[0],
-            weights,
-            strides=layer.get_attr("strides"),
-            padding=layer.get_attr("padding").decode(),
-            rate=None,
-            data_format=layer.get_attr("data_format").decode(),
-            name=name,
-        )
-    made = layer.graph.create_op(
-        layer.type,
-        [layer.inputs[0], weights],
-        [t.dtype for t in layer.outputs],
-        name=name,
-        attrs=dict(layer.node_def.attr),
-    )
+        padding, data_format = (layer.get_attr(name).decode() for name in ("padding", "data_format"))
+        window = {"strides": layer.get_attr("strides"), "padding": padding, "data_format": data_format}
+        return depthwise_conv2d(layer.inputs[0], weights, **window, rate=None, name=name)
+    types, attrs = [t.dtype for t in layer.outputs], dict(layer.node_def.attr)
+    made = layer.graph.create_op(layer.type, [layer.inputs[0], weights], types, name=name, attrs=attrs)
     return made.outputs[0]

@@ -20,9 +20,7 @@ _ACTIVATION_RANGE = (0.0, 6.0)
 
 @dataclasses.dataclass
 class _Layer:
-    """An op with weights, its biased output, and what follows: a sum with another branch, an activation, a sum after
-    that.
-    """
+    """An op with weights, its biased output, and a sum, an activation and a second sum that may follow."""
 
     op: Operation
     output: Tensor
@@ -46,13 +44,8 @@ def insert_fake_quantization(graph, is_training, weight_bits, activation_bits, s
     layers = sorted(_layers(graph, scope), key=lambda layer: layer.rank)
     common = {"is_training": is_training, "step": step, "delay": quant_delay}
     weights = {**common, "num_bits": weight_bits, "symmetric": symmetric, "narrow_range": True, "averaged": False}
-    activations = {
-        **common,
-        "num_bits": activation_bits,
-        "symmetric": symmetric,
-        "narrow_range": False,
-        "averaged": True,
-    }
+    activations = {**common, "num_bits": activation_bits, "symmetric": symmetric}
+    activations.update(narrow_range=False, averaged=True)
     for layer in layers:
         folder = folder_of(layer.op)
         _insert(layer.op.inputs[1], [layer.op], below(folder, "weights_quant"), _WEIGHT_RANGE, weights)
@@ -90,9 +83,8 @@ def _layers(graph, scope):
         else:
             _through_a_sum(layer, joined)
         if layer.activation is not None:
-            sums = [
-                user for user in layer.activation.outputs[0].consumers() if user.type in _ADDS and user not in taken
-            ]
+            users = layer.activation.outputs[0].consumers()
+            sums = [user for user in users if user.type in _ADDS and user not in taken]
             # A sum that has an activation of its own is rounded there.
             sums = [user for user in sums if not any(u.type in _RECTIFIERS for u in user.outputs[0].consumers())]
             layer.later_sum = sums[0] if sums else None
@@ -112,9 +104,7 @@ def _through_a_sum(layer, joined):
 
 
 def _has_weights(op):
-    """Whether the second input is computed from variables or constants alone: not two activations multiplied, nor
-    folded away.
-    """
+    """Whether the second input is computed from variables or constants alone, and isn't folded away."""
     if not op.outputs[0].consumers():
         return False
     source = op.inputs[1].op
@@ -124,8 +114,7 @@ def _has_weights(op):
 
 
 def _biased(output):
-    """The output with its bias or folded normalization added, or as an activation or the other half of a separable
-    convolution takes it.
+    """The output with its bias or folded normalization, or as an activation or a separable convolution takes it.
 
     None where it has none, or where normalization was folded out of it.
     """
@@ -135,12 +124,8 @@ def _biased(output):
             return output
         if output.op.type in _CONVOLUTIONS and any(u.type in _CONVOLUTIONS for u in users):
             return output
-        following = [
-            u
-            for u in users
-            if u.type in ("BiasAdd", "BatchToSpaceND")
-            or u.name.rpartition("/")[2] in ("post_conv_mul", "correction_add", "add_fold")
-        ]
+        types, names = ("BiasAdd", "BatchToSpaceND"), ("post_conv_mul", "correction_add", "add_fold")
+        following = [u for u in users if u.type in types or u.name.rpartition("/")[2] in names]
         if not following:
             return None
         user = following[0]

@@ -1,6 +1,4 @@
-"""The public functions: fold batch normalization into weights, then put fake quantization after weights and
-activations.
-"""
+"""The public functions: fold batch normalization into weights, then quantize weights and activations."""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """tf.contrib.rnn: the cells of `tf.nn.rnn_cell`, many more of them, wrappers, and cells fused over time."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.rnn.blocks import (
     GRUBlockCell,
     GRUBlockCellV2,
@@ -34,6 +36,7 @@ from everflow.contrib.rnn.wrappers import (
     InputProjectionWrapper,
     OutputProjectionWrapper,
 )
+from everflow.framework.lazy_names import imported_names as _imported_names
 from everflow.rnn.cells import (
     BasicLSTMCell,
     BasicRNNCell,
@@ -49,55 +52,4 @@ from everflow.rnn.dynamic import transpose_batch_time
 from everflow.rnn.static import static_bidirectional_rnn, static_rnn, static_state_saving_rnn
 from everflow.rnn.wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
 
-__all__ = [
-    "AttentionCellWrapper",
-    "BasicLSTMCell",
-    "BasicRNNCell",
-    "BidirectionalGridLSTMCell",
-    "CompiledWrapper",
-    "Conv1DLSTMCell",
-    "Conv2DLSTMCell",
-    "Conv3DLSTMCell",
-    "ConvLSTMCell",
-    "CoupledInputForgetGateLSTMCell",
-    "DeviceWrapper",
-    "DropoutWrapper",
-    "EmbeddingWrapper",
-    "FusedRNNCell",
-    "FusedRNNCellAdaptor",
-    "GLSTMCell",
-    "GRUBlockCell",
-    "GRUBlockCellV2",
-    "GRUCell",
-    "GridLSTMCell",
-    "HighwayWrapper",
-    "IndRNNCell",
-    "IndyGRUCell",
-    "IndyLSTMCell",
-    "InputProjectionWrapper",
-    "IntersectionRNNCell",
-    "LSTMBlockCell",
-    "LSTMBlockFusedCell",
-    "LSTMBlockWrapper",
-    "LSTMCell",
-    "LSTMStateTuple",
-    "LayerNormBasicLSTMCell",
-    "LayerRNNCell",
-    "MultiRNNCell",
-    "NASCell",
-    "OutputProjectionWrapper",
-    "PhasedLSTMCell",
-    "RNNCell",
-    "ResidualWrapper",
-    "SRUCell",
-    "TimeFreqLSTMCell",
-    "TimeReversedFusedRNN",
-    "UGRNNCell",
-    "best_effort_input_batch_size",
-    "stack_bidirectional_dynamic_rnn",
-    "stack_bidirectional_rnn",
-    "static_bidirectional_rnn",
-    "static_rnn",
-    "static_state_saving_rnn",
-    "transpose_batch_time",
-]
+__all__ = [name for name in _imported_names(__file__) if not name.startswith("_")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
@@ -29,17 +30,9 @@ def _build_lstm(layer, inputs_shape):
 def _lstm_arguments(layer, inputs, cs_before, h_before, dtype):
     """What the ops of LSTM blocks take, of a layer and its inputs and state."""
     peepholes = layer._peepholes if layer._use_peephole else [array.zeros([layer._num_units], dtype=dtype)] * 3
-    return {
-        "x": inputs,
-        "cs_prev": cs_before,
-        "h_prev": h_before,
-        "w": layer._kernel,
-        **dict(zip(("wci", "wcf", "wco"), peepholes)),
-        "b": layer._bias,
-        "forget_bias": layer._forget_bias,
-        "cell_clip": layer._cell_clip,
-        "use_peephole": layer._use_peephole,
-    }
+    weights = {"w": layer._kernel, "b": layer._bias, **dict(zip(("wci", "wcf", "wco"), peepholes))}
+    settings = {name: getattr(layer, f"_{name}") for name in ("forget_bias", "cell_clip", "use_peephole")}
+    return {"x": inputs, "cs_prev": cs_before, "h_prev": h_before, **weights, **settings}
 
 
 class LSTMBlockCell(LayerRNNCell):
@@ -52,9 +45,7 @@ class LSTMBlockCell(LayerRNNCell):
         self, num_units, forget_bias=1.0, cell_clip=None, use_peephole=False, dtype=None, reuse=None, name="lstm_cell"
     ):
         super().__init__(_reuse=reuse, dtype=dtype, name=name)
-        self._num_units = num_units
-        self._forget_bias = forget_bias
-        self._use_peephole = use_peephole
+        keep(self, locals())
         self._cell_clip = cell_clip if cell_clip is not None else -1
         self.input_spec = InputSpec(ndim=2)
 
@@ -103,15 +94,9 @@ class GRUBlockCell(LayerRNNCell):
 
     def call(self, inputs, h_prev):
         """One step of the gated recurrent unit."""
-        _, _, _, new_h = raw.GRUBlockCell(
-            x=inputs,
-            h_prev=h_prev,
-            w_ru=self._gate_kernel,
-            w_c=self._candidate_kernel,
-            b_ru=self._gate_bias,
-            b_c=self._candidate_bias,
-            name="GRUBlockCell",
-        )
+        gates = {"w_ru": self._gate_kernel, "b_ru": self._gate_bias}
+        candidate = {"w_c": self._candidate_kernel, "b_c": self._candidate_bias}
+        _, _, _, new_h = raw.GRUBlockCell(x=inputs, h_prev=h_prev, **gates, **candidate, name="GRUBlockCell")
         return new_h, new_h
 
 
@@ -122,9 +107,7 @@ class GRUBlockCellV2(GRUBlockCell):
 
 
 class LSTMBlockWrapper(Layer, abc.ABC):
-    """Base class of LSTMs that run a whole sequence [time, batch, depth] at once; subclasses have `_call_cell` and
-    `num_units`.
-    """
+    """Base of LSTMs that run a whole sequence [time, batch, depth]; kinds have `_call_cell` and `num_units`."""
 
     @property
     @abc.abstractmethod
@@ -166,9 +149,8 @@ class LSTMBlockWrapper(Layer, abc.ABC):
             outputs *= array.tile(array.expand_dims(mask, [-1]), [1, 1, self.num_units])
             all_states = array.concat([array.expand_dims(initial_cell_state, [0]), cell_states], 0)
             all_outputs = array.concat([array.expand_dims(initial_output, [0]), outputs], 0)
-            final_state = LSTMStateTuple(
-                *(self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs))
-            )
+            last = (self._at(values, sequence_length, batch_size) for values in (all_states, all_outputs))
+            final_state = LSTMStateTuple(*last)
         else:
             final_state = LSTMStateTuple(cell_states[-1], outputs[-1])
         if is_list:
@@ -198,19 +180,15 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
         name="lstm_fused_cell",
     ):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
-        self._num_units = num_units
-        self._forget_bias = forget_bias
+        keep(self, locals())
         self._cell_clip = cell_clip if cell_clip is not None else -1
-        self._use_peephole = use_peephole
         self.input_spec = InputSpec(ndim=3)
 
     num_units = property(lambda self: self._num_units)
 
     def build(self, input_shape):
         if input_shape[-1].value is None:
-            raise TypeError(
-                f"The last dimension of the inputs must be known, since weights are made for it: {input_shape}"
-            )
+            raise TypeError(f"The last dimension of the inputs must be known to make weights for it: {input_shape}")
         _build_lstm(self, input_shape)
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):

@@ -22,10 +22,6 @@ class CompiledWrapper(_Wrapper):
 
     def __call__(self, inputs, state, scope=None):
         graph = get_default_graph()
-        marks = {
-            "_XlaCompile": self._compiles,
-            "_XlaSeparateCompiledGradients": False,
-            "_XlaScope": next_scope(graph),
-        }
+        marks = {"_XlaCompile": self._compiles, "_XlaSeparateCompiledGradients": False, "_XlaScope": next_scope(graph)}
         with graph._attr_scope(marks):
             return self._cell(inputs, state, scope=scope) if scope is not None else self._cell(inputs, state)

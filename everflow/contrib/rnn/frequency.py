@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import collections
 
+from everflow.contrib.framework.kept_arguments import keep
+from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.rnn.gated import sharded_variable
 from everflow.contrib.rnn.linear import known_width
 from everflow.ops import array, math
@@ -21,14 +23,7 @@ class TimeFreqLSTMCell(RNNCell):
     def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_unit_shards=1, forget_bias=1.0,
                  feature_size=None, frequency_skip=1, reuse=None):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._cell_clip = cell_clip
-        self._initializer = initializer
-        self._num_unit_shards = num_unit_shards
-        self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._frequency_skip = frequency_skip
+        keep(self, locals())
 
     state_size = property(lambda self: 2 * self._num_units)
     output_size = property(lambda self: self._num_units)  # Of one band.
@@ -53,9 +48,8 @@ class TimeFreqLSTMCell(RNNCell):
             gates = nn.bias_add(math.matmul(array.concat([values, m_before, below], 1), kernel), bias)
             i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
             if self._use_peepholes:
-                c = math.sigmoid(f + self._forget_bias + w_f * c_before) * c_before + math.sigmoid(
-                    i + w_i * c_before
-                ) * math.tanh(j)
+                forget = math.sigmoid(f + self._forget_bias + w_f * c_before)
+                c = forget * c_before + math.sigmoid(i + w_i * c_before) * math.tanh(j)
             else:
                 c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
             if self._cell_clip is not None:
@@ -77,22 +71,9 @@ class GridLSTMCell(RNNCell):
                  start_freqindex_list=None, end_freqindex_list=None, couple_input_forget_gates=False, state_is_tuple=True,
                  reuse=None):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._share_time_frequency_weights = share_time_frequency_weights
-        self._couple_input_forget_gates = couple_input_forget_gates
-        self._state_is_tuple = state_is_tuple
-        self._cell_clip = cell_clip
-        self._initializer = initializer
-        self._num_unit_shards = num_unit_shards
-        self._forget_bias = forget_bias
-        self._feature_size = feature_size
-        self._frequency_skip = frequency_skip
-        self._start_freqindex_list = start_freqindex_list
-        self._end_freqindex_list = end_freqindex_list
+        keep(self, locals())
         if num_frequency_blocks is None:
             raise ValueError("Must specify num_frequency_blocks")
-        self._num_frequency_blocks = num_frequency_blocks
         self._state_tuple_type = None
         self._make_sizes()
 
@@ -136,12 +117,9 @@ class GridLSTMCell(RNNCell):
             count = (end - start - self._feature_size) // self._frequency_skip + 1
             if wanted != count:
                 sizes = f"feature_size={self._feature_size} and frequency_skip={self._frequency_skip}"
-                raise ValueError(
-                    f"Invalid num_frequency_blocks {wanted}: {end - start} inputs make {count}, with {sizes}"
-                )
-            blocks.append([
-                array.slice_(inputs, [0, offset + start + i * self._frequency_skip], [-1, self._feature_size]) for i in range(count)
-            ])  # fmt: skip
+                raise ValueError(f"Invalid num_frequency_blocks {wanted}: {end - start} inputs are {count}, {sizes}")
+            begins = [offset + start + i * self._frequency_skip for i in range(count)]
+            blocks.append([array.slice_(inputs, [0, begin], [-1, self._feature_size]) for begin in begins])
         return blocks
 
     def _weights(self, block, depth, dtype):
@@ -150,12 +128,10 @@ class GridLSTMCell(RNNCell):
         gates = 3 if self._couple_input_forget_gates else 4
         kernels = {}
         for axis in "f" if self._share_time_frequency_weights else "ft":
-            kernel = sharded_variable(
-                f"W_{axis}_{block}", [depth + 2 * units, gates * units], dtype, self._num_unit_shards
-            )
-            bias = scopes.get_variable(
-                f"B_{axis}_{block}", shape=[gates * units], initializer=initializers.zeros_initializer(), dtype=dtype
-            )
+            shape = [depth + 2 * units, gates * units]
+            kernel = sharded_variable(f"W_{axis}_{block}", shape, dtype, self._num_unit_shards)
+            zeros = initializers.zeros_initializer()
+            bias = scopes.get_variable(f"B_{axis}_{block}", shape=[gates * units], initializer=zeros, dtype=dtype)
             kernels[axis] = kernel, bias
         peepholes = {}
         if self._use_peepholes:
@@ -238,14 +214,9 @@ class GridLSTMCell(RNNCell):
 class BidirectionalGridLSTMCell(GridLSTMCell):
     """Grid LSTM that runs over frequency in both directions."""
 
-    def __init__(self, num_units, use_peepholes=False, share_time_frequency_weights=False, cell_clip=None, initializer=None,
-                 num_unit_shards=1, forget_bias=1.0, feature_size=None, frequency_skip=None, num_frequency_blocks=None,
-                 start_freqindex_list=None, end_freqindex_list=None, couple_input_forget_gates=False, backward_slice_offset=0,
-                 reuse=None):  # fmt: skip
-        super().__init__(
-            num_units, use_peepholes, share_time_frequency_weights, cell_clip, initializer, num_unit_shards, forget_bias, feature_size,
-            frequency_skip, num_frequency_blocks, start_freqindex_list, end_freqindex_list, couple_input_forget_gates, True, reuse,
-        )  # fmt: skip
+    @taking(parameters_of(GridLSTMCell.__init__, ["state_is_tuple", "reuse"]))
+    def __init__(self, num_units, *, backward_slice_offset=0, reuse=None, **given):
+        super().__init__(num_units, **given, reuse=reuse)
         self._backward_slice_offset = int(backward_slice_offset)
 
     def _make_sizes(self):

@@ -10,9 +10,7 @@ from everflow.rnn.static import static_rnn
 
 
 class FusedRNNCell(abc.ABC):
-    """What runs a whole sequence: `cell(inputs, initial_state, dtype, sequence_length)` gives (outputs, final state);
-    time comes first.
-    """
+    """Runs a sequence, time first: `cell(inputs, initial_state, dtype, sequence_length)` gives (outputs, state)."""
 
     @abc.abstractmethod
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
@@ -57,7 +55,6 @@ class TimeReversedFusedRNN(FusedRNNCell):
 
     def __call__(self, inputs, initial_state=None, dtype=None, sequence_length=None, scope=None):
         inputs = self._reversed(inputs, sequence_length)
-        outputs, state = self._cell(
-            inputs, initial_state=initial_state, dtype=dtype, sequence_length=sequence_length, scope=scope
-        )
+        given = {"initial_state": initial_state, "dtype": dtype, "sequence_length": sequence_length}
+        outputs, state = self._cell(inputs, **given, scope=scope)
         return self._reversed(outputs, sequence_length), state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import Linears, known_width
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, get_collection
@@ -33,9 +34,7 @@ def _layer_norm(values, scope, gain, shift, dtype=None):
 
 
 def sharded_variable(name, shape, dtype, shards):
-    """A matrix made of so many variables along its rows; joined once, and found again under its name by the cell's
-    later calls.
-    """
+    """A matrix made of so many variables along its rows, joined once for all calls of a cell."""
     if shards > shape[0]:
         raise ValueError(f"Too many shards: shape={shape}, num_shards={shards}")
     rows, rest = divmod(shape[0], shards)
@@ -62,14 +61,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         super().__init__(_reuse=reuse)
         if input_size is not None:
             logging.warning("%s: The input_size parameter is deprecated.", self)
-        self._num_units = num_units
-        self._activation = activation
-        self._forget_bias = forget_bias
-        self._keep_prob = dropout_keep_prob
-        self._seed = dropout_prob_seed
-        self._layer_norm = layer_norm
-        self._norm_gain = norm_gain
-        self._norm_shift = norm_shift
+        keep(self, locals(), "input_size")
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
     output_size = property(lambda self: self._num_units)
@@ -82,19 +74,16 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array.concat([inputs, h], 1)
         dtype = args.dtype
-        gates = math.matmul(
-            args, scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
-        )
+        kernel = scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
+        gates = math.matmul(args, kernel)
         if not self._layer_norm:
             gates = nn.bias_add(gates, scopes.get_variable("bias", [4 * self._num_units], dtype=dtype))
         i, j, f, o = array.split(value=gates, num_or_size_splits=4, axis=1)
-        i, j, f, o = (
-            self._norm(gate, name, dtype)
-            for gate, name in zip((i, j, f, o), ("input", "transform", "forget", "output"))
-        )
+        names = ("input", "transform", "forget", "output")
+        i, j, f, o = (self._norm(gate, name, dtype) for gate, name in zip((i, j, f, o), names))
         g = self._activation(j)
-        if not isinstance(self._keep_prob, float) or self._keep_prob < 1:
-            g = dropout(g, self._keep_prob, seed=self._seed)
+        if not isinstance(self._dropout_keep_prob, float) or self._dropout_keep_prob < 1:
+            g = dropout(g, self._dropout_keep_prob, seed=self._dropout_prob_seed)
         new_c = c * math.sigmoid(f + self._forget_bias) + math.sigmoid(i) * g
         new_c = self._norm(new_c, "state", dtype)
         new_h = self._activation(new_c) * math.sigmoid(o)
@@ -108,19 +97,7 @@ class CoupledInputForgetGateLSTMCell(RNNCell):
                  num_proj_shards=1, forget_bias=1.0, state_is_tuple=True, activation=math.tanh, reuse=None, layer_norm=False,
                  norm_gain=1.0, norm_shift=0.0):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._initializer = initializer
-        self._num_proj = num_proj
-        self._proj_clip = proj_clip
-        self._num_unit_shards = num_unit_shards
-        self._num_proj_shards = num_proj_shards
-        self._forget_bias = forget_bias
-        self._state_is_tuple = state_is_tuple
-        self._activation = activation
-        self._layer_norm = layer_norm
-        self._norm_gain = norm_gain
-        self._norm_shift = norm_shift
+        keep(self, locals())
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 
@@ -170,10 +147,7 @@ class UGRNNCell(RNNCell):
 
     def __init__(self, num_units, initializer=None, forget_bias=1.0, activation=math.tanh, reuse=None):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._forget_bias = forget_bias
-        self._activation = activation
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
@@ -199,11 +173,7 @@ class IntersectionRNNCell(RNNCell):
         self, num_units, num_in_proj=None, initializer=None, forget_bias=1.0, y_activation=nn.relu, reuse=None
     ):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._forget_bias = forget_bias
-        self._num_input_proj = num_in_proj
-        self._y_activation = y_activation
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: self._num_units)
@@ -215,12 +185,10 @@ class IntersectionRNNCell(RNNCell):
         input_size = known_width(inputs)
         with scopes.variable_scope(scopes.get_variable_scope(), initializer=self._initializer):
             if input_size != units:
-                if not self._num_input_proj:
-                    raise ValueError(
-                        f"Inputs are of size {input_size}, outputs of size {units}: set num_in_proj={units}"
-                    )
+                if not self._num_in_proj:
+                    raise ValueError(f"Inputs are of size {input_size}, outputs of {units}: set num_in_proj={units}")
                 with scopes.variable_scope("in_projection"):
-                    inputs = self._linears("projection", inputs, self._num_input_proj)
+                    inputs = self._linears("projection", inputs, self._num_in_proj)
             joined = array.concat([inputs, state], 1)
             gates = self._linears("gates", joined, 4 * units)
             state_gate = gates[:, :units]
@@ -243,9 +211,7 @@ class NASCell(LayerRNNCell):
 
     def __init__(self, num_units, num_proj=None, use_bias=False, reuse=None, **kwargs):
         super().__init__(_reuse=reuse, **kwargs)
-        self._num_units = num_units
-        self._num_proj = num_proj
-        self._use_bias = use_bias
+        keep(self, locals())
 
     output_size = property(lambda self: self._num_proj or self._num_units)
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
@@ -273,16 +239,10 @@ class NASCell(LayerRNNCell):
             recurrent = nn.bias_add(recurrent, self.bias)
         m = array.split(axis=1, num_or_size_splits=self._BASES, value=recurrent)
         x = array.split(axis=1, num_or_size_splits=self._BASES, value=given)
-        first = [
-            sigmoid(x[0] + m[0]), relu(x[1] + m[1]), sigmoid(x[2] + m[2]), relu(x[3] * m[3]),
-            tanh(x[4] + m[4]), sigmoid(x[5] + m[5]), tanh(x[6] + m[6]), sigmoid(x[7] + m[7]),
-        ]  # fmt: skip
-        second = [
-            tanh(first[0] * first[1]),
-            tanh(first[2] + first[3]),
-            tanh(first[4] * first[5]),
-            sigmoid(first[6] + first[7]),
-        ]
+        functions = (sigmoid, relu, sigmoid, relu, tanh, sigmoid, tanh, sigmoid)
+        first = [f(x[i] * m[i] if i == 3 else x[i] + m[i]) for i, f in enumerate(functions)]
+        a, b, c, d, e, f, g, h = first
+        second = [tanh(a * b), tanh(c + d), tanh(e * f), sigmoid(g + h)]
         second[0] = tanh(second[0] + c_before)
         new_c = second[0] * second[1]
         new_m = tanh(new_c * tanh(second[2] + second[3]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.framework import dtypes
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.ops import array, math
@@ -81,9 +82,8 @@ class IndyGRUCell(_IndependentCell):
             "candidate/kernel", shape=[depth, units], initializer=self._kernel_initializer
         )
         self._candidate_kernel_u = self._own_weights("candidate/kernel_u", units)
-        self._candidate_bias = self.add_variable(
-            "candidate/bias", shape=[units], initializer=self._bias_initializer or self._zeros_initializer()
-        )
+        start = self._bias_initializer or self._zeros_initializer()
+        self._candidate_bias = self.add_variable("candidate/bias", shape=[units], initializer=start)
         self.built = True
 
     def call(self, inputs, state):
@@ -104,9 +104,7 @@ class IndyLSTMCell(_IndependentCell):
     def __init__(self, num_units, forget_bias=1.0, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None,
                  dtype=None):  # fmt: skip
         super().__init__(num_units, activation, reuse, name, dtype)
-        self._forget_bias = forget_bias
-        self._kernel_initializer = kernel_initializer
-        self._bias_initializer = bias_initializer
+        keep(self, locals(), "activation", "num_units")
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
 
@@ -114,9 +112,8 @@ class IndyLSTMCell(_IndependentCell):
         depth, units = self._known_depth(inputs_shape), self._num_units
         self._kernel_w = self.add_variable("kernel_w", shape=[depth, 4 * units], initializer=self._kernel_initializer)
         self._kernel_u = self._own_weights("kernel_u", 4 * units)
-        self._bias = self.add_variable(
-            "bias", shape=[4 * units], initializer=self._bias_initializer or self._zeros_initializer()
-        )
+        start = self._bias_initializer or self._zeros_initializer()
+        self._bias = self.add_variable("bias", shape=[4 * units], initializer=start)
         self.built = True
 
     def call(self, inputs, state):
@@ -143,9 +140,8 @@ class SRUCell(_IndependentCell):
     def build(self, inputs_shape):
         depth = self._known_depth(inputs_shape)
         self._kernel = self.add_variable("kernel", shape=[depth, 4 * self._num_units])
-        self._bias = self.add_variable(
-            "bias", shape=[2 * self._num_units], initializer=initializers.zeros_initializer()
-        )
+        zeros = initializers.zeros_initializer()
+        self._bias = self.add_variable("bias", shape=[2 * self._num_units], initializer=zeros)
         self.built = True
 
     def call(self, inputs, state):

@@ -1,6 +1,4 @@
-"""The product of joined inputs with one kernel, plus a bias: `Linear`, what most cells here are made of, and `linear`
-for cells of old programs.
-"""
+"""The product of joined inputs with one kernel, plus a bias: `Linear` of cells here, `linear` of old programs."""
 
 from __future__ import annotations
 
@@ -75,9 +73,7 @@ def known_width(inputs):
     """The number of columns of a matrix, for which weights are made."""
     width = inputs.shape.with_rank(2)[1].value
     if width is None:
-        raise ValueError(
-            f"The size of the inputs must be known, since weights are made for it: their shape is {inputs.shape}"
-        )
+        raise ValueError(f"The size of the inputs must be known to make weights for it: their shape is {inputs.shape}")
     return width
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import BIAS, KERNEL, Linears, known_width
 from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
@@ -27,12 +28,7 @@ class GLSTMCell(RNNCell):
         reuse=None,
     ):
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._initializer = initializer
-        self._num_proj = num_proj
-        self._forget_bias = forget_bias
-        self._activation = activation
-        self._number_of_groups = number_of_groups
+        keep(self, locals())
         for name, size in (("num_units", num_units), ("num_proj", num_proj)):
             if size and size % number_of_groups != 0:
                 raise ValueError(f"{name}={size} can't be cut into {number_of_groups} groups of one size")
@@ -45,9 +41,8 @@ class GLSTMCell(RNNCell):
 
     def _part(self, values, group, size):
         batch_size = values.shape[0].value or array.shape(values)[0]
-        return array.slice_(
-            values, begin=[0, group * size], size=[batch_size, size], name=f"GLSTM_group{group}_input_generation"
-        )
+        name = f"GLSTM_group{group}_input_generation"
+        return array.slice_(values, begin=[0, group * size], size=[batch_size, size], name=name)
 
     def call(self, inputs, state):
         """One step of the LSTM."""
@@ -58,23 +53,14 @@ class GLSTMCell(RNNCell):
             parts = []
             for group in range(groups):
                 with scopes.variable_scope(f"group{group}"):
-                    joined = array.concat(
-                        [self._part(inputs, group, depth // groups), self._part(m_before, group, self._group_outputs)],
-                        axis=1,
-                    )
+                    values = self._part(inputs, group, depth // groups)
+                    joined = array.concat([values, self._part(m_before, group, self._group_outputs)], axis=1)
                     parts.append(array.split(self._linears(group, joined, 4 * self._group_units, False), 4, 1))
-            biases = [
-                scopes.get_variable(
-                    f"{BIAS}_{name}",
-                    shape=[self._num_units],
-                    dtype=dtype,
-                    initializer=initializers.constant_initializer(0.0, dtype=dtype),
-                )
-                for name in "ijfo"
-            ]
-            i, j, f, o = (
-                nn.bias_add(array.concat(list(part), axis=1), bias) for part, bias in zip(zip(*parts), biases)
-            )
+            zeros = initializers.constant_initializer(0.0, dtype=dtype)
+            settings = {"shape": [self._num_units], "dtype": dtype, "initializer": zeros}
+            biases = [scopes.get_variable(f"{BIAS}_{name}", **settings) for name in "ijfo"]
+            joined = (array.concat(list(part), axis=1) for part in zip(*parts))
+            i, j, f, o = (nn.bias_add(part, bias) for part, bias in zip(joined, biases))
         c = math.sigmoid(f + self._forget_bias) * c_before + math.sigmoid(i) * math.tanh(j)
         m = math.sigmoid(o) * self._activation(c)
         if self._num_proj is not None:
@@ -89,13 +75,7 @@ class PhasedLSTMCell(RNNCell):
     def __init__(self, num_units, use_peepholes=False, leak=0.001, ratio_on=0.1, trainable_ratio_on=True, period_init_min=1.0,
                  period_init_max=1000.0, reuse=None):  # fmt: skip
         super().__init__(_reuse=reuse)
-        self._num_units = num_units
-        self._use_peepholes = use_peepholes
-        self._leak = leak
-        self._ratio_on = ratio_on
-        self._trainable_ratio_on = trainable_ratio_on
-        self._period_init_min = period_init_min
-        self._period_init_max = period_init_max
+        keep(self, locals())
         self._linears = Linears()
 
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self._num_units))
@@ -124,15 +104,11 @@ class PhasedLSTMCell(RNNCell):
             output_gate = math.sigmoid(self._linears("output_gate", output_inputs, self._num_units))
         new_h = math.tanh(new_c) * output_gate
         period = scopes.get_variable("period", [self._num_units], initializer=self._period_initializer())
-        phase = scopes.get_variable(
-            "phase", [self._num_units], initializer=initializers.random_uniform_initializer(0.0, period.initial_value)
-        )
-        ratio_on = scopes.get_variable(
-            "ratio_on",
-            [self._num_units],
-            initializer=initializers.constant_initializer(self._ratio_on),
-            trainable=self._trainable_ratio_on,
-        )
+        start = initializers.random_uniform_initializer(0.0, period.initial_value)
+        phase = scopes.get_variable("phase", [self._num_units], initializer=start)
+        start = initializers.constant_initializer(self._ratio_on)
+        settings = {"initializer": start, "trainable": self._trainable_ratio_on}
+        ratio_on = scopes.get_variable("ratio_on", [self._num_units], **settings)
         # Time may be of higher precision than the values. The remainder has the gradient of the plain difference.
         phase, length = math.cast(phase, time.dtype), math.cast(period, time.dtype)
         since = time - phase
@@ -152,8 +128,7 @@ _CONVOLUTIONS = {1: conv1d, 2: conv2d, 3: conv3d}
 
 
 class ConvLSTMCell(RNNCell):
-    """LSTM whose products are convolutions, over 1, 2 or 3 dimensions of space; `initializers` is not used, as in
-    TensorFlow.
+    """LSTM whose products are convolutions over 1, 2 or 3 dimensions; TensorFlow ignores `initializers`, too.
 
     >>> cell = tf.contrib.rnn.ConvLSTMCell(2, input_shape=[64, 64, 3], output_channels=16, kernel_shape=[3, 3])
     """
@@ -163,13 +138,8 @@ class ConvLSTMCell(RNNCell):
         super().__init__(name=name)
         if conv_ndims != len(input_shape) - 1:
             raise ValueError(f"Invalid input_shape {input_shape} for conv_ndims={conv_ndims}.")
-        self._conv_ndims = conv_ndims
-        self._input_shape = input_shape
-        self._output_channels = output_channels
+        keep(self, locals(), "initializers")
         self._kernel_shape = list(kernel_shape)
-        self._use_bias = use_bias
-        self._forget_bias = forget_bias
-        self._skip_connection = skip_connection
         space = list(input_shape[:-1])
         channels = output_channels + (input_shape[-1] if skip_connection else 0)
         state = TensorShape(space + [output_channels])

@@ -15,14 +15,10 @@ def _check(cells_fw, cells_bw, states_fw, states_bw):
         if not isinstance(cells, list):
             raise ValueError(f"{what} must be a list with a cell for each layer, not {cells!r}")
     if len(cells_fw) != len(cells_bw):
-        raise ValueError(
-            f"Both ways must have the same depth, but there are {len(cells_fw)} cells_fw and {len(cells_bw)} cells_bw"
-        )
+        raise ValueError(f"Both ways must have the same depth: {len(cells_fw)} cells_fw, {len(cells_bw)} cells_bw")
     for what, states, cells in (("fw", states_fw, cells_fw), ("bw", states_bw, cells_bw)):
         if states is not None and (not isinstance(states, list) or len(states) != len(cells)):
-            raise ValueError(
-                f"initial_states_{what} must be a list with a state for each of the {len(cells)} layers, not {states!r}"
-            )
+            raise ValueError(f"initial_states_{what} must be a list of {len(cells)} states, a layer each: {states!r}")
 
 
 def _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, run):
@@ -53,9 +49,8 @@ def stack_bidirectional_rnn(
     """(outputs, final states forwards, final states backwards) of unrolled bidirectional layers."""
 
     def unrolled(cell_scope, *layer, **states):
-        return static_bidirectional_rnn(
-            *layer, **states, sequence_length=sequence_length, dtype=dtype, scope=cell_scope
-        )
+        given = {"sequence_length": sequence_length, "dtype": dtype, "scope": cell_scope}
+        return static_bidirectional_rnn(*layer, **states, **given)
 
     return _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, unrolled)
 
@@ -69,9 +64,8 @@ def stack_bidirectional_dynamic_rnn(cells_fw, cells_bw, inputs, initial_states_f
     settings = {"sequence_length": sequence_length, "parallel_iterations": parallel_iterations, "dtype": dtype}
 
     def by_loops(_, *layer, **states):
-        outputs, final = bidirectional_dynamic_rnn(
-            *layer, **states, **settings, swap_memory=swap_memory, time_major=time_major
-        )
+        settings.update(swap_memory=swap_memory, time_major=time_major)
+        outputs, final = bidirectional_dynamic_rnn(*layer, **states, **settings)
         return array.concat(outputs, 2), *final
 
     return _stacked(cells_fw, cells_bw, inputs, initial_states_fw, initial_states_bw, scope, by_loops)

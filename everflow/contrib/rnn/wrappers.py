@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math as python_math
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.rnn.linear import Linears
 from everflow.framework import nest
 from everflow.framework.scopes import device, name_scope
@@ -40,12 +41,8 @@ class EmbeddingWrapper(_Wrapper):
     def __init__(self, cell, embedding_classes, embedding_size, initializer=None, reuse=None):
         super().__init__(cell, reuse)
         if embedding_classes <= 0 or embedding_size <= 0:
-            raise ValueError(
-                f"An embedding of {embedding_classes} classes and size {embedding_size} can't be made: both must be > 0"
-            )
-        self._embedding_classes = embedding_classes
-        self._embedding_size = embedding_size
-        self._initializer = initializer
+            raise ValueError(f"embedding_classes and embedding_size must be > 0: {embedding_classes}, {embedding_size}")
+        keep(self, locals(), "cell")
 
     def call(self, inputs, state):
         """One step of the cell on embedded ids."""
@@ -55,9 +52,8 @@ class EmbeddingWrapper(_Wrapper):
                 side = python_math.sqrt(3)  # Uniform values of variance one.
                 initializer = initializers.random_uniform_initializer(-side, side)
             dtype = state[0].dtype if isinstance(state, tuple) else state.dtype
-            embedding = scopes.get_variable(
-                "embedding", [self._embedding_classes, self._embedding_size], initializer=initializer, dtype=dtype
-            )
+            shape = [self._embedding_classes, self._embedding_size]
+            embedding = scopes.get_variable("embedding", shape, initializer=initializer, dtype=dtype)
             embedded = embedding_lookup(embedding, array.reshape(inputs, [-1]))
             return self._cell(embedded, state)
 
@@ -110,11 +106,9 @@ class AttentionCellWrapper(_Wrapper):
             raise ValueError(f"The inner cell's state is a tuple, {cell.state_size}, so state_is_tuple must be True")
         if attn_length <= 0:
             raise ValueError(f"attn_length must be greater than zero, not {attn_length}")
+        keep(self, locals(), "cell")
         self._attn_size = attn_size if attn_size is not None else cell.output_size
         self._attn_vec_size = attn_vec_size if attn_vec_size is not None else self._attn_size
-        self._input_size = input_size
-        self._attn_length = attn_length
-        self._state_is_tuple = state_is_tuple
         self._linears = Linears()
 
     @property
@@ -178,9 +172,8 @@ class HighwayWrapper(_Wrapper):
 
     def _highway(self, values, outputs):
         carry = self._gate("carry", values, self._carry_bias_init)
-        transform = (
-            1 - carry if self._couple_carry_transform_gates else self._gate("transform", values, -self._carry_bias_init)
-        )
+        coupled = self._couple_carry_transform_gates
+        transform = 1 - carry if coupled else self._gate("transform", values, -self._carry_bias_init)
         return values * carry + outputs * transform
 
     def __call__(self, inputs, state, scope=None):

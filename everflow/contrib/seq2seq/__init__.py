@@ -1,5 +1,7 @@
 """tf.contrib.seq2seq: decoders, attention, beam search and losses of sequence models."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.seq2seq.attention import AttentionMechanism, BahdanauAttention, LuongAttention, hardmax
 from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapper, AttentionWrapperState
 from everflow.contrib.seq2seq.basic_decoder import BasicDecoder, BasicDecoderOutput
@@ -28,36 +30,6 @@ from everflow.contrib.seq2seq.monotonic import (
     monotonic_attention,
     safe_cumprod,
 )
+from everflow.framework.lazy_names import imported_names as _imported_names
 
-__all__ = [
-    "AttentionMechanism",
-    "AttentionWrapper",
-    "AttentionWrapperState",
-    "BahdanauAttention",
-    "BahdanauMonotonicAttention",
-    "BasicDecoder",
-    "BasicDecoderOutput",
-    "BeamSearchDecoder",
-    "BeamSearchDecoderOutput",
-    "BeamSearchDecoderState",
-    "CustomHelper",
-    "Decoder",
-    "FinalBeamSearchDecoderOutput",
-    "GreedyEmbeddingHelper",
-    "Helper",
-    "InferenceHelper",
-    "LuongAttention",
-    "LuongMonotonicAttention",
-    "SampleEmbeddingHelper",
-    "ScheduledEmbeddingTrainingHelper",
-    "ScheduledOutputTrainingHelper",
-    "TrainingHelper",
-    "dynamic_decode",
-    "gather_tree",
-    "gather_tree_from_array",
-    "hardmax",
-    "monotonic_attention",
-    "safe_cumprod",
-    "sequence_loss",
-    "tile_batch",
-]
+__all__ = [name for name in _imported_names(__file__) if not name.startswith("_")]

@@ -6,6 +6,7 @@ import math as python_math
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
@@ -29,9 +30,7 @@ def hardmax(logits, name=None):
 def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check_inner_dims_defined=True):
     """The memory with zeros after each sequence's end, or where a mask says so."""
     if memory_sequence_length is not None and memory_mask is not None:
-        raise ValueError(
-            "Give memory_sequence_length or memory_mask, not both: each says which steps of the memory count"
-        )
+        raise ValueError("Give memory_sequence_length or memory_mask, not both: each says which steps of memory count")
     lengths = memory_sequence_length
     memory = nest.map_structure(lambda m: convert_to_tensor(m, name="memory"), memory)
     if lengths is not None:
@@ -39,9 +38,7 @@ def _prepare_memory(memory, memory_sequence_length=None, memory_mask=None, check
     if check_inner_dims_defined:
         for m in nest.flatten(memory):
             if not m.shape[2:].is_fully_defined():
-                raise ValueError(
-                    f"All but the first two dimensions of the memory must be known: {m.name} is of shape {m.shape}"
-                )
+                raise ValueError(f"All but two dimensions of the memory must be known: {m.name} is of shape {m.shape}")
     if lengths is None and memory_mask is None:
         return memory
     first = nest.flatten(memory)[0]
@@ -90,8 +87,18 @@ class AttentionMechanism:
 class _BaseAttentionMechanism(AttentionMechanism):
     """A mechanism with a memory: masked after the sequences' ends, and projected to keys."""
 
-    def __init__(self, query_layer, memory, probability_fn, memory_sequence_length=None, memory_layer=None,
-                 check_inner_dims_defined=True, score_mask_value=None, custom_key_value_fn=None, name=None):  # fmt: skip
+    def __init__(
+        self,
+        query_layer,
+        memory,
+        probability_fn,
+        memory_sequence_length=None,
+        memory_layer=None,
+        check_inner_dims_defined=True,
+        score_mask_value=None,
+        custom_key_value_fn=None,
+        name=None,
+    ):
         self._query_layer = query_layer
         self._memory_layer = memory_layer
         if not callable(probability_fn):
@@ -103,9 +110,8 @@ class _BaseAttentionMechanism(AttentionMechanism):
             _maybe_mask_score(score, memory_sequence_length, score_mask_value=score_mask_value), previous
         )
         with name_scope(name, "BaseAttentionMechanismInit", nest.flatten(memory)):
-            self._values = _prepare_memory(
-                memory, memory_sequence_length, check_inner_dims_defined=check_inner_dims_defined
-            )
+            checked = {"check_inner_dims_defined": check_inner_dims_defined}
+            self._values = _prepare_memory(memory, memory_sequence_length, **checked)
             self._keys = memory_layer(self._values) if memory_layer is not None else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
@@ -119,9 +125,8 @@ class _BaseAttentionMechanism(AttentionMechanism):
             return Dense(num_units, name=label, use_bias=False, dtype=dtype or dtypes.float32)
 
         query_layer = projection("query_layer") if self._projects_query else None
-        _BaseAttentionMechanism.__init__(
-            self, query_layer, memory, probability_fn, memory_layer=projection("memory_layer"), name=name, **settings
-        )
+        layers = {"memory_layer": projection("memory_layer"), "name": name, **settings}
+        _BaseAttentionMechanism.__init__(self, query_layer, memory, probability_fn, **layers)
         self._num_units, self._name = num_units, name
 
     memory_layer = property(lambda self: self._memory_layer)
@@ -166,17 +171,14 @@ def _luong_score(query, keys, scale):
         )
     factor = None
     if scale:
-        factor = scopes.get_variable(
-            "attention_g", dtype=query.dtype, initializer=initializers.ones_initializer, shape=()
-        )
+        ones = initializers.ones_initializer
+        factor = scopes.get_variable("attention_g", dtype=query.dtype, initializer=ones, shape=())
     score = array.squeeze(math.matmul(array.expand_dims(query, 1), keys, transpose_b=True), [1])
     return score if factor is None else factor * score
 
 
 def _bahdanau_score(processed_query, keys, attention_v, attention_g=None, attention_b=None):
-    """A vector's dot product with tanh(keys + query), for all keys; normalised where `attention_g` and `attention_b`
-    are given.
-    """
+    """A vector's dot product with tanh(keys + query), for all keys; with `attention_g` and `_b`, normalised."""
     query = array.expand_dims(processed_query, 1)
     if attention_g is None or attention_b is None:
         return math.reduce_sum(attention_v * math.tanh(keys + query), [2])
@@ -190,12 +192,8 @@ def learned_bahdanau_score(processed_query, keys, units, normalize):
     v = scopes.get_variable("attention_v", [units], dtype=dtype)
     if not normalize:
         return _bahdanau_score(processed_query, keys, v)
-    g = scopes.get_variable(
-        "attention_g",
-        dtype=dtype,
-        initializer=initializers.constant_initializer(python_math.sqrt(1.0 / units)),
-        shape=(),
-    )
+    start = initializers.constant_initializer(python_math.sqrt(1.0 / units))
+    g = scopes.get_variable("attention_g", dtype=dtype, initializer=start, shape=())
     b = scopes.get_variable("attention_b", [units], dtype=dtype, initializer=initializers.zeros_initializer())
     return _bahdanau_score(processed_query, keys, v, g, b)
 
@@ -219,6 +217,9 @@ class Additive:
         return learned_bahdanau_score(processed_query, self._keys, self._num_units, self._normalize)
 
 
+_MECHANISM = {"probability_fn": None, "score_mask_value": None, "dtype": None, "custom_key_value_fn": None}
+
+
 class LuongAttention(Multiplicative, _BaseAttentionMechanism):
     """Multiplicative attention: dot products of the query with a projected memory.
 
@@ -227,18 +228,10 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
 
     _scope = "luong_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, probability_fn=None, score_mask_value=None, dtype=None,
-                 custom_key_value_fn=None, name="LuongAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(
-            num_units,
-            memory,
-            _without_previous(probability_fn),
-            dtype,
-            name,
-            custom_key_value_fn=custom_key_value_fn,
-            **masks,
-        )
+    @taking({**_MECHANISM, "name": "LuongAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, **given):
+        probability_fn = _without_previous(given.pop("probability_fn"))
+        self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)
         self._scale = scale
 
 
@@ -250,16 +243,8 @@ class BahdanauAttention(Additive, _BaseAttentionMechanism):
 
     _scope = "bahdanau_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, probability_fn=None, score_mask_value=None,
-                 dtype=None, custom_key_value_fn=None, name="BahdanauAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        self._construct(
-            num_units,
-            memory,
-            _without_previous(probability_fn),
-            dtype,
-            name,
-            custom_key_value_fn=custom_key_value_fn,
-            **masks,
-        )
+    @taking({**_MECHANISM, "name": "BahdanauAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, **given):
+        probability_fn = _without_previous(given.pop("probability_fn"))
+        self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)
         self._normalize = normalize

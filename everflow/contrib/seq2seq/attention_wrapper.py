@@ -47,9 +47,7 @@ def _compute_attention(mechanism, cell_output, attention_state, attention_layer)
 
 def _check_one_each(name, values, mechanisms):
     if len(values) != len(mechanisms):
-        raise ValueError(
-            f"{name} must have one entry for each of the {len(mechanisms)} attention mechanisms, not {len(values)}"
-        )
+        raise ValueError(f"{name} must have an entry for each of {len(mechanisms)} mechanisms, not {len(values)}")
 
 
 class AttentionWrapper(RNNCell):
@@ -66,9 +64,7 @@ class AttentionWrapper(RNNCell):
         mechanisms = attention_mechanism if self._is_multi else (attention_mechanism,)
         for mechanism in mechanisms:
             if not isinstance(mechanism, AttentionMechanism):
-                raise TypeError(
-                    f"attention_mechanism: AttentionMechanisms are wanted, not a {type(mechanism).__name__}"
-                )
+                raise TypeError(f"attention_mechanism must be AttentionMechanisms, not a {type(mechanism).__name__}")
         if cell_input_fn is None:
             cell_input_fn = lambda inputs, attention: array.concat([inputs, attention], -1)  # noqa: E731
         elif not callable(cell_input_fn):
@@ -92,25 +88,21 @@ class AttentionWrapper(RNNCell):
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
                     "tf.contrib.seq2seq.tile_batch function with argument multiple=beam_width."
                 )
-                self._initial_cell_state = self._checked(
-                    initial_cell_state, batch_size, message, "check_initial_cell_state"
-                )
+                name = "check_initial_cell_state"
+                self._initial_cell_state = self._checked(initial_cell_state, batch_size, message, name)
 
     def _make_layers(self, cell, mechanisms, attention_layer_size, attention_layer, dtype):
         """The layers from (output, context) to attention, one for each mechanism, and the sum of their sizes."""
         if attention_layer_size is not None:
-            sizes = tuple(
-                attention_layer_size if isinstance(attention_layer_size, (list, tuple)) else (attention_layer_size,)
-            )
+            sizes = attention_layer_size
+            sizes = tuple(sizes if isinstance(sizes, (list, tuple)) else (sizes,))
             _check_one_each("attention_layer_size", sizes, mechanisms)
-            self._attention_layers = tuple(
-                Dense(size, name="attention_layer", use_bias=False, dtype=dtype) for size in sizes
-            )
+            settings = {"name": "attention_layer", "use_bias": False, "dtype": dtype}
+            self._attention_layers = tuple(Dense(size, **settings) for size in sizes)
             self._attention_layer_size = sum(sizes)
         elif attention_layer is not None:
-            self._attention_layers = tuple(
-                attention_layer if isinstance(attention_layer, (list, tuple)) else (attention_layer,)
-            )
+            several = isinstance(attention_layer, (list, tuple))
+            self._attention_layers = tuple(attention_layer if several else (attention_layer,))
             _check_one_each("attention_layer", self._attention_layers, mechanisms)
             self._attention_layer_size = sum(
                 TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[
@@ -124,9 +116,8 @@ class AttentionWrapper(RNNCell):
 
     def _checked(self, values, batch_size, message, name):
         """The values themselves, once all memories are known to have entries for so many sequences."""
-        checks = [
-            assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in self._attention_mechanisms
-        ]
+        mechanisms = self._attention_mechanisms
+        checks = [assert_equal(batch_size, mechanism.batch_size, message=message) for mechanism in mechanisms]
         with control_dependencies(checks):
             return nest.map_structure(lambda value: array.identity(value, name=name), values)
 
@@ -186,9 +177,7 @@ class AttentionWrapper(RNNCell):
     def call(self, inputs, state):
         """One step of the cell and its attention."""
         if not isinstance(state, AttentionWrapperState):
-            raise TypeError(
-                f"The state must be an AttentionWrapperState, as zero_state makes it, not a {type(state).__name__}"
-            )
+            raise TypeError(f"The state must be an AttentionWrapperState, by zero_state, not a {type(state).__name__}")
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
         batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
         message = (
@@ -201,20 +190,14 @@ class AttentionWrapper(RNNCell):
         history = state.alignment_history if self._is_multi else [state.alignment_history]
         attentions, alignments, states, histories = [], [], [], []
         for i, mechanism in enumerate(self._attention_mechanisms):
-            attention, alignment, next_state = self._attention_fn(
-                mechanism, cell_output, previous[i], self._attention_layers[i] if self._attention_layers else None
-            )
+            layer = self._attention_layers[i] if self._attention_layers else None
+            attention, alignment, next_state = self._attention_fn(mechanism, cell_output, previous[i], layer)
             histories.append(history[i].write(state.time, alignment) if self._alignment_history else ())
             attentions.append(attention)
             alignments.append(alignment)
             states.append(next_state)
         attention = array.concat(attentions, 1)
-        next_state = AttentionWrapperState(
-            time=state.time + 1,
-            cell_state=next_cell_state,
-            attention=attention,
-            attention_state=self._one_or_all(states),
-            alignments=self._one_or_all(alignments),
-            alignment_history=self._one_or_all(histories),
-        )
+        attended = {"attention_state": states, "alignments": alignments, "alignment_history": histories}
+        attended = {name: self._one_or_all(values) for name, values in attended.items()}
+        next_state = AttentionWrapperState(next_cell_state, attention, state.time + 1, **attended)
         return (attention if self._output_attention else cell_output), next_state

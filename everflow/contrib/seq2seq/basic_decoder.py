@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import collections
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
 from everflow.contrib.seq2seq.feeding import Helper
 from everflow.framework import nest
@@ -28,10 +29,7 @@ class BasicDecoder(Decoder):
             raise TypeError(f"helper must be a Helper, received: {type(helper)}")
         if output_layer is not None and not isinstance(output_layer, Layer):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
-        self._cell = cell
-        self._helper = helper
-        self._initial_state = initial_state
-        self._output_layer = output_layer
+        keep(self, locals())
 
     batch_size = property(lambda self: self._helper.batch_size)
 
@@ -46,9 +44,8 @@ class BasicDecoder(Decoder):
     def output_dtype(self):
         # Outputs have the dtype of the state.
         dtype = nest.flatten(self._initial_state)[0].dtype
-        return BasicDecoderOutput(
-            nest.map_structure(lambda _: dtype, self._rnn_output_size()), self._helper.sample_ids_dtype
-        )
+        types = nest.map_structure(lambda _: dtype, self._rnn_output_size())
+        return BasicDecoderOutput(types, self._helper.sample_ids_dtype)
 
     def initialize(self, name=None):
         return self._helper.initialize() + (self._initial_state,)
@@ -59,7 +56,6 @@ class BasicDecoder(Decoder):
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
             sample_ids = self._helper.sample(time=time, outputs=outputs, state=cell_state)
-            finished, next_inputs, next_state = self._helper.next_inputs(
-                time=time, outputs=outputs, state=cell_state, sample_ids=sample_ids
-            )
+            given = {"time": time, "outputs": outputs, "state": cell_state, "sample_ids": sample_ids}
+            finished, next_inputs, next_state = self._helper.next_inputs(**given)
         return BasicDecoderOutput(outputs, sample_ids), next_state, next_inputs, finished

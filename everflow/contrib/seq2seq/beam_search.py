@@ -6,6 +6,7 @@ import collections
 
 import numpy as np
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.attention_wrapper import AttentionWrapperState
 from everflow.contrib.seq2seq.beams import gather_beams, gather_tree_from_array, split_static, tile_batch
 from everflow.contrib.seq2seq.decoder import Decoder, rnn_output_size
@@ -35,23 +36,21 @@ __all__ = [
 ]
 
 
-class BeamSearchDecoderState(
-    collections.namedtuple(
-        "BeamSearchDecoderState", ("cell_state", "log_probs", "finished", "lengths", "accumulated_attention_probs")
-    )
-):
+_STATE = "cell_state log_probs finished lengths accumulated_attention_probs"
+
+
+class BeamSearchDecoderState(collections.namedtuple("BeamSearchDecoderState", _STATE)):
     """The state of a beam search: that of the cell, and of each beam its log probability, end and length."""
 
 
-class BeamSearchDecoderOutput(
-    collections.namedtuple("BeamSearchDecoderOutput", ("scores", "predicted_ids", "parent_ids"))
-):
+class BeamSearchDecoderOutput(collections.namedtuple("BeamSearchDecoderOutput", "scores predicted_ids parent_ids")):
     """What one step gives: scores, ids and the beam each came from, [batch, beam] each."""
 
 
-class FinalBeamSearchDecoderOutput(
-    collections.namedtuple("FinalBeamDecoderOutput", ("predicted_ids", "beam_search_decoder_output"))
-):
+_FINAL = "predicted_ids beam_search_decoder_output"
+
+
+class FinalBeamSearchDecoderOutput(collections.namedtuple("FinalBeamDecoderOutput", _FINAL)):
     """The ids of whole sequences, best beam first, and the outputs of all steps."""
 
 
@@ -68,9 +67,7 @@ class BeamSearchDecoder(Decoder):
         assert_like_rnncell("cell", cell)
         if output_layer is not None and not isinstance(output_layer, Layer):
             raise TypeError(f"output_layer must be a Layer, received: {type(output_layer)}")
-        self._cell = cell
-        self._output_layer = output_layer
-        self._reorder_tensor_arrays = reorder_tensor_arrays
+        keep(self, locals(), "embedding", "initial_state")
         self._embedding_fn = embedding if callable(embedding) else lambda ids: embedding_lookup(embedding, ids)
         self._start_tokens = convert_to_tensor(start_tokens, dtype=dtypes.int32, name="start_tokens")
         if self._start_tokens.shape.rank != 1:
@@ -79,19 +76,11 @@ class BeamSearchDecoder(Decoder):
         if self._end_token.shape.rank != 0:
             raise ValueError("end_token must be a scalar")
         self._batch_size = array.size(start_tokens)
-        self._beam_width = beam_width
-        self._length_penalty_weight = length_penalty_weight
-        self._coverage_penalty_weight = coverage_penalty_weight
         self._initial_cell_state = nest.map_structure(self._maybe_split, initial_state, cell.state_size)
         self._start_tokens = array.tile(array.expand_dims(self._start_tokens, 1), [1, beam_width])
         self._start_inputs = self._embedding_fn(self._start_tokens)
-        self._finished = array.one_hot(
-            array.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=beam_width,
-            on_value=False,
-            off_value=True,
-            dtype=dtypes.bool,
-        )
+        zeros = array.zeros([self._batch_size], dtype=dtypes.int32)
+        self._finished = array.one_hot(zeros, beam_width, on_value=False, off_value=True, dtype=dtypes.bool)
 
     batch_size = property(lambda self: self._batch_size)
     tracks_own_finished = property(lambda self: True)
@@ -107,22 +96,15 @@ class BeamSearchDecoder(Decoder):
     @property
     def output_dtype(self):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
-        return BeamSearchDecoderOutput(
-            scores=nest.map_structure(lambda _: dtype, self._rnn_output_size()),
-            predicted_ids=dtypes.int32,
-            parent_ids=dtypes.int32,
-        )
+        types = nest.map_structure(lambda _: dtype, self._rnn_output_size())
+        return BeamSearchDecoderOutput(types, predicted_ids=dtypes.int32, parent_ids=dtypes.int32)
 
     def initialize(self, name=None):
         dtype = nest.flatten(self._initial_cell_state)[0].dtype
         # Only the first beam is alive, so that the first step's choices differ.
-        log_probs = array.one_hot(
-            array.zeros([self._batch_size], dtype=dtypes.int32),
-            depth=self._beam_width,
-            on_value=convert_to_tensor(0.0, dtype=dtype),
-            off_value=convert_to_tensor(-np.inf, dtype=dtype),
-            dtype=dtype,
-        )
+        zeros = array.zeros([self._batch_size], dtype=dtypes.int32)
+        on, off = convert_to_tensor(0.0, dtype=dtype), convert_to_tensor(-np.inf, dtype=dtype)
+        log_probs = array.one_hot(zeros, depth=self._beam_width, on_value=on, off_value=off, dtype=dtype)
         attention = attention_probabilities(self._initial_cell_state, self._coverage_penalty_weight)
         state = BeamSearchDecoderState(
             cell_state=self._initial_cell_state,
@@ -186,17 +168,13 @@ class BeamSearchDecoder(Decoder):
             if self._output_layer is not None:
                 outputs = self._output_layer(outputs)
             output, next_state = self._search(outputs, next_cell_state, state)
-            next_inputs = cond(
-                math.reduce_all(next_state.finished),
-                lambda: self._start_inputs,
-                lambda: self._embedding_fn(output.predicted_ids),
-            )
+            finished = math.reduce_all(next_state.finished)
+            next_inputs = cond(finished, lambda: self._start_inputs, lambda: self._embedding_fn(output.predicted_ids))
         return output, next_state, next_inputs, next_state.finished
 
     def _search(self, logits, next_cell_state, state):
         """The best `beam_width` of all continuations of all beams."""
         batch_size, beam_width, end_token = self._batch_size, self._beam_width, self._end_token
-        static_batch = self._static_batch()
         was_finished = state.finished
         not_finished = math.logical_not(was_finished)
         step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
@@ -208,35 +186,21 @@ class BeamSearchDecoder(Decoder):
         if attention is not None:
             attention *= array.expand_dims(math.cast(not_finished, dtypes.float32), 2)
             accumulated = state.accumulated_attention_probs + attention
-        scores = _scores(
-            total_probs,
-            new_lengths,
-            self._length_penalty_weight,
-            self._coverage_penalty_weight,
-            was_finished,
-            accumulated,
-        )
+        penalties = self._length_penalty_weight, self._coverage_penalty_weight
+        scores = _scores(total_probs, new_lengths, *penalties, was_finished, accumulated)
         flat_scores = array.reshape(scores, [batch_size, -1])
-        next_scores, word_indices = top_k(
-            flat_scores, k=convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
-        )
-        next_scores.set_shape([static_batch, beam_width])
-        word_indices.set_shape([static_batch, beam_width])
-        next_log_probs = gather_beams(
-            word_indices,
-            total_probs,
-            batch_size,
-            range_size=beam_width * vocabulary,
-            gather_shape=[-1],
-            name="next_beam_probs",
-        )
+        count = convert_to_tensor(beam_width, dtype=dtypes.int32, name="beam_width")
+        next_scores, word_indices = top_k(flat_scores, k=count)
+        for found in (next_scores, word_indices):
+            found.set_shape([self._static_batch(), beam_width])
+        given = {"range_size": beam_width * vocabulary, "gather_shape": [-1], "name": "next_beam_probs"}
+        next_log_probs = gather_beams(word_indices, total_probs, batch_size, **given)
         word_ids = math.cast(math.mod(word_indices, vocabulary, name="next_beam_word_ids"), dtypes.int32)
         parent_ids = math.cast(word_indices / vocabulary, dtypes.int32, name="next_beam_parent_ids")
 
         def of_parents(values, gather_shape=(-1,), name=None):
-            return gather_beams(
-                parent_ids, values, batch_size, range_size=beam_width, gather_shape=list(gather_shape), name=name
-            )
+            given = {"range_size": beam_width, "gather_shape": list(gather_shape), "name": name}
+            return gather_beams(parent_ids, values, batch_size, **given)
 
         was_finished = of_parents(was_finished)
         next_finished = math.logical_or(was_finished, math.equal(word_ids, end_token), name="next_beam_finished")
@@ -245,9 +209,8 @@ class BeamSearchDecoder(Decoder):
         next_lengths += one_longer
         next_accumulated = ()
         if accumulated is not None:
-            next_accumulated = of_parents(
-                accumulated, [batch_size * beam_width, -1], "next_accumulated_attention_probs"
-            )
+            shape = [batch_size * beam_width, -1]
+            next_accumulated = of_parents(accumulated, shape, "next_accumulated_attention_probs")
 
         def state_of_parent(t):
             shape = [batch_size * beam_width, -1]
@@ -258,51 +221,35 @@ class BeamSearchDecoder(Decoder):
 
         next_cell_state = nest.map_structure(state_of_parent, next_cell_state)
         output = BeamSearchDecoderOutput(scores=next_scores, predicted_ids=word_ids, parent_ids=parent_ids)
-        return output, BeamSearchDecoderState(
-            next_cell_state, next_log_probs, next_finished, next_lengths, next_accumulated
-        )
+        scores = next_log_probs, next_finished, next_lengths, next_accumulated
+        return output, BeamSearchDecoderState(next_cell_state, *scores)
 
     def _lengths_with(self, vocabulary, not_finished, lengths):
         """The length of each beam with each word: longer by one, but for the end token and beams that are finished."""
-        longer = array.one_hot(
-            indices=array.fill([self._batch_size, self._beam_width], self._end_token),
-            depth=vocabulary,
-            on_value=math.to_int64(0),
-            off_value=math.to_int64(1),
-            dtype=dtypes.int64,
-        )
+        ends = array.fill([self._batch_size, self._beam_width], self._end_token)
+        on, off = math.to_int64(0), math.to_int64(1)
+        longer = array.one_hot(ends, depth=vocabulary, on_value=on, off_value=off, dtype=dtypes.int64)
         longer *= array.expand_dims(math.cast(not_finished, dtypes.int64), 2)
         return longer + array.expand_dims(lengths, 2)
 
     def finalize(self, outputs, final_state, sequence_lengths):
         """Follows the beams back from the end: whole sequences, and arrays of the state in their order."""
         longest = math.cast(math.reduce_max(final_state.lengths, axis=1), dtypes.int32)
-        predicted_ids = raw.GatherTree(
-            step_ids=outputs.predicted_ids,
-            parent_ids=outputs.parent_ids,
-            max_sequence_lengths=longest,
-            end_token=self._end_token,
-        )
+        tree = {"step_ids": outputs.predicted_ids, "parent_ids": outputs.parent_ids}
+        predicted_ids = raw.GatherTree(**tree, max_sequence_lengths=longest, end_token=self._end_token)
         if self._reorder_tensor_arrays:
-            final_state = final_state._replace(
-                cell_state=nest.map_structure(
-                    lambda t: self._maybe_reorder(t, outputs.parent_ids, final_state.lengths), final_state.cell_state
-                )
-            )
-        return FinalBeamSearchDecoderOutput(
-            beam_search_decoder_output=outputs, predicted_ids=predicted_ids
-        ), final_state
+            parents, lengths = outputs.parent_ids, final_state.lengths
+            cells = nest.map_structure(lambda t: self._maybe_reorder(t, parents, lengths), final_state.cell_state)
+            final_state = final_state._replace(cell_state=cells)
+        return FinalBeamSearchDecoderOutput(predicted_ids, beam_search_decoder_output=outputs), final_state
 
     def _maybe_reorder(self, t, parent_ids, lengths):
         if not isinstance(t, TensorArray):
             return t
         # Not a public attribute of the array: what is known of its elements decides whether beams can be told apart.
         if t.element_shape.rank is None or t.element_shape.rank < 1:
-            logging.info(
-                "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams.",
-                t.handle.name,
-                t.element_shape,
-            )
+            message = "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams."
+            logging.info(message, t.handle.name, t.element_shape)
             return t
         if not split_static(t.element_shape, parent_ids.shape[1].value, self._beam_width):
             return t
@@ -345,11 +292,8 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
     """The alignments in a state: the mean over mechanisms, then over layers; None where no coverage is asked for."""
     if coverage_penalty_weight == 0.0:
         return None
-    layers = (
-        cell_state
-        if isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState)
-        else (cell_state,)
-    )
+    is_stack = isinstance(cell_state, tuple) and not isinstance(cell_state, AttentionWrapperState)
+    layers = cell_state if is_stack else (cell_state,)
     found = [
         _mean(layer.alignments if isinstance(layer.alignments, tuple) else (layer.alignments,))
         for layer in layers
@@ -363,13 +307,8 @@ def attention_probabilities(cell_state, coverage_penalty_weight):
 def _only_the_end_where(probs, eos_token, finished):
     """Log probabilities where finished beams can only go on with the end token."""
     vocabulary = array.shape(probs)[2]
-    row = array.one_hot(
-        eos_token,
-        vocabulary,
-        dtype=probs.dtype,
-        on_value=convert_to_tensor(0.0, dtype=probs.dtype),
-        off_value=probs.dtype.min,
-    )
+    on = convert_to_tensor(0.0, dtype=probs.dtype)
+    row = array.one_hot(eos_token, vocabulary, dtype=probs.dtype, on_value=on, off_value=probs.dtype.min)
     rows = array.tile(array.reshape(row, [1, 1, -1]), array.concat([array.shape(finished), [1]], 0))
     mask = array.tile(array.expand_dims(finished, 2), [1, 1, vocabulary])
     return array.where(mask, rows, probs)
@@ -385,11 +324,8 @@ def _scores(
         raise ValueError(f"coverage_penalty_weight must be a scalar, not of shape {weight.shape}")
     if accumulated_attention_probs is None:
         return scores
-    accumulated_attention_probs = array.where(
-        math.equal(accumulated_attention_probs, 0.0),
-        array.ones_like(accumulated_attention_probs),
-        accumulated_attention_probs,
-    )
+    attended = accumulated_attention_probs
+    accumulated_attention_probs = array.where(math.equal(attended, 0.0), array.ones_like(attended), attended)
     penalty = math.reduce_sum(math.log(math.minimum(accumulated_attention_probs, 1.0)), 2)
     penalty *= math.cast(finished, dtypes.float32)
     return scores + array.expand_dims(penalty * weight, 2)

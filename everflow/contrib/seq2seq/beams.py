@@ -13,8 +13,7 @@ from everflow.platform import logging
 
 
 def tile_batch(t, multiplier, name=None):
-    """Each entry of a batch repeated `multiplier` times: [a, b] becomes [a, a, b, b]; for tensors or structures of
-    them.
+    """Each entry of a batch repeated `multiplier` times, [a, b] to [a, a, b, b]; of tensors or structures.
 
     >>> tiled_memory = tf.contrib.seq2seq.tile_batch(memory, multiplier=beam_width)
     """
@@ -40,13 +39,8 @@ def tile_one(t, multiplier):
 
 def gather_tree(step_ids, parent_ids, max_sequence_lengths, end_token, name=None):
     """Whole sequences [time, batch, beam] from the ids of each step and the beam each came from."""
-    return raw.GatherTree(
-        step_ids=step_ids,
-        parent_ids=parent_ids,
-        max_sequence_lengths=max_sequence_lengths,
-        end_token=end_token,
-        name=name,
-    )
+    lengths = {"max_sequence_lengths": max_sequence_lengths, "end_token": end_token}
+    return raw.GatherTree(step_ids=step_ids, parent_ids=parent_ids, **lengths, name=name)
 
 
 def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_shape, name=None):
@@ -57,9 +51,8 @@ def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_sha
         gathered = array.gather(array.reshape(gather_from, gather_shape), flat_indices)
         final_shape = array.shape(gather_from)[: 1 + len(gather_shape)]
         known = constant_value(batch_size)
-        static = TensorShape([None if known is None else int(known)]).concatenate(
-            gather_from.shape[1 : 1 + len(gather_shape)]
-        )
+        rows = TensorShape([None if known is None else int(known)])
+        static = rows.concatenate(gather_from.shape[1 : 1 + len(gather_shape)])
         result = array.reshape(gathered, final_shape, name="output")
         result.set_shape(static)
         return result
@@ -73,9 +66,8 @@ def gather_tree_from_array(t, parent_ids, sequence_length):
     beam_ids = array.expand_dims(array.expand_dims(math.range(beam_width), 0), 0)
     beam_ids = array.tile(beam_ids, [max_time, batch_size, 1])
     longest = math.cast(math.reduce_max(sequence_length, axis=1), dtypes.int32)
-    sorted_ids = raw.GatherTree(
-        step_ids=beam_ids, parent_ids=parent_ids, max_sequence_lengths=longest, end_token=beam_width + 1
-    )
+    given = {"max_sequence_lengths": longest, "end_token": beam_width + 1}
+    sorted_ids = raw.GatherTree(step_ids=beam_ids, parent_ids=parent_ids, **given)
     in_bounds = array.transpose(array.sequence_mask(sequence_length, maxlen=max_time), perm=[2, 0, 1])
     sorted_ids = array.where(in_bounds, x=sorted_ids, y=beam_ids)
     time_indices = array.tile(array.reshape(math.range(max_time), [-1, 1, 1]), [1, batch_size, beam_width])
@@ -102,9 +94,6 @@ def split_static(shape, batch_size, beam_width):
         second is None or (shape[0].value, second) == (batch_size, beam_width)
     ):
         return True
-    logging.info(
-        "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s.",
-        [batch_size, beam_width, -1],
-        shape,
-    )
+    message = "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s."
+    logging.info(message, [batch_size, beam_width, -1], shape)
     return False

@@ -134,13 +134,12 @@ def dynamic_decode(decoder, output_time_major=False, impute_finished=False, maxi
             finished = math.logical_or(finished, 0 >= maximum_iterations)
         lengths = array.zeros_like(finished, dtype=dtypes.int32)
         time = constant(0, dtype=dtypes.int32)
-        arrays = nest.map_structure(
-            lambda size, dtype: TensorArray(
-                dtype, size=0, dynamic_size=True, element_shape=_element_shape(decoder.batch_size, size)
-            ),
-            sizes,
-            kinds,
-        )
+
+        def made(size, dtype):
+            element_shape = _element_shape(decoder.batch_size, size)
+            return TensorArray(dtype, size=0, dynamic_size=True, element_shape=element_shape)
+
+        arrays = nest.map_structure(made, sizes, kinds)
 
         result = while_loop(
             lambda time, arrays, state, inputs, finished, lengths: math.logical_not(math.reduce_all(finished)),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import abc
 
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.seq2seq.draws import categorical_sample, draw_bernoulli
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -192,9 +193,8 @@ class ScheduledEmbeddingTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledEmbeddingTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(
-                time=time, outputs=outputs, state=state, sample_ids=sample_ids
-            )
+            given = {"time": time, "outputs": outputs, "state": state, "sample_ids": sample_ids}
+            finished, base_next_inputs, state = super().next_inputs(**given)
 
             def mixed():
                 sampled_at = math.cast(array.where(sample_ids > -1), dtypes.int32)
@@ -230,9 +230,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
 
     def next_inputs(self, time, outputs, state, sample_ids, name=None):
         with name_scope(name, "ScheduledOutputTrainingHelperNextInputs", [time, outputs, state, sample_ids]):
-            finished, base_next_inputs, state = super().next_inputs(
-                time=time, outputs=outputs, state=state, sample_ids=sample_ids
-            )
+            given = {"time": time, "outputs": outputs, "state": state, "sample_ids": sample_ids}
+            finished, base_next_inputs, state = super().next_inputs(**given)
             sample_ids = math.cast(sample_ids, dtypes.bool)
 
             def joined(outputs, indices=None):
@@ -251,9 +250,8 @@ class ScheduledOutputTrainingHelper(TrainingHelper):
                     return array.where(sample_ids, joined(outputs), base_next_inputs)
                 sampled_at = math.cast(array.where(sample_ids), dtypes.int32)
                 given_at = math.cast(array.where(math.logical_not(sample_ids)), dtypes.int32)
-                return _merged(
-                    base_next_inputs, sampled_at, given_at, outputs, lambda sampled: joined(sampled, sampled_at)
-                )
+                places = sampled_at, given_at
+                return _merged(base_next_inputs, *places, outputs, lambda sampled: joined(sampled, sampled_at))
 
             nothing_sampled = math.logical_or(math.reduce_all(finished), math.logical_not(math.reduce_any(sample_ids)))
             return finished, cond(nothing_sampled, lambda: base_next_inputs, mixed), state
@@ -314,11 +312,8 @@ class InferenceHelper(Helper):
     """Feeds back samples that a function makes of the outputs, until another says the end."""
 
     def __init__(self, sample_fn, sample_shape, sample_dtype, start_inputs, end_fn, next_inputs_fn=None):
-        self._sample_fn = sample_fn
-        self._end_fn = end_fn
+        keep(self, locals())
         self._sample_shape = TensorShape(sample_shape)
-        self._sample_dtype = sample_dtype
-        self._next_inputs_fn = next_inputs_fn
         self._batch_size = array.shape(start_inputs)[0]
         self._start_inputs = convert_to_tensor(start_inputs, name="start_inputs")
 

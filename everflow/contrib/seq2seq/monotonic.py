@@ -6,6 +6,7 @@ import functools
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAttentionMechanism
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -36,11 +37,9 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     if mode == "recursive":
         batch_size = p_choose_i.shape[0].value or array.shape(p_choose_i)[0]
         shifted = array.concat([array.ones((batch_size, 1)), 1 - p_choose_i[:, :-1]], 1)
-        left = scan(
-            lambda x, yz: array.reshape(yz[0] * x + yz[1], (batch_size,)),
-            [array.transpose(shifted), array.transpose(previous_attention)],
-            array.zeros((batch_size,)),
-        )
+        steps = [array.transpose(shifted), array.transpose(previous_attention)]
+        start = array.zeros((batch_size,))
+        left = scan(lambda x, yz: array.reshape(yz[0] * x + yz[1], (batch_size,)), steps, start)
         return p_choose_i * array.transpose(left)
     if mode == "parallel":
         passed = safe_cumprod(1 - p_choose_i, axis=1, exclusive=True)
@@ -61,6 +60,11 @@ def _monotonic_probability_fn(score, previous_alignments, sigmoid_noise, mode, s
 class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
     """Starts with all attention on the first step."""
 
+    def _construct(self, num_units, memory, *, sigmoid_noise, sigmoid_noise_seed, mode, score_bias_init, **settings):
+        draws = {"sigmoid_noise": sigmoid_noise, "seed": sigmoid_noise_seed, "mode": mode}
+        super()._construct(num_units, memory, functools.partial(_monotonic_probability_fn, **draws), **settings)
+        self._score_bias_init = score_bias_init
+
     def initial_alignments(self, batch_size, dtype):
         return array.one_hot(array.zeros((batch_size,), dtype=dtypes.int32), self._alignments_size, dtype=dtype)
 
@@ -69,18 +73,25 @@ class _BaseMonotonicAttentionMechanism(_BaseAttentionMechanism):
         return score + scopes.get_variable("attention_score_bias", dtype=score.dtype, initializer=self._score_bias_init)
 
 
+_MONOTONIC = {
+    "score_mask_value": None,
+    "sigmoid_noise": 0.0,
+    "sigmoid_noise_seed": None,
+    "score_bias_init": 0.0,
+    "mode": "parallel",
+    "dtype": None,
+}
+
+
 class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism, Additive):
     """Monotonic attention with additive scores."""
 
     _scope = "bahdanau_monotonic_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, score_mask_value=None, sigmoid_noise=0.0,
-                 sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="BahdanauMonotonicAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        draws = {"sigmoid_noise": sigmoid_noise, "seed": sigmoid_noise_seed, "mode": mode}
-        self._construct(num_units, memory, functools.partial(_monotonic_probability_fn, **draws), dtype, name, **masks)
+    @taking({**_MONOTONIC, "name": "BahdanauMonotonicAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, **given):
+        self._construct(num_units, memory, memory_sequence_length=memory_sequence_length, **given)
         self._normalize = normalize
-        self._score_bias_init = score_bias_init
 
 
 class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, Multiplicative):
@@ -88,10 +99,7 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, Multiplicative):
 
     _scope = "luong_monotonic_attention"
 
-    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, score_mask_value=None, sigmoid_noise=0.0,
-                 sigmoid_noise_seed=None, score_bias_init=0.0, mode="parallel", dtype=None, name="LuongMonotonicAttention"):  # fmt: skip
-        masks = {"memory_sequence_length": memory_sequence_length, "score_mask_value": score_mask_value}
-        draws = {"sigmoid_noise": sigmoid_noise, "seed": sigmoid_noise_seed, "mode": mode}
-        self._construct(num_units, memory, functools.partial(_monotonic_probability_fn, **draws), dtype, name, **masks)
+    @taking({**_MONOTONIC, "name": "LuongMonotonicAttention"})
+    def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, **given):
+        self._construct(num_units, memory, memory_sequence_length=memory_sequence_length, **given)
         self._scale = scale
-        self._score_bias_init = score_bias_init

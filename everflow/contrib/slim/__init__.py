@@ -1,5 +1,4 @@
-"""tf.contrib.slim: layers, variables and arg_scope under one name, with training, evaluation and the networks of its
-time.
+"""tf.contrib.slim: layers, variables and arg_scope, with training, evaluation and networks.
 
 >>> slim = tf.contrib.slim
 >>> with slim.arg_scope([slim.conv2d], weights_regularizer=slim.l2_regularizer(1e-4)):
@@ -17,21 +16,10 @@ from everflow.platform.deprecation import experimental  # noqa: F401
 
 # What slim adds to the names of contrib.framework and contrib.layers; loaded when first touched.
 _MODULES = {
-    "data_decoder": "slim.data.data_decoder",
-    "data_provider": "slim.data.data_provider",
-    "dataset": "slim.data.dataset",
-    "dataset_data_provider": "slim.data.dataset_data_provider",
-    "evaluation": "slim.evaluation",
-    "layers": "layers",
-    "learning": "slim.learning",
-    "losses": "losses",
-    "metrics": "metrics",
-    "model_analyzer": "slim.model_analyzer",
-    "nets": "slim.nets",
-    "parallel_reader": "slim.data.parallel_reader",
-    "prefetch_queue": "slim.data.prefetch_queue",
-    "queues": "slim.queues",
-    "tfexample_decoder": "slim.data.tfexample_decoder",
+    **{name: name for name in ("layers", "losses", "metrics")},
+    **{name: f"slim.{name}" for name in ("evaluation", "learning", "model_analyzer", "nets", "queues")},
+    **{name: f"slim.data.{name}" for name in ("data_decoder", "data_provider", "dataset", "dataset_data_provider")},
+    **{name: f"slim.data.{name}" for name in ("parallel_reader", "prefetch_queue", "tfexample_decoder")},
     "utils": "layers.outputs",
     "variables": "framework",
 }

@@ -7,8 +7,8 @@ import sys
 import time
 
 from everflow import summary
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.training.steps import (  # noqa: F401  names of slim.learning as well
-    _USE_GLOBAL_STEP,
     add_gradients_summaries,
     clip_gradient_norms,
     multiply_gradients,
@@ -30,18 +30,25 @@ from everflow.platform import logging
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.runtime.timeline import Timeline
 from everflow.train import Saver, Supervisor, get_or_create_global_step
-from everflow.train.optimizer import Optimizer
 
 _USE_DEFAULT = 0
 
 
-def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None, clip_gradient_norm=0,
-                    summarize_gradients=False, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                    colocate_gradients_with_ops=False, gradient_multipliers=None, check_numerics=True):  # fmt: skip
+_TRAIN_OP = inserted(
+    parameters_of(_create_train_op),
+    variables_to_train={"clip_gradient_norm": 0},
+    colocate_gradients_with_ops={"gradient_multipliers": None},
+)
+del _TRAIN_OP["transform_grads_fn"]
+
+
+@taking(_TRAIN_OP)
+def create_train_op(total_loss, optimizer, **given):
     """A tensor of the loss which, when run, takes one training step.
 
     >>> train_op = slim.learning.create_train_op(slim.losses.get_total_loss(), tf.train.AdamOptimizer(0.001))
     """
+    clip_gradient_norm, gradient_multipliers = given.pop("clip_gradient_norm"), given.pop("gradient_multipliers")
 
     def transform(gradients):
         if gradient_multipliers:
@@ -52,9 +59,7 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 gradients = clip_gradient_norms(gradients, clip_gradient_norm)
         return gradients
 
-    return _create_train_op(total_loss, optimizer, global_step, update_ops, variables_to_train, transform,
-                            summarize_gradients, gate_gradients, aggregation_method,
-                            colocate_gradients_with_ops, check_numerics)  # fmt: skip
+    return _create_train_op(total_loss, optimizer, **given, transform_grads_fn=transform)
 
 
 def train_step(sess, train_op, global_step, train_step_kwargs):
@@ -91,11 +96,34 @@ def _wait_for_step(sess, global_step, step):
         time.sleep(1)
 
 
-def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEFAULT, log_every_n_steps=1, graph=None, master="",
-          is_chief=True, global_step=None, number_of_steps=None, init_op=_USE_DEFAULT, init_feed_dict=None, local_init_op=_USE_DEFAULT,
-          init_fn=None, ready_op=_USE_DEFAULT, summary_op=_USE_DEFAULT, save_summaries_secs=600, summary_writer=_USE_DEFAULT,
-          startup_delay_steps=0, saver=None, save_interval_secs=600, sync_optimizer=None, session_config=None, session_wrapper=None,
-          trace_every_n_steps=None, ignore_live_threads=False):  # fmt: skip
+def train(
+    train_op,
+    logdir,
+    train_step_fn=train_step,
+    train_step_kwargs=_USE_DEFAULT,
+    log_every_n_steps=1,
+    graph=None,
+    master="",
+    is_chief=True,
+    global_step=None,
+    number_of_steps=None,
+    init_op=_USE_DEFAULT,
+    init_feed_dict=None,
+    local_init_op=_USE_DEFAULT,
+    init_fn=None,
+    ready_op=_USE_DEFAULT,
+    summary_op=_USE_DEFAULT,
+    save_summaries_secs=600,
+    summary_writer=_USE_DEFAULT,
+    startup_delay_steps=0,
+    saver=None,
+    save_interval_secs=600,
+    sync_optimizer=None,
+    session_config=None,
+    session_wrapper=None,
+    trace_every_n_steps=None,
+    ignore_live_threads=False,
+):
     """Train until `number_of_steps`, or until a step says stop; returns the last loss.
 
     >>> final_loss = slim.learning.train(train_op, "logs", number_of_steps=1000, init_fn=restore_pretrained)
@@ -110,40 +138,18 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         saver = saver or Saver()
         several = isinstance(sync_optimizer, (list, tuple))
         replicas = list(sync_optimizer) if several else [sync_optimizer] if sync_optimizer else []
-        with name_scope("init_ops"):
-            init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
-            ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
-            if local_init_op is _USE_DEFAULT:
-                local_init_op = group(local_variables_initializer(), tables_initializer())
-            if replicas:
-                inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
-                local_init_op = group(local_init_op, *inits)
-        ready_for_local = {"ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else {}
+        starting = _init_ops(init_op, ready_op, local_init_op, replicas, is_chief)
         summary_op = summary.merge_all() if summary_op is _USE_DEFAULT else summary_op
         summary_writer = Supervisor.USE_DEFAULT if summary_writer is _USE_DEFAULT else summary_writer
         runners = [o.get_chief_queue_runner() for o in replicas if is_chief]
         tokens = [o.get_init_tokens_op() for o in replicas if is_chief]
         if train_step_kwargs == _USE_DEFAULT:
-            train_step_kwargs = _default_step_arguments(
-                global_step, number_of_steps, log_every_n_steps, trace_every_n_steps, logdir
-            )
-    supervisor = Supervisor(
-        graph=graph,
-        is_chief=is_chief,
-        logdir=logdir,
-        init_op=init_op,
-        init_feed_dict=init_feed_dict,
-        local_init_op=local_init_op,
-        ready_op=ready_op,
-        summary_op=summary_op,
-        summary_writer=summary_writer,
-        global_step=global_step,
-        saver=saver,
-        save_summaries_secs=save_summaries_secs,
-        save_model_secs=save_interval_secs,
-        init_fn=init_fn,
-        **ready_for_local,
-    )
+            steps = number_of_steps, log_every_n_steps, trace_every_n_steps
+            train_step_kwargs = _default_step_arguments(global_step, *steps, logdir)
+    starting.update(init_feed_dict=init_feed_dict, init_fn=init_fn)
+    saving = {"saver": saver, "save_summaries_secs": save_summaries_secs, "save_model_secs": save_interval_secs}
+    watching = {"summary_op": summary_op, "summary_writer": summary_writer, "global_step": global_step}
+    supervisor = Supervisor(graph, is_chief=is_chief, logdir=logdir, **starting, **saving, **watching)
     if summary_writer is not None:
         train_step_kwargs["summary_writer"] = supervisor.summary_writer
 
@@ -166,6 +172,20 @@ def train(train_op, logdir, train_step_fn=train_step, train_step_kwargs=_USE_DEF
         except errors.AbortedError:
             # A parameter server went away; start again from the last checkpoint.
             logging.info("Retrying training!")
+
+
+def _init_ops(init_op, ready_op, local_init_op, replicas, is_chief):
+    """What a supervisor runs to start a session, by the names of its parameters."""
+    with name_scope("init_ops"):
+        init_op = global_variables_initializer() if init_op is _USE_DEFAULT else init_op
+        ready_op = report_uninitialized_variables() if ready_op is _USE_DEFAULT else ready_op
+        if local_init_op is _USE_DEFAULT:
+            local_init_op = group(local_variables_initializer(), tables_initializer())
+        if replicas:
+            inits = [o.chief_init_op if is_chief else o.local_step_init_op for o in replicas]
+            local_init_op = group(local_init_op, *inits)
+    made = {"init_op": init_op, "ready_op": ready_op, "local_init_op": local_init_op}
+    return {**made, "ready_for_local_init_op": replicas[0].ready_for_local_init_op} if replicas else made
 
 
 class _Loop:

@@ -1,6 +1,4 @@
-"""Sparsemax (Martins and Astudillo, 2016): the closest point of the simplex, found by sorting, and the loss that has it
-as gradient.
-"""
+"""Sparsemax (Martins and Astudillo, 2016): the closest point of the simplex, and the loss with it as gradient."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names of this module as well.
+from __future__ import absolute_import, annotations, division, print_function  # noqa: UP010  Names here.
 
 from everflow.summary.writing_ops import (
     SummaryWriter,

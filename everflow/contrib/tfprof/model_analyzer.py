@@ -7,32 +7,15 @@ from everflow.profiler.context import ProfileContext
 from everflow.profiler.options import ProfileOptionBuilder
 from everflow.profiler.profiler import profile
 
-_COMMON = {
-    "max_depth": 10000,
-    "min_bytes": 0,
-    "min_micros": 0,
-    "min_params": 0,
-    "min_float_ops": 0,
-    "order_by": "name",
-    "account_type_regexes": [".*"],
-    "start_name_regexes": [".*"],
-    "trim_name_regexes": [],
-    "show_name_regexes": [".*"],
-    "hide_name_regexes": [],
-    "account_displayed_op_only": True,
-    "select": [],
-    "output": "stdout",
-    "dump_to_file": "",
-}
+_COMMON = {"max_depth": 10000, "order_by": "name", "account_displayed_op_only": True, "select": []}
+_COMMON.update(dict.fromkeys(("min_bytes", "min_micros", "min_params", "min_float_ops"), 0))
+_COMMON.update({f"{what}_regexes": [".*"] for what in ("account_type", "start_name", "show_name")})
+_COMMON.update(trim_name_regexes=[], hide_name_regexes=[], output="stdout", dump_to_file="")
 TRAINABLE_VARS_PARAMS_STAT_OPTIONS = {**_COMMON, "account_type_regexes": ["_trainable_variables"], "select": ["params"]}
 FLOAT_OPS_OPTIONS = {**_COMMON, "min_float_ops": 1, "order_by": "float_ops", "select": ["float_ops"]}
 PRINT_ALL_TIMING_MEMORY = {**_COMMON, "min_bytes": 1, "min_micros": 1, "select": ["micros", "bytes"]}
-ALL_ADVICE = {
-    "ExpensiveOperationChecker": {},
-    "AcceleratorUtilizationChecker": {},
-    "JobChecker": {},
-    "OperationChecker": {},
-}
+_CHECKERS = ("ExpensiveOperation", "AcceleratorUtilization", "Job", "Operation")
+ALL_ADVICE = {f"{what}Checker": {} for what in _CHECKERS}
 
 
 def print_model_analysis(

@@ -1,11 +1,10 @@
-"""Batches of examples that belong together, of similar length for example: a queue for each bucket, and one for full
-batches.
-"""
+"""Batches of similar examples, of similar length for example: a queue for each bucket, and one of batches."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -30,13 +29,24 @@ def _sizes(batch_size, num_buckets):
     return [batch_size] * num_buckets
 
 
-def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capacity=32, bucket_capacities=None, shapes=None,
-           dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None, name=None):  # fmt: skip
-    """(bucket, batch): batches of examples that went to the same bucket, `which_bucket` being that of the example at
-    hand.
+def bucket(
+    tensors,
+    which_bucket,
+    batch_size,
+    num_buckets,
+    num_threads=1,
+    capacity=32,
+    bucket_capacities=None,
+    shapes=None,
+    dynamic_pad=False,
+    allow_smaller_final_batch=False,
+    keep_input=True,
+    shared_name=None,
+    name=None,
+):
+    """(bucket, batch): batches of examples of the same bucket; `which_bucket` is that of the example at hand.
 
-    `batch_size` is a number, or a list with one for each bucket. With `dynamic_pad` rows are padded to the longest of a
-    batch.
+    `batch_size` may be a list with a number for each bucket; `dynamic_pad` pads rows to the longest of a batch.
     """
     names = list(tensors) if isinstance(tensors, dict) else None
     with name_scope(name, "bucket", list(tensors.values()) if names else list(tensors)) as name:
@@ -58,13 +68,9 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
         queues = [make(capacity=size, **common, name=f"bucket_queue_{i}") for i, size in enumerate(capacities)]
         known = {constant_value(size) is not None and int(constant_value(size)) for size in sizes}
         rows = known.pop() if len(known) == 1 and not allow_smaller_final_batch else None
-        top = PaddingFIFOQueue(
-            capacity=capacity,
-            dtypes=[dtypes.int32, *types],
-            shapes=[TensorShape([]), *(TensorShape([rows or None]).concatenate(s) for s in shapes)],
-            shared_name=shared_name,
-            name="top_queue",
-        )
+        batched = [TensorShape([]), *(TensorShape([rows or None]).concatenate(s) for s in shapes)]
+        whole = {"dtypes": [dtypes.int32, *types], "shapes": batched, "shared_name": shared_name}
+        top = PaddingFIFOQueue(capacity=capacity, **whole, name="top_queue")
         into_buckets = _into_buckets(queues, tensor_list, which_bucket, keep_input)
         from_buckets = _from_buckets(queues, top, batch_size_per_bucket, allow_smaller_final_batch)
         run_until_closed(queues[0], from_buckets, top.close)
@@ -76,9 +82,8 @@ def bucket(tensors, which_bucket, batch_size, num_buckets, num_threads=1, capaci
         # TensorFlow shows the size of the last queue under each bucket's name.
         for q in queues:
             summary.scalar(f"bucket/{q.name}/size", math.cast(top.size(), dtypes.float32))
-        summary.scalar(
-            f"bucket/{top.name}/fraction_of_{capacity}_full", math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
-        )
+        full = math.cast(top.size(), dtypes.float32) * (1.0 / capacity)
+        summary.scalar(f"bucket/{top.name}/fraction_of_{capacity}_full", full)
         which, *batch = top.dequeue(name="dequeue_top")
         return which, dict(zip(names, batch)) if names else batch[0] if len(batch) == 1 else batch
 
@@ -116,9 +121,8 @@ def run_until_closed(queue, ops, close):
     add_queue_runner(QueueRunner(queue, ops, **closing, queue_closed_exception_types=_ENDS))
 
 
-def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, num_threads=1, capacity=32, bucket_capacities=None,
-                              shapes=None, dynamic_pad=False, allow_smaller_final_batch=False, keep_input=True, shared_name=None,
-                              name=None):  # fmt: skip
+@taking(bucket)
+def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, **given):
     """(lengths, batch): batches of sequences whose lengths lie between the same two boundaries."""
     values = list(tensors.values()) if isinstance(tensors, dict) else list(tensors)
     if not bucket_boundaries:
@@ -126,7 +130,7 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
     for smaller, larger in zip(bucket_boundaries[:-1], bucket_boundaries[1:]):
         if not smaller < larger:
             raise ValueError(f"bucket_boundaries must increase, but {larger} comes after {smaller}")
-    with name_scope(name, "bucket_by_sequence_length", [input_length, *values]):
+    with name_scope(given.pop("name"), "bucket_by_sequence_length", [input_length, *values]):
         input_length = convert_to_tensor(input_length, dtype=dtypes.int32, name="input_length")
         limits = np.iinfo(np.int32)
         from_ = [limits.min, *bucket_boundaries]
@@ -134,11 +138,9 @@ def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundari
         inside = math.logical_and(math.less_equal(from_, input_length), math.less(input_length, to))
         which = math.cast(math.reduce_min(array.where(inside)), dtypes.int32)
         with_length = {"length": input_length, **tensors} if isinstance(tensors, dict) else [input_length, *values]
-        if shapes is not None:
-            shapes = [TensorShape([]), *shapes]
-        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, num_threads,
-                          capacity, bucket_capacities, shapes, dynamic_pad, allow_smaller_final_batch,
-                          keep_input, shared_name)  # fmt: skip
+        if given["shapes"] is not None:
+            given["shapes"] = [TensorShape([]), *given["shapes"]]
+        _, batch = bucket(with_length, which, batch_size, len(bucket_boundaries) + 1, **given)
         if isinstance(tensors, dict):
             return batch.pop("length"), batch
         return batch[0], batch[1:]

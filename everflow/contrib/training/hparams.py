@@ -42,9 +42,7 @@ def _parser(name, type_, text):
 
 
 def parse_values(values, type_map, ignore_unknown=False):
-    """{name: value} from text such as "a=1,b=[2,3],c[1]=4", with the types of `type_map`; for an index, {name: {index:
-    value}}.
-    """
+    """{name: value} of "a=1,b=[2,3],c[1]=4", of the types in `type_map`; {name: {index: value}} of an index."""
     result: dict = {}
     position = 0
     while position < len(values):

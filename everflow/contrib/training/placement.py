@@ -1,6 +1,4 @@
-"""Which parameter server a variable goes to: by load, or at random. For `ps_strategy` of
-`tf.train.replica_device_setter`.
-"""
+"""The parameter server of a variable, by load or at random: `ps_strategy` of `tf.train.replica_device_setter`."""
 
 from __future__ import annotations
 

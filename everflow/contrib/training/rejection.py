@@ -21,9 +21,8 @@ def rejection_sample(tensors, accept_prob_fn, batch_size, queue_threads=1, enque
         tensor_list = [convert_to_tensor(tensor) for tensor in tensors]
         if enqueue_many:
             # One example at a time from here on.
-            single = batch(
-                tensor_list, batch_size=1, num_threads=prebatch_threads, capacity=prebatch_capacity, enqueue_many=True
-            )
+            settings = {"num_threads": prebatch_threads, "capacity": prebatch_capacity, "enqueue_many": True}
+            single = batch(tensor_list, batch_size=1, **settings)
             tensor_list = [array.squeeze(x, [0]) for x in (single if isinstance(single, (list, tuple)) else [single])]
         probability = accept_prob_fn(tensor_list)
         probability.get_shape().assert_is_compatible_with([])

@@ -43,12 +43,8 @@ def resample_at_rate(inputs, rates, scope=None, seed=None, back_prop=False):
 
 def _mean_so_far(value, decay):
     with variable_scope("estimate_mean", values=[value]):
-        average = get_variable(
-            "estimated_mean",
-            initializer=math.cast(0, value.dtype),
-            trainable=False,
-            collections=[GraphKeys.LOCAL_VARIABLES],
-        )
+        settings = {"trainable": False, "collections": [GraphKeys.LOCAL_VARIABLES]}
+        average = get_variable("estimated_mean", initializer=math.cast(0, value.dtype), **settings)
         return assign_moving_average(average, math.reduce_mean(value), decay)
 
 

@@ -23,8 +23,7 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
                                 make_keys_unique_seed=None, name=None):  # fmt: skip
     """A batch of segments of `num_unroll` steps of long sequences, with the states their earlier segments left.
 
-    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` fills sequences up to whole
-    segments with zeros.
+    The batch is a `NextQueuedSequenceBatch`, for `tf.nn.static_state_saving_rnn`. `pad` completes segments with zeros.
 
     >>> batch = batch_sequences_with_states(key, {"x": steps}, {}, length, {"state": tf.zeros([8])}, num_unroll=20, batch_size=32)
     >>> inputs = tf.unstack(batch.sequences["x"], num=20, axis=1)
@@ -33,9 +32,7 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
     values = [*input_sequences.values(), *input_context.values()]
     with name_scope(name, "batch_sequences_with_states", values):
         if any(isinstance(value, SparseTensor) for value in values):
-            raise NotImplementedError(
-                "batch_sequences_with_states takes dense tensors only, as yet; make them dense with tf.sparse.to_dense."
-            )
+            raise NotImplementedError("batch_sequences_with_states takes dense tensors only: use tf.sparse.to_dense.")
         input_sequences = {label: convert_to_tensor(value) for label, value in sorted(input_sequences.items())}
         if pad and input_sequences:
             length, input_sequences = _padded(input_sequences, num_unroll)
@@ -46,17 +43,8 @@ def batch_sequences_with_states(input_key, input_sequences, input_context, input
         if make_keys_unique:
             number = random.random_uniform([], maxval=100000000, dtype=dtypes.int32, seed=make_keys_unique_seed)
             input_key = string_join([input_key, as_string(number)])
-        saver = SequenceQueueingStateSaver(
-            batch_size,
-            num_unroll,
-            input_length,
-            input_key,
-            input_sequences,
-            input_context,
-            initial_states,
-            capacity,
-            allow_small_batch,
-        )
+        tensors = input_length, input_key, input_sequences, input_context, initial_states
+        saver = SequenceQueueingStateSaver(batch_size, num_unroll, *tensors, capacity, allow_small_batch)
         ready = math.cast(saver.barrier.ready_size(), dtypes.float32)
         summary.scalar(f"queue/{saver.barrier.name}/ready_segment_batches_", ready)
         run_until_closed(saver, [saver.prefetch_op] * num_threads, saver.close)
@@ -81,13 +69,13 @@ def _padded(sequences, num_unroll):
     """(length, sequences), with zeros after their ends up to a multiple of `num_unroll`."""
     lengths = [array.shape(value)[0] for value in sequences.values()]
     length = lengths[0]
-    checks = [
-        Assert(
-            math.equal(other, length),
-            [string_join(["All sequence lengths must match, but received lengths: ", as_string(lengths)])],
-        )
-        for other in lengths
-    ]
+
+    def check(other):
+        same = math.equal(other, length)
+        words = ["All sequence lengths must match, but received lengths: ", as_string(lengths)]
+        return Assert(same, [string_join(words)])
+
+    checks = [check(other) for other in lengths]
     length = with_dependencies(checks, length)
     step = constant(num_unroll, dtype=dtypes.int32)
     whole = length + (step - length % step) % step

@@ -59,7 +59,6 @@ def assert_multiple_of(number, size, remainder, described):
     """An assertion that a size, whose remainder this is, is a multiple of a number and not zero."""
     is_multiple = math.logical_and(math.equal(remainder, 0), math.not_equal(size, 0))
     wanted = f"{described} should be a multiple of: "
-    message = string_join(
-        [wanted, as_string(number), ", but saw value: ", as_string(size), ". Consider setting pad=True."]
-    )
+    parts = [wanted, as_string(number), ", but saw value: ", as_string(size), ". Consider setting pad=True."]
+    message = string_join(parts)
     return Assert(is_multiple, [message])

@@ -1,5 +1,4 @@
-"""Batches of pieces of long sequences, with the state of a recurrent network handed from one piece of a sequence to the
-next.
+"""Batches of segments of long sequences, with the states of a recurrent network handed on between segments.
 
 A sequence is cut into segments of `num_unroll` steps, which all go into a barrier under keys "0000i_of_0000n:key". A
 segment is complete, and can be taken, once it has a state: the first one gets the initial states with it, each later
@@ -52,11 +51,8 @@ class SequenceQueueingStateSaver:
     def __init__(self, batch_size, num_unroll, input_length, input_key, input_sequences, input_context, initial_states, capacity=None,
                  allow_small_batch=False, name=None):  # fmt: skip
         if capacity is not None and isinstance(batch_size, Tensor):
-            enough = assert_greater_equal(
-                math.cast(capacity, dtypes.int64),
-                math.cast(batch_size, dtypes.int64),
-                message="capacity needs to be >= batch_size.",
-            )
+            sizes = (math.cast(size, dtypes.int64) for size in (capacity, batch_size))
+            enough = assert_greater_equal(*sizes, message="capacity needs to be >= batch_size.")
             with control_dependencies([enough]):
                 input_key = array.identity(input_key)
         elif capacity is not None and capacity < batch_size:
@@ -115,11 +111,8 @@ class SequenceQueueingStateSaver:
 
     def _shapes(self):
         segments = [TensorShape([self._num_unroll]).concatenate(value.shape[1:]) for value in self._sequences.values()]
-        return (
-            [TensorShape([])] * 5
-            + segments
-            + [value.shape for value in (*self._contexts.values(), *self._states.values())]
-        )
+        others = [value.shape for value in (*self._contexts.values(), *self._states.values())]
+        return [TensorShape([])] * 5 + segments + others
 
     def _component(self, values, name):
         """Where the barrier holds a named sequence, context or state."""
@@ -184,32 +177,26 @@ class SequenceQueueingStateSaver:
             inserts.append(insert(self._component(self._sequences, name), value, f"BarrierInsertSequences_{name}"))
         enqueue = self._queue.enqueue([_TOKEN])
         with control_dependencies([enqueue, inserts[0]]):
-            states = [
-                self._barrier.insert_many(
-                    self._component(self._states, name),
-                    array.stack([keys[0]]),
-                    array.stack([value]),
-                    name=f"BarrierInitialInsertState_{name}",
-                )
-                for name, value in self._states.items()
-            ]
+
+            def initial(name, value):
+                component, key = self._component(self._states, name), array.stack([keys[0]])
+                name = f"BarrierInitialInsertState_{name}"
+                return self._barrier.insert_many(component, key, array.stack([value]), name=name)
+
+            states = [initial(name, value) for name, value in self._states.items()]
         return group(enqueue, *inserts, *states, name="StateSaverPrefetchGroup")
 
     def _segments(self, name, value, count):
         fixed = value.shape[1:].as_list()
-        sizes = array.concat(
-            [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed],
-            0,
-            name=f"concat_sequences_{name}",
-        )
+        parts = [array.expand_dims(count, 0), array.expand_dims(self._num_unroll, 0), fixed]
+        sizes = array.concat(parts, 0, name=f"concat_sequences_{name}")
         reshaped = array.reshape(value, sizes, name=f"reshape_sequences_{name}")
         return check_dimensions(reshaped, [count, self._num_unroll, *fixed], f"reshaped_sequences_{name}")
 
     def _repeated(self, name, value, count):
         expanded = array.expand_dims(value, 0)
-        multiples = array.concat(
-            [array.expand_dims(count, 0), [1] * value.shape.rank], 0, name=f"concat_context_{name}"
-        )
+        times = [array.expand_dims(count, 0), [1] * value.shape.rank]
+        multiples = array.concat(times, 0, name=f"concat_context_{name}")
         tiled = array.tile(expanded, multiples, name=f"tile_context_{name}")
         return check_dimensions(tiled, [count, *value.shape.as_list()], f"expanded_context_{name}")
 
@@ -227,9 +214,8 @@ class NextQueuedSequenceBatch:
     def __init__(self, state_saver):
         self._saver = state_saver
         with name_scope(None), name_scope(state_saver.name):
-            self._indices, self._key, values = state_saver.barrier.take_many(
-                state_saver.batch_size, state_saver._allow_small_batch, name="BarrierTakeMany"
-            )
+            taken = state_saver.batch_size, state_saver._allow_small_batch
+            self._indices, self._key, values = state_saver.barrier.take_many(*taken, name="BarrierTakeMany")
             self._values = values
             self._batch_size = array.squeeze(array.shape(values[_LENGTH]))
             self._is_last = math.greater_equal(values[_SEQUENCE] + 1, values[_SEQUENCE_COUNT])
@@ -237,9 +223,8 @@ class NextQueuedSequenceBatch:
             ended = math.reduce_sum(math.cast(self._is_last, dtypes.int32))
             room = state_saver._queue.dequeue_many(ended)
             with control_dependencies([room.op]):
-                self._states = collections.OrderedDict(
-                    (name, array.identity(value)) for name, value in self._named(state_saver._states).items()
-                )
+                states = self._named(state_saver._states).items()
+                self._states = collections.OrderedDict((name, array.identity(value)) for name, value in states)
 
     def _named(self, kind):
         return collections.OrderedDict((name, self._values[self._saver._component(kind, name)]) for name in kind)
@@ -249,16 +234,10 @@ class NextQueuedSequenceBatch:
     batch_size = property(lambda self: self._batch_size, doc="How many segments there are.")
     insertion_index = property(lambda self: self._indices, doc="When each segment was put in, compared with others.")
     key = property(lambda self: self._key, doc='The segments\' keys, "0000i_of_0000n:key".')
-    next_key = property(
-        lambda self: self._values[_NEXT_KEY], doc='The keys of the segments after these, or "STOP:key".'
-    )
-    sequence = property(
-        lambda self: self._values[_SEQUENCE], doc="Which segments of their sequences these are, from 0."
-    )
+    next_key = property(lambda self: self._values[_NEXT_KEY], doc='The keys of the next segments, or "STOP:key".')
+    sequence = property(lambda self: self._values[_SEQUENCE], doc="Which segments of sequences these are, from 0.")
     sequence_count = property(lambda self: self._values[_SEQUENCE_COUNT], doc="How many segments their sequences have.")
-    context = property(
-        lambda self: self._named(self._saver._contexts), doc="{name: what holds for the whole sequence}."
-    )
+    context = property(lambda self: self._named(self._saver._contexts), doc="{name: what holds for a whole sequence}.")
     sequences = property(lambda self: self._named(self._saver._sequences), doc="{name: the segments' steps}.")
 
     def state(self, state_name):

@@ -1,6 +1,4 @@
-"""Training ops: gradients with clipping, scaling and summaries, then the update, then the loss; and a loop that runs
-them.
-"""
+"""Training ops (gradients with clipping, scaling and summaries, the update, the loss) and a loop over them."""
 
 from __future__ import annotations
 
@@ -26,9 +24,8 @@ def _values(gradient):
 
 
 def _with_values(gradient, values):
-    return (
-        IndexedSlices(values, gradient.indices, gradient.dense_shape) if isinstance(gradient, IndexedSlices) else values
-    )
+    is_sparse = isinstance(gradient, IndexedSlices)
+    return IndexedSlices(values, gradient.indices, gradient.dense_shape) if is_sparse else values
 
 
 def add_gradients_summaries(grads_and_vars):
@@ -77,9 +74,19 @@ def multiply_gradients(grads_and_vars, gradient_multipliers):
     return scaled
 
 
-def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_ops=None, variables_to_train=None,
-                    transform_grads_fn=None, summarize_gradients=False, gate_gradients=Optimizer.GATE_OP, aggregation_method=None,
-                    colocate_gradients_with_ops=False, check_numerics=True):  # fmt: skip
+def create_train_op(
+    total_loss,
+    optimizer,
+    global_step=_USE_GLOBAL_STEP,
+    update_ops=None,
+    variables_to_train=None,
+    transform_grads_fn=None,
+    summarize_gradients=False,
+    gate_gradients=Optimizer.GATE_OP,
+    aggregation_method=None,
+    colocate_gradients_with_ops=False,
+    check_numerics=True,
+):
     """A tensor of the loss which, when run, takes one training step, after the updates in UPDATE_OPS.
 
     >>> train_op = tf.contrib.training.create_train_op(total_loss, tf.train.AdamOptimizer(0.001))
@@ -103,13 +110,9 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
                 raise AssertionError
     if not variables_to_train:
         raise AssertionError
-    gradients = optimizer.compute_gradients(
-        total_loss,
-        variables_to_train,
-        gate_gradients=gate_gradients,
-        aggregation_method=aggregation_method,
-        colocate_gradients_with_ops=colocate_gradients_with_ops,
-    )
+    settings = {"gate_gradients": gate_gradients, "aggregation_method": aggregation_method}
+    settings["colocate_gradients_with_ops"] = colocate_gradients_with_ops
+    gradients = optimizer.compute_gradients(total_loss, variables_to_train, **settings)
     if transform_grads_fn:
         gradients = transform_grads_fn(gradients)
     if summarize_gradients:
@@ -126,8 +129,20 @@ def create_train_op(total_loss, optimizer, global_step=_USE_GLOBAL_STEP, update_
     return train_op
 
 
-def train(train_op, logdir, master="", is_chief=True, scaffold=None, hooks=None, chief_only_hooks=None, save_checkpoint_secs=600,
-          save_summaries_steps=100, config=None, max_wait_secs=7200, run_metadata=None):  # fmt: skip
+def train(
+    train_op,
+    logdir,
+    master="",
+    is_chief=True,
+    scaffold=None,
+    hooks=None,
+    chief_only_hooks=None,
+    save_checkpoint_secs=600,
+    save_summaries_steps=100,
+    config=None,
+    max_wait_secs=7200,
+    run_metadata=None,
+):
     """Run the training op in a MonitoredTrainingSession until a hook stops it; returns the last loss."""
     for name, given in (("save_summaries_steps", save_summaries_steps), ("save_checkpoint_secs", save_checkpoint_secs)):
         if given and is_chief and logdir is None:

@@ -43,13 +43,8 @@ def stratified_sample(tensors, labels, target_probs, batch_size, init_probs=None
         tensor_list, labels, init_probs, target_probs = _checked(tensor_list, labels, init_probs, target_probs)
         accept_prob = _acceptance(init_probs, target_probs)
         # One example at a time from here on.
-        single = batch(
-            [*tensor_list, labels],
-            batch_size=1,
-            num_threads=threads_per_queue,
-            capacity=queue_capacity,
-            enqueue_many=True,
-        )
+        settings = {"num_threads": threads_per_queue, "capacity": queue_capacity, "enqueue_many": True}
+        single = batch([*tensor_list, labels], batch_size=1, **settings)
         *values, label = (array.squeeze(tensor, [0]) for tensor in single)
         probability = array.gather(accept_prob, label)
         keep_input = random.random_uniform([]) < probability
@@ -71,11 +66,8 @@ def _checked(tensors, labels, init_probs, target_probs):
 
     def probabilities(probs):
         total = math.reduce_sum(probs)
-        checks = [
-            assert_non_negative(probs),
-            assert_less(total, 1.0 + _TOLERANCE),
-            assert_less(1.0 - _TOLERANCE, total),
-        ]
+        checks = [assert_non_negative(probs), assert_less(total, 1.0 + _TOLERANCE)]
+        checks.append(assert_less(1.0 - _TOLERANCE, total))
         return with_dependencies(checks, probs)
 
     init_probs, target_probs = probabilities(init_probs), probabilities(target_probs)
@@ -84,25 +76,16 @@ def _checked(tensors, labels, init_probs, target_probs):
     labels = with_dependencies(positive, labels)
     tensors = [with_dependencies([*positive, assert_equal(array.shape(tensor)[0], rows)], tensor) for tensor in tensors]
     num_classes = target_probs.get_shape().num_elements()
-    in_range = [
-        assert_integer(labels),
-        assert_non_negative(labels),
-        assert_less(labels, math.cast(num_classes, labels.dtype)),
-    ]
+    in_range = [assert_integer(labels), assert_non_negative(labels)]
+    in_range.append(assert_less(labels, math.cast(num_classes, labels.dtype)))
     return tensors, with_dependencies(in_range, labels), init_probs, target_probs
 
 
 def _acceptance(init_probs, target_probs):
     """How likely to accept an example of each class: the class that is most wanting always."""
     possible = math.reduce_all(math.logical_or(math.not_equal(init_probs, 0), math.equal(target_probs, 0)))
-    check = Assert(
-        possible,
-        [
-            "All classes with zero initial probability must also have zero target probability: ",
-            init_probs,
-            target_probs,
-        ],
-    )
+    message = "All classes with zero initial probability must also have zero target probability: "
+    check = Assert(possible, [message, init_probs, target_probs])
     init_probs = with_dependencies([check], init_probs)
     ratios = target_probs / init_probs
     ratios = array.where_v2(math.is_nan(ratios), array.zeros_like(ratios), ratios)

@@ -19,12 +19,9 @@ def get_potentially_supported_ops():
 
 
 def load_delegate(library, options=None):
-    """Load a delegate from a shared library: native code for TensorFlow Lite's own interpreter, which this one can't
-    call.
+    """Load a delegate: native code for TensorFlow Lite's own interpreter, which this one can't call.
 
     A library that isn't there is an OSError, as ever; one that is there NotImplementedError.
     """
     ctypes.PyDLL(library)
-    raise NotImplementedError(
-        f"{library} is native code for TensorFlow Lite's own interpreter; this one can't call it."
-    )
+    raise NotImplementedError(f"{library} is native code for TensorFlow Lite's own interpreter, not for this one.")

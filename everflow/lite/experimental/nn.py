@@ -6,17 +6,17 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
+from everflow.keras.signatures import constructor, parameters_of
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, math
 from everflow.ops.math import clip
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
-from everflow.rnn.cells import LayerRNNCell, LSTMStateTuple, lstm_settings
+from everflow.rnn.cells import LayerRNNCell, LSTMCell, LSTMStateTuple, lstm_settings
 
 
 class TfLiteRNNCell(LayerRNNCell):
-    """A plain recurrent cell, `activation(W * input + U * state + b)`, of which an unrolled loop is converted to one
-    op.
+    """A plain recurrent cell, `activation(W * input + U * state + b)`: an unrolled loop is converted to one op.
 
     >>> cell = tf.lite.experimental.nn.TfLiteRNNCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
@@ -38,75 +38,51 @@ class TfLiteRNNCell(LayerRNNCell):
             raise ValueError(f"The last dimension of a cell's inputs has to be known; their shape is {inputs_shape}.")
 
         def weights(name, place, shape, initializer=None):
-            return self._hint.add_input(
-                self.add_weight(name, shape=shape, initializer=initializer), name=name, index_override=place
-            )
+            weight = self.add_weight(name, shape=shape, initializer=initializer)
+            return self._hint.add_input(weight, name=name, index_override=place)
 
         self._input_weights = weights("input_weights", 1, [self._num_units, depth])
         self._recurrent_weights = weights("recurrent_weights", 2, [self._num_units, self._num_units])
-        self._bias = weights(
-            "bias",
-            3,
-            [self._num_units],
-            initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32)),
-        )
+        zeros = initializers.zeros_initializer(dtype=dtypes.as_dtype(self.dtype or dtypes.float32))
+        self._bias = weights("bias", 3, [self._num_units], zeros)
         self.built = True
 
     def call(self, inputs, state):
         """One step."""
-        inputs = self._hint.add_input(
-            inputs, tag="input", name="input", aggregate=OpHint.AGGREGATE_STACK, index_override=0
-        )
-        state = self._hint.add_input(
-            state, tag="hidden_state", name="hidden_state", aggregate=OpHint.AGGREGATE_FIRST, index_override=4
-        )
+        first = {"tag": "input", "name": "input", "index_override": 0}
+        inputs = self._hint.add_input(inputs, aggregate=OpHint.AGGREGATE_STACK, **first)
+        hidden = {"tag": "hidden_state", "name": "hidden_state", "index_override": 4}
+        state = self._hint.add_input(state, aggregate=OpHint.AGGREGATE_FIRST, **hidden)
         weights = array.transpose(array.concat([self._input_weights, self._recurrent_weights], 1))
         output = self._activation(nn.bias_add(math.matmul(array.concat([inputs, state], 1), weights), self._bias))
-        output = self._hint.add_output(
-            output, tag="output", name="output", index_override=1, aggregate=OpHint.AGGREGATE_STACK
-        )
+        last = {"tag": "output", "name": "output", "index_override": 1}
+        output = self._hint.add_output(output, aggregate=OpHint.AGGREGATE_STACK, **last)
         return output, output
 
     def get_config(self):
-        mine = {
-            "num_units": self._num_units,
-            "activation": activations.serialize(self._activation),
-            "reuse": self._reuse,
-        }
+        mine = {"num_units": self._num_units, "activation": activations.serialize(self._activation)}
+        mine["reuse"] = self._reuse
         return {**super().get_config(), **mine}
 
 
 class TFLiteLSTMCell(LayerRNNCell):
-    """Long short-term memory with weights laid out as TensorFlow Lite wants them, of which an unrolled loop is
-    converted to one op.
+    """An LSTM with weights as TensorFlow Lite lays them out: an unrolled loop is converted to one op.
 
     >>> cell = tf.lite.experimental.nn.TFLiteLSTMCell(16)
     >>> outputs, _ = tf.nn.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32)
     """
 
-    def __init__(self, num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None, num_unit_shards=None,
-                 num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None):  # fmt: skip
+    def _start(self, *, activation, reuse, name, dtype, **given):
         super().__init__(_reuse=reuse, name=name, dtype=dtype)
         self.input_spec = InputSpec(ndim=2)
-        self._num_units, self._use_peepholes, self._cell_clip, self._initializer = (
-            num_units,
-            use_peepholes,
-            cell_clip,
-            initializer,
-        )
-        self._num_proj, self._proj_clip, self._forget_bias = num_proj, proj_clip, forget_bias
-        self._num_unit_shards, self._num_proj_shards, self._state_is_tuple = (
-            num_unit_shards,
-            num_proj_shards,
-            state_is_tuple,
-        )
+        for parameter, value in given.items():
+            setattr(self, f"_{parameter}", value)
         self._activation = activation or math.tanh
-        known = {
-            "activation": getattr(self._activation, "__name__", ""),
-            "cell_clip": cell_clip,
-            "proj_clip": proj_clip,
-        }
+        known = {"activation": getattr(self._activation, "__name__", "")}
+        known.update(cell_clip=given["cell_clip"], proj_clip=given["proj_clip"])
         self._hint = OpHint("UnidirectionalSequenceLstm", **known)
+
+    __init__ = constructor(parameters_of(LSTMCell.__init__, ("**kwargs",)), _start)
 
     output_size = property(lambda self: self._num_proj or self._num_units)
 

@@ -1,5 +1,7 @@
 """tf.contrib.distributions.bijectors: maps of values that can be undone, to make distributions of others."""
 
+# ruff: noqa: F401  The re-exports are the purpose of this file.
+
 from everflow.contrib.distributions.bijectors.affine import Affine, AffineLinearOperator
 from everflow.contrib.distributions.bijectors.bijector import Bijector
 from everflow.contrib.distributions.bijectors.composed import Chain, ConditionalBijector, Inline, Invert
@@ -36,40 +38,6 @@ from everflow.contrib.distributions.bijectors.shapes import (
     SoftmaxCentered,
     TransformDiagonal,
 )
+from everflow.framework.lazy_names import imported_names as _imported_names
 
-__all__ = [
-    "AbsoluteValue",
-    "Affine",
-    "AffineLinearOperator",
-    "AffineScalar",
-    "BatchNormalization",
-    "Bijector",
-    "Chain",
-    "CholeskyOuterProduct",
-    "ConditionalBijector",
-    "Exp",
-    "FillTriangular",
-    "Gumbel",
-    "Identity",
-    "Inline",
-    "Invert",
-    "Kumaraswamy",
-    "MaskedAutoregressiveFlow",
-    "MatrixInverseTriL",
-    "Ordered",
-    "Permute",
-    "PowerTransform",
-    "RealNVP",
-    "Reshape",
-    "ScaleTriL",
-    "Sigmoid",
-    "SinhArcsinh",
-    "SoftmaxCentered",
-    "Softplus",
-    "Softsign",
-    "Square",
-    "TransformDiagonal",
-    "masked_autoregressive_default_template",
-    "masked_dense",
-    "real_nvp_default_template",
-]
+__all__ = [name for name in _imported_names(__file__) if not name.startswith("_")]

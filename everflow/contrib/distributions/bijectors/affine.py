@@ -31,15 +31,11 @@ class AffineLinearOperator(Bijector):
             if scale is not None and scale.batch_shape.ndims is not None:
                 self._events = EventMatrices(scale.batch_shape.ndims)
         self._shift, self._scale = shift, scale
-        Bijector.__init__(
-            self,
-            forward_min_event_ndims=1,
-            graph_parents=[shift] if shift is not None else [],
-            is_constant_jacobian=True,
-            dtype=shift.dtype.base_dtype if shift is not None else scale.dtype if scale is not None else None,
-            validate_args=validate_args,
-            name=name,
-        )
+        known = shift if shift is not None else scale
+        settings = {"is_constant_jacobian": True, "validate_args": validate_args, "name": name}
+        settings["dtype"] = None if known is None else known.dtype.base_dtype
+        parents = [shift] if shift is not None else []
+        Bijector.__init__(self, forward_min_event_ndims=1, graph_parents=parents, **settings)
 
     shift = property(lambda self: self._shift, doc="What is added.")
     scale = property(lambda self: self._scale, doc="The matrix, as a LinearOperator.")
@@ -66,8 +62,7 @@ class AffineLinearOperator(Bijector):
 
 
 class Affine(AffineLinearOperator):
-    """`y = scale @ x + shift` with a scale made of parts: a multiple of the identity, a diagonal, a triangle, and
-    something of low rank.
+    """`y = scale @ x + shift`; the scale is a sum: of the identity, a diagonal, a triangle, and of low rank.
 
     >>> Affine(shift=[1.0, 2.0], scale_diag=[3.0, 4.0]).forward([1.0, 1.0])  # [4.0, 6.0]
     """
@@ -91,14 +86,8 @@ class Affine(AffineLinearOperator):
                 if scale_identity_multiplier is not None:
                     self._multiplier = convert_to_tensor(scale_identity_multiplier, name="scale_identity_multiplier")
                 return None
-            return scale_operator(
-                identity_multiplier=scale_identity_multiplier,
-                diag=scale_diag,
-                tril=scale_tril,
-                perturb_diag=scale_perturb_diag,
-                perturb_factor=scale_perturb_factor,
-                assert_positive=validate_args,
-            )
+            perturbed = scale_perturb_diag, scale_perturb_factor
+            return scale_operator(scale_identity_multiplier, scale_diag, scale_tril, *perturbed, validate_args)
 
         values = [shift, scale_identity_multiplier, scale_diag, scale_tril, scale_perturb_diag, scale_perturb_factor]
         self._setup(shift, make_scale, values, validate_args, name)
@@ -133,11 +122,9 @@ def scale_operator(
     def positive(x, message):
         return with_dependencies([check.assert_positive(x, message=message)], x) if assert_positive else x
 
-    multiplier = (
-        None
-        if identity_multiplier is None
-        else convert_to_tensor(identity_multiplier, name="scale_identity_multiplier")
-    )
+    multiplier = identity_multiplier
+    if multiplier is not None:
+        multiplier = convert_to_tensor(multiplier, name="scale_identity_multiplier")
     diag = None if diag is None else convert_to_tensor(diag, name="diag")
     if tril is not None:
         tril = array.matrix_band_part(convert_to_tensor(tril, name="tril"), -1, 0)
@@ -147,30 +134,23 @@ def scale_operator(
         if diag is not None:
             diagonal += diag
         tril = array.matrix_set_diag(tril, positive(diagonal, "diagonal part must be positive"))
-        base = linear_operators.LinearOperatorLowerTriangular(
-            tril, is_non_singular=True, is_self_adjoint=False, is_positive_definite=assert_positive
-        )
+        facts = {"is_non_singular": True, "is_self_adjoint": False, "is_positive_definite": assert_positive}
+        base = linear_operators.LinearOperatorLowerTriangular(tril, **facts)
     elif diag is not None:
         if multiplier is not None:
             diag += multiplier[..., None]
         diag = positive(diag, "diagonal part must be positive")
-        base = linear_operators.LinearOperatorDiag(
-            diag, is_non_singular=True, is_self_adjoint=True, is_positive_definite=assert_positive
-        )
+        facts = {"is_non_singular": True, "is_self_adjoint": True, "is_positive_definite": assert_positive}
+        base = linear_operators.LinearOperatorDiag(diag, **facts)
     elif shape_hint is not None or perturb_factor is not None:
-        rows = (
-            shape_hint
-            if shape_hint is not None
-            else convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
-        )
+        rows = shape_hint
+        if rows is None:
+            rows = convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
         if multiplier is None:
             base = linear_operators.LinearOperatorIdentity(num_rows=rows, dtype=convert_to_tensor(perturb_factor).dtype)
         else:
-            base = linear_operators.LinearOperatorScaledIdentity(
-                num_rows=rows,
-                multiplier=positive(multiplier, "identity multiplier must be positive"),
-                is_non_singular=True,
-            )
+            checked = positive(multiplier, "identity multiplier must be positive")
+            base = linear_operators.LinearOperatorScaledIdentity(rows, multiplier=checked, is_non_singular=True)
     else:
         raise ValueError("One of a diagonal, a triangle or a perturbation has to be given")
     if perturb_factor is None:

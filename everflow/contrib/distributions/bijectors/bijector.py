@@ -1,5 +1,4 @@
-"""What all bijectors share: a map, its inverse, and by how much it stretches volume, of which a kind defines what it
-knows.
+"""What all bijectors share: a map, its inverse, and how it stretches volume, of which a kind defines some.
 
 An event is what is mapped as a whole: a number for `Exp`, a vector for `Affine`. Asked about larger events, the
 stretching of their parts adds up.
@@ -38,19 +37,14 @@ class Bijector:
         name=None,
     ):
         if forward_min_event_ndims is None and inverse_min_event_ndims is None:
-            raise ValueError(
-                "A bijector needs the rank of its events: forward_min_event_ndims, inverse_min_event_ndims or both"
-            )
+            raise ValueError("forward_min_event_ndims or inverse_min_event_ndims must be given: the rank of events")
         self._graph_parents = graph_parents or []
         self._is_constant_jacobian = is_constant_jacobian
         self._validate_args = validate_args
         self._dtype = dtype
-        self._forward_min_event_ndims = (
-            inverse_min_event_ndims if forward_min_event_ndims is None else forward_min_event_ndims
-        )
-        self._inverse_min_event_ndims = (
-            forward_min_event_ndims if inverse_min_event_ndims is None else inverse_min_event_ndims
-        )
+        forward, inverse = forward_min_event_ndims, inverse_min_event_ndims
+        self._forward_min_event_ndims = inverse if forward is None else forward
+        self._inverse_min_event_ndims = forward if inverse is None else inverse
         self._name = name or re.sub("([a-z0-9])([A-Z])", r"\1_\2", type(self).__name__).lower()
         # Pairs that were mapped, so that going back gives the tensor one came from.
         self._known: dict = {"forward": {}, "inverse": {}}
@@ -58,15 +52,9 @@ class Bijector:
         self._log_dets: dict = {"forward": {}, "inverse": {}}
 
     graph_parents = property(lambda self: self._graph_parents, doc="The tensors it is made of.")
-    forward_min_event_ndims = property(
-        lambda self: self._forward_min_event_ndims, doc="The rank of the events that `forward` takes."
-    )
-    inverse_min_event_ndims = property(
-        lambda self: self._inverse_min_event_ndims, doc="The rank of the events that `inverse` takes."
-    )
-    is_constant_jacobian = property(
-        lambda self: self._is_constant_jacobian, doc="Whether it stretches volume alike everywhere."
-    )
+    forward_min_event_ndims = property(lambda self: self._forward_min_event_ndims, doc="The rank that `forward` takes.")
+    inverse_min_event_ndims = property(lambda self: self._inverse_min_event_ndims, doc="The rank that `inverse` takes.")
+    is_constant_jacobian = property(lambda self: self._is_constant_jacobian, doc="Whether it stretches volume evenly.")
     validate_args = property(lambda self: self._validate_args, doc="Whether values are checked when the graph runs.")
     dtype = property(lambda self: self._dtype, doc="The type of values, or None for any.")
     name = property(lambda self: self._name, doc="Its name.")
@@ -76,9 +64,8 @@ class Bijector:
     def forward_event_shape_tensor(self, input_shape, name="forward_event_shape_tensor"):
         """The shape that events of this shape get, as a tensor."""
         with self._name_scope(name, [input_shape]):
-            return self._forward_event_shape_tensor(
-                convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
-            )
+            shape = convert_to_tensor(input_shape, dtype=dtypes.int32, name="input_shape")
+            return self._forward_event_shape_tensor(shape)
 
     def forward_event_shape(self, input_shape):
         """What is known of the shape that events of this shape get."""
@@ -87,9 +74,8 @@ class Bijector:
     def inverse_event_shape_tensor(self, output_shape, name="inverse_event_shape_tensor"):
         """The shape that events of this shape come from, as a tensor."""
         with self._name_scope(name, [output_shape]):
-            return self._inverse_event_shape_tensor(
-                convert_to_tensor(output_shape, dtype=dtypes.int32, name="output_shape")
-            )
+            shape = convert_to_tensor(output_shape, dtype=dtypes.int32, name="output_shape")
+            return self._inverse_event_shape_tensor(shape)
 
     def inverse_event_shape(self, output_shape):
         """What is known of the shape that events of this shape come from."""
@@ -165,9 +151,8 @@ class Bijector:
             except NotImplementedError as missing:
                 x = self._known["inverse"].get((y, key[1]))
                 x = self._inverse(y, **kwargs) if x is None else x
-                log_det = self._summed(
-                    x, -_or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs)), ndims, "forward"
-                )
+                found = _or_else(missing, lambda: self._forward_log_det_jacobian(x, **kwargs))
+                log_det = self._summed(x, -found, ndims, "forward")
             return self._kept(event_ndims, log_det, self._known["inverse"].get((y, key[1])), y, key)
 
     def _call_forward_log_det_jacobian(self, x, event_ndims, name, **kwargs):
@@ -185,9 +170,8 @@ class Bijector:
             except NotImplementedError as missing:
                 y = self._known["forward"].get((x, key[1]))
                 y = self._forward(x, **kwargs) if y is None else y
-                log_det = self._summed(
-                    y, _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs)), ndims, "inverse"
-                )
+                found = _or_else(missing, lambda: self._inverse_log_det_jacobian(y, **kwargs))
+                log_det = self._summed(y, found, ndims, "inverse")
             return -self._kept(event_ndims, log_det, x, self._known["forward"].get((x, key[1])), key)
 
     def _kept(self, event_ndims, log_det, x, y, key):
@@ -213,9 +197,8 @@ class Bijector:
             raise ValueError(f"Input must have rank at least {least}. Instead: {value.shape.ndims}")
         rank = array.rank(value)
         ones = array.ones(array.shape(value)[rank - event_ndims : rank - least], dtype=log_det.dtype)
-        result = math.reduce_sum(
-            ones * log_det, axis=list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None
-        )
+        axes = list(range(-(event_ndims - least), 0)) if isinstance(event_ndims, int) else None
+        result = math.reduce_sum(ones * log_det, axis=axes)
         if value.shape.ndims is not None and log_det.shape.ndims is not None and isinstance(event_ndims, int):
             batch = TensorShape(value.shape[: value.shape.ndims - event_ndims])
             with contextlib.suppress(ValueError):  # shapes that only fit each other at run time, if then

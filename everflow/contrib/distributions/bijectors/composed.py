@@ -150,13 +150,8 @@ class Inline(Bijector):
         inverse_min_event_ndims=None,
         name="inline",
     ):
-        super().__init__(
-            forward_min_event_ndims=forward_min_event_ndims,
-            inverse_min_event_ndims=inverse_min_event_ndims,
-            is_constant_jacobian=is_constant_jacobian,
-            validate_args=validate_args,
-            name=name,
-        )
+        ndims = {"forward_min_event_ndims": forward_min_event_ndims, "inverse_min_event_ndims": inverse_min_event_ndims}
+        super().__init__(**ndims, is_constant_jacobian=is_constant_jacobian, validate_args=validate_args, name=name)
         given = {
             "_forward": forward_fn,
             "_inverse": inverse_fn,

@@ -87,9 +87,8 @@ class PowerTransform(Bijector):
     def _checked_inverse(self, y):
         if not self.validate_args:
             return y
-        return with_dependencies(
-            [check.assert_positive(y, message="Inverse transformation input must be greater than 0.")], y
-        )
+        message = "Inverse transformation input must be greater than 0."
+        return with_dependencies([check.assert_positive(y, message=message)], y)
 
 
 class Exp(PowerTransform):
@@ -107,9 +106,8 @@ class AffineScalar(Bijector):
             self._shift = shift if shift is None else convert_to_tensor(shift, name="shift")
             self._scale = scale if scale is None else convert_to_tensor(scale, name="scale")
             if validate_args and scale is not None:
-                self._scale = with_dependencies(
-                    [check.assert_none_equal(self._scale, array.zeros([], dtype=self._scale.dtype))], self._scale
-                )
+                nonzero = check.assert_none_equal(self._scale, array.zeros([], dtype=self._scale.dtype))
+                self._scale = with_dependencies([nonzero], self._scale)
         super().__init__(forward_min_event_ndims=0, is_constant_jacobian=True, validate_args=validate_args, name=name)
 
     shift = property(lambda self: self._shift, doc="What is added.")
@@ -224,9 +222,7 @@ class Square(Bijector):
     def _checked(self, value):
         if not self.validate_args:
             return value
-        return with_dependencies(
-            [check.assert_non_negative(value, message="All elements must be non-negative.")], value
-        )
+        return with_dependencies([check.assert_non_negative(value, message="Elements must be non-negative.")], value)
 
 
 class AbsoluteValue(Bijector):
@@ -258,16 +254,13 @@ class SinhArcsinh(Bijector):
 
     def __init__(self, skewness=None, tailweight=None, validate_args=False, name="SinhArcsinh"):
         with self._init_scope(name, [skewness, tailweight]):
-            self._skewness = convert_to_tensor(
-                0.0 if skewness is None else skewness, name="skewness", preferred_dtype=_dtype_of(tailweight)
-            )
+            skewness, like = 0.0 if skewness is None else skewness, _dtype_of(tailweight)
+            self._skewness = convert_to_tensor(skewness, name="skewness", preferred_dtype=like)
             self._tailweight = convert_to_tensor(1.0 if tailweight is None else tailweight, name="tailweight")
             assert_same_float_dtype([self._skewness, self._tailweight])
             if validate_args:
-                self._tailweight = with_dependencies(
-                    [check.assert_positive(self._tailweight, message="Argument tailweight was not positive")],
-                    self._tailweight,
-                )
+                positive = check.assert_positive(self._tailweight, message="Argument tailweight was not positive")
+                self._tailweight = with_dependencies([positive], self._tailweight)
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     skewness = property(lambda self: self._skewness, doc="To which side it leans.")
@@ -280,14 +273,12 @@ class SinhArcsinh(Bijector):
         return math.sinh(math.asinh(y) / self.tailweight - self.skewness)
 
     def _inverse_log_det_jacobian(self, y):
-        return math.log(math.cosh(math.asinh(y) / self.tailweight - self.skewness) / _root(y)) - math.log(
-            self.tailweight
-        )
+        stretched = math.cosh(math.asinh(y) / self.tailweight - self.skewness)
+        return math.log(stretched / _root(y)) - math.log(self.tailweight)
 
     def _forward_log_det_jacobian(self, x):
-        return math.log(math.cosh((math.asinh(x) + self.skewness) * self.tailweight) / _root(x)) + math.log(
-            self.tailweight
-        )
+        stretched = math.cosh((math.asinh(x) + self.skewness) * self.tailweight)
+        return math.log(stretched / _root(x)) + math.log(self.tailweight)
 
 
 def _dtype_of(value):
@@ -310,9 +301,8 @@ class Gumbel(Bijector):
             self._scale = convert_to_tensor(scale, name="scale")
             assert_same_float_dtype([self._loc, self._scale])
             if validate_args:
-                self._scale = with_dependencies(
-                    [check.assert_positive(self._scale, message="Argument scale was not positive")], self._scale
-                )
+                positive = check.assert_positive(self._scale, message="Argument scale was not positive")
+                self._scale = with_dependencies([positive], self._scale)
         super().__init__(forward_min_event_ndims=0, validate_args=validate_args, name=name)
 
     loc = property(lambda self: self._loc, doc="The location.")
@@ -333,9 +323,7 @@ class Gumbel(Bijector):
 
 
 class Kumaraswamy(Bijector):
-    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: maps uniform draws to Kumaraswamy's
-    distribution.
-    """
+    """`y = (1 - (1 - x) ** (1 / concentration0)) ** (1 / concentration1)`: uniform draws to Kumaraswamy's."""
 
     def __init__(self, concentration1=None, concentration0=None, validate_args=False, name="kumaraswamy"):
         with self._init_scope(name, [concentration1, concentration0]):
@@ -353,9 +341,5 @@ class Kumaraswamy(Bijector):
         return math.exp(math.log1p(-((1 - y**self.concentration1) ** self.concentration0)))
 
     def _inverse_log_det_jacobian(self, y):
-        return (
-            math.log(self.concentration1)
-            + math.log(self.concentration0)
-            + (self.concentration1 - 1) * math.log(y)
-            + (self.concentration0 - 1) * math.log1p(-(y**self.concentration1))
-        )
+        a, b = self.concentration1, self.concentration0
+        return math.log(a) + math.log(b) + (a - 1) * math.log(y) + (b - 1) * math.log1p(-(y**a))

@@ -1,5 +1,4 @@
-"""Samples of vectors as the columns of matrices, one matrix for each element of a batch, so that an operator acts on
-all at once.
+"""Samples of vectors as columns of a matrix for each element of a batch, so that an operator acts on all at once.
 
 TensorFlow's graphs name every shape on the way, and so does this: later seeds depend on how many nodes there are.
 """
@@ -22,9 +21,7 @@ def _scope(name, *values):
 
 
 class EventMatrices:
-    """How tensors of shape [samples..., batch..., size] become matrices of shape [batch..., size, all samples], and
-    back.
-    """
+    """Tensors of shape [samples..., batch..., size] as matrices [batch..., size, all samples], and back."""
 
     def __init__(self, batch_ndims):
         self.batch_ndims = batch_ndims

@@ -27,8 +27,7 @@ def _known_depth(x, error=NotImplementedError):
 
 
 class MaskedAutoregressiveFlow(ConditionalBijector):
-    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: the inverse is one call of the network, forward as many as
-    there are components.
+    """`y[i] = x[i] * exp(log_scale(y[:i])) + shift(y[:i])`: forward calls the network once for each component.
 
     >>> flow = MaskedAutoregressiveFlow(masked_autoregressive_default_template(hidden_layers=[512, 512]))
     >>> maf = TransformedDistribution(Normal(0.0, 1.0), bijector=flow, event_shape=[2])
@@ -39,12 +38,8 @@ class MaskedAutoregressiveFlow(ConditionalBijector):
     ):
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._unroll_loop = unroll_loop
-        super().__init__(
-            forward_min_event_ndims=1,
-            is_constant_jacobian=is_constant_jacobian,
-            validate_args=validate_args,
-            name=name or "masked_autoregressive_flow",
-        )
+        settings = {"is_constant_jacobian": is_constant_jacobian, "validate_args": validate_args}
+        super().__init__(forward_min_event_ndims=1, **settings, name=name or "masked_autoregressive_flow")
 
     def _step(self, x, y, condition):
         shift, log_scale = self._shift_and_log_scale_fn(y, **condition)
@@ -109,17 +104,9 @@ def masked_dense(
         return mask * initializer(shape, dtype, partition_info)
 
     with name_scope(name, "masked_dense", values=[inputs, units, num_blocks]):
-        layer = layers.Dense(
-            units,
-            *args,
-            kernel_initializer=masked_initializer,
-            kernel_constraint=lambda x: mask * x,
-            name=name,
-            dtype=inputs.dtype.base_dtype,
-            _scope=name,
-            _reuse=reuse,
-            **kwargs,
-        )
+        given = {"kernel_initializer": masked_initializer, "kernel_constraint": lambda x: mask * x}
+        dtype = inputs.dtype.base_dtype
+        layer = layers.Dense(units, *args, **given, name=name, dtype=dtype, _scope=name, _reuse=reuse, **kwargs)
         return layer.apply(inputs)
 
 
@@ -146,8 +133,9 @@ def masked_autoregressive_default_template(
         if x.shape.ndims == 1:
             x = x[None, ...]
         for i, units in enumerate(hidden_layers):
-            x = masked_dense(x, units, num_blocks=depth, exclusive=i == 0, activation=activation, *args, **kwargs)  # noqa: B026
-        x = masked_dense(x, (1 if shift_only else 2) * depth, num_blocks=depth, activation=None, *args, **kwargs)  # noqa: B026
+            settings = {"num_blocks": depth, "exclusive": i == 0, "activation": activation}
+            x = masked_dense(x, units, *args, **settings, **kwargs)
+        x = masked_dense(x, (1 if shift_only else 2) * depth, *args, num_blocks=depth, activation=None, **kwargs)
         if shift_only:
             return array.reshape(x, shape=shape), None
         x = array.reshape(x, shape=array.concat([shape, [2]], 0))
@@ -172,12 +160,8 @@ class RealNVP(ConditionalBijector):
         self._num_masked = num_masked
         self._shift_and_log_scale_fn = shift_and_log_scale_fn
         self._input_depth = None
-        super().__init__(
-            forward_min_event_ndims=1,
-            is_constant_jacobian=is_constant_jacobian,
-            validate_args=validate_args,
-            name=name or "real_nvp",
-        )
+        settings = {"is_constant_jacobian": is_constant_jacobian, "validate_args": validate_args}
+        super().__init__(forward_min_event_ndims=1, **settings, name=name or "real_nvp")
 
     def _untouched(self, x):
         self._learn_depth(x)
@@ -238,7 +222,8 @@ def real_nvp_default_template(hidden_layers, shift_only=False, activation=nn.rel
             x = x[None, ...]
         for units in hidden_layers:
             x = layers.dense(inputs=x, units=units, activation=activation, *args, **kwargs)  # noqa: B026
-        x = layers.dense(inputs=x, units=(1 if shift_only else 2) * output_units, activation=None, *args, **kwargs)  # noqa: B026
+        units = (1 if shift_only else 2) * output_units
+        x = layers.dense(*args, inputs=x, units=units, activation=None, **kwargs)
         if rank_one:
             x = x[0]
         return (x, None) if shift_only else tuple(array.split(x, 2, axis=-1))
@@ -251,9 +236,8 @@ class BatchNormalization(Bijector):
     """Batch normalization as a bijector: `inverse` normalizes, `forward` undoes it with the moving averages."""
 
     def __init__(self, batchnorm_layer=None, training=True, validate_args=False, name="batch_normalization"):
-        self.batchnorm = batchnorm_layer or layers.BatchNormalization(
-            trainable=True, gamma_constraint=lambda x: nn.relu(x) + 1e-6, gamma_regularizer=None
-        )
+        default = {"trainable": True, "gamma_constraint": lambda x: nn.relu(x) + 1e-6, "gamma_regularizer": None}
+        self.batchnorm = batchnorm_layer or layers.BatchNormalization(**default)
         if not isinstance(self.batchnorm, layers.BatchNormalization):
             raise ValueError(f"batchnorm_layer must be a tf.layers.BatchNormalization, not {batchnorm_layer!r}")
         self._training = training
@@ -261,10 +245,8 @@ class BatchNormalization(Bijector):
 
     def _axes(self, x):
         ndims = x.shape.ndims
-        kept = [
-            a % ndims
-            for a in (self.batchnorm.axis if isinstance(self.batchnorm.axis, (list, tuple)) else [self.batchnorm.axis])
-        ]
+        axes = self.batchnorm.axis
+        kept = [a % ndims for a in (axes if isinstance(axes, (list, tuple)) else [axes])]
         return [i for i in range(ndims) if i not in kept], kept
 
     def _forward(self, y):
@@ -272,15 +254,9 @@ class BatchNormalization(Bijector):
             self.batchnorm.build(y.shape)
         _, kept = self._axes(y)
         shape = [y.shape[i].value if i in kept else 1 for i in range(y.shape.ndims)]
-        around = {
-            name: None if value is None else array.reshape(value, shape)
-            for name, value in (
-                ("mean", self.batchnorm.moving_mean),
-                ("variance", self.batchnorm.moving_variance),
-                ("gamma", self.batchnorm.gamma),
-                ("beta", self.batchnorm.beta),
-            )
-        }
+        norm = self.batchnorm
+        given = {"mean": norm.moving_mean, "variance": norm.moving_variance, "gamma": norm.gamma, "beta": norm.beta}
+        around = {name: None if value is None else array.reshape(value, shape) for name, value in given.items()}
         if around["beta"] is not None:
             y = y - around["beta"]
         if around["gamma"] is not None:

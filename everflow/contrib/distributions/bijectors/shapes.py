@@ -23,9 +23,8 @@ class Permute(KeepsVolume, Bijector):
     """The components of vectors in another order."""
 
     def __init__(self, permutation, validate_args=False, name=None):
-        super().__init__(
-            forward_min_event_ndims=1, is_constant_jacobian=True, validate_args=validate_args, name=name or "permute"
-        )
+        settings = {"is_constant_jacobian": True, "validate_args": validate_args, "name": name or "permute"}
+        super().__init__(forward_min_event_ndims=1, **settings)
         with name_scope(self.name):
             permutation = convert_to_tensor(permutation, name="permutation")
         if not permutation.dtype.is_integer:
@@ -58,13 +57,8 @@ class Reshape(KeepsVolume, Bijector):
         for known in (self._known_in, self._known_out):
             if known.count(-1) > 1:
                 raise ValueError(f"{known} must have at most one `-1`.")
-        super().__init__(
-            forward_min_event_ndims=len(known_in),
-            inverse_min_event_ndims=len(known_out),
-            is_constant_jacobian=True,
-            validate_args=validate_args,
-            name=name or "reshape",
-        )
+        ndims = {"forward_min_event_ndims": len(known_in), "inverse_min_event_ndims": len(known_out)}
+        super().__init__(**ndims, is_constant_jacobian=True, validate_args=validate_args, name=name or "reshape")
 
     def _forward(self, x):
         return self._reshaped(x, self._known_in, self._known_out)
@@ -85,14 +79,12 @@ class Reshape(KeepsVolume, Bijector):
         return self._event_shape(output_shape, self._known_out, self._known_in)
 
     def _forward_event_shape_tensor(self, input_shape):
-        return array.concat(
-            [input_shape[: -len(self._known_in)], self._filled(input_shape, self._known_in, self._known_out)], 0
-        )
+        batch = input_shape[: -len(self._known_in)]
+        return array.concat([batch, self._filled(input_shape, self._known_in, self._known_out)], 0)
 
     def _inverse_event_shape_tensor(self, output_shape):
-        return array.concat(
-            [output_shape[: -len(self._known_out)], self._filled(output_shape, self._known_out, self._known_in)], 0
-        )
+        batch = output_shape[: -len(self._known_out)]
+        return array.concat([batch, self._filled(output_shape, self._known_out, self._known_in)], 0)
 
     @staticmethod
     def _filled(shape, old, new):
@@ -119,13 +111,8 @@ class FillTriangular(Bijector):
 
     def __init__(self, upper=False, validate_args=False, name="fill_triangular"):
         self._upper = upper
-        super().__init__(
-            forward_min_event_ndims=1,
-            inverse_min_event_ndims=2,
-            is_constant_jacobian=True,
-            validate_args=validate_args,
-            name=name,
-        )
+        settings = {"is_constant_jacobian": True, "validate_args": validate_args, "name": name}
+        super().__init__(forward_min_event_ndims=1, inverse_min_event_ndims=2, **settings)
 
     def _forward(self, x):
         return fill_triangular(x, upper=self._upper)
@@ -279,6 +266,5 @@ class ScaleTriL(Chain):
         diagonal = Softplus(validate_args=validate_args) if diag_bijector is None else diag_bijector
         if diag_shift is not None:
             diagonal = Chain([AffineScalar(shift=diag_shift), diagonal])
-        super().__init__(
-            [TransformDiagonal(diag_bijector=diagonal), FillTriangular()], validate_args=validate_args, name=name
-        )
+        parts = [TransformDiagonal(diag_bijector=diagonal), FillTriangular()]
+        super().__init__(parts, validate_args=validate_args, name=name)

@@ -46,13 +46,9 @@ class CategoricalVocabulary:
             self._freq[category] += count
 
     def trim(self, min_frequency, max_frequency=-1):
-        """Keep the categories seen more than `min_frequency` times, and less than `max_frequency`, the most frequent
-        first.
-        """
+        """Keep categories seen more than `min_frequency` and less than `max_frequency` times, frequent ones first."""
         # Equally frequent ones by the alphabet, so that the numbers don't hang on how a dict is ordered.
-        by_name = sorted(
-            sorted(self._freq.items(), key=lambda item: (_is_text(item[0]), item[0])), key=lambda item: -item[1]
-        )
+        by_name = sorted(self._freq.items(), key=lambda item: (-item[1], _is_text(item[0]), item[0]))
         most = max_frequency if max_frequency > 0 else math.inf
         self._freq = {name: count for name, count in by_name if min_frequency < count < most}
         self._number(self._freq)

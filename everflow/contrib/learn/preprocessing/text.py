@@ -109,16 +109,20 @@ class VocabularyProcessor:
             return _Reader(io.BytesIO(file.read())).load()
 
 
-# Saved processors are pickles. Under these names TensorFlow finds its classes; anything else is not looked up, so that
-# a file can run nothing.
+# Saved processors are pickles: TensorFlow finds its classes by these names, and no other name is looked up.
 _INNER = "tensorflow.contrib.learn.python.learn.preprocessing."
 _KNOWN = {
     (_INNER + "text", "VocabularyProcessor"): VocabularyProcessor,
     (_INNER + "text", "tokenizer"): tokenizer,
     (_INNER + "categorical_vocabulary", "CategoricalVocabulary"): CategoricalVocabulary,
 }
-_PLAIN = {("collections", "defaultdict"), ("builtins", "int"), ("__builtin__", "int"), ("__builtin__", "long"), ("copyreg", "_reconstructor"), ("copy_reg", "_reconstructor"),
-          ("builtins", "object"), ("__builtin__", "object"), ("_codecs", "encode"), ("builtins", "bytes"), ("__builtin__", "bytes")}  # fmt: skip
+_PLAIN = {
+    ("collections", "defaultdict"),
+    ("_codecs", "encode"),
+    ("__builtin__", "long"),
+    *((module, "_reconstructor") for module in ("copyreg", "copy_reg")),
+    *((module, name) for module in ("builtins", "__builtin__") for name in ("int", "object", "bytes")),
+}
 
 
 class _Reader(pickle.Unpickler):

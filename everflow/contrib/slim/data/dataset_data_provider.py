@@ -12,17 +12,9 @@ class DatasetDataProvider(DataProvider):
     def __init__(self, dataset, num_readers=1, reader_kwargs=None, shuffle=True, num_epochs=None, common_queue_capacity=256,
                  common_queue_min=128, record_key="record_key", seed=None, scope=None):  # fmt: skip
         queue = {"capacity": common_queue_capacity, "min_after_dequeue": common_queue_min}
-        key, data = parallel_reader.parallel_read(
-            dataset.data_sources,
-            dataset.reader,
-            num_epochs,
-            num_readers,
-            reader_kwargs,
-            shuffle,
-            **queue,
-            seed=seed,
-            scope=scope,
-        )
+        reading = num_epochs, num_readers, reader_kwargs, shuffle
+        sources = dataset.data_sources, dataset.reader
+        key, data = parallel_reader.parallel_read(*sources, *reading, **queue, seed=seed, scope=scope)
         items = dataset.decoder.list_items()
         tensors = dict(zip(items, dataset.decoder.decode(data, items)))
         if record_key in tensors:

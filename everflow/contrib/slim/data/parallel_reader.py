@@ -58,9 +58,8 @@ def parallel_read(data_sources, reader_class, num_epochs=None, num_readers=4, re
         names = string_input_producer(data_files, num_epochs=num_epochs, shuffle=shuffle, seed=seed, name="filenames")
         dtypes = dtypes or [tf_dtypes.string, tf_dtypes.string]
         if shuffle:
-            common = queue.RandomShuffleQueue(
-                capacity=capacity, min_after_dequeue=min_after_dequeue, dtypes=dtypes, seed=seed, name="common_queue"
-            )
+            settings = {"min_after_dequeue": min_after_dequeue, "dtypes": dtypes, "seed": seed}
+            common = queue.RandomShuffleQueue(capacity=capacity, **settings, name="common_queue")
         else:
             common = queue.FIFOQueue(capacity=capacity, dtypes=dtypes, name="common_queue")
         summary.scalar(f"fraction_of_{capacity}_full", math.cast(common.size(), tf_dtypes.float32) * (1.0 / capacity))

@@ -19,13 +19,8 @@ def prefetch_queue(tensors, capacity=8, num_threads=1, dynamic_pad=False, shared
     with name_scope(name, "prefetch_queue", values):
         make = queue.PaddingFIFOQueue if dynamic_pad else queue.FIFOQueue
         names = list(tensors) if isinstance(tensors, dict) else None
-        made = make(
-            capacity=capacity,
-            dtypes=[t.dtype.base_dtype for t in values],
-            shapes=[t.get_shape() for t in values],
-            names=names,
-            shared_name=shared_name,
-        )
+        kinds = {"dtypes": [t.dtype.base_dtype for t in values], "shapes": [t.get_shape() for t in values]}
+        made = make(capacity=capacity, **kinds, names=names, shared_name=shared_name)
         add_queue_runner(QueueRunner(made, [made.enqueue(tensors)] * num_threads))
         summary.scalar(f"fraction_of_{capacity}_full", math.cast(made.size(), dtypes.float32) * (1.0 / capacity))
         return made

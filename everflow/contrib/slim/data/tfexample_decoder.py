@@ -11,6 +11,7 @@ from __future__ import annotations
 import abc
 
 from everflow import image as image_ops
+from everflow.contrib.framework.kept_arguments import keep
 from everflow.contrib.slim.data.data_decoder import DataDecoder
 from everflow.framework import composites, dtypes
 from everflow.framework.operation import Tensor as _GraphTensor
@@ -76,10 +77,7 @@ class Tensor(ItemHandler):
             raise ValueError(f"The shape is given or read from features, not both: {shape}, {shape_keys}")
         if shape_keys and not isinstance(shape_keys, list):
             shape_keys = [shape_keys]
-        self._tensor_key = tensor_key
-        self._shape_keys = shape_keys
-        self._shape = shape
-        self._default_value = default_value
+        keep(self, locals())
         super().__init__([tensor_key, *(shape_keys or [])])
 
     def tensors_to_item(self, keys_to_tensors):
@@ -121,30 +119,23 @@ class BackupHandler(ItemHandler):
 
     def tensors_to_item(self, keys_to_tensors):
         item = self._handler.tensors_to_item(keys_to_tensors)
-        return cond(
-            pred=math.equal(math.reduce_prod(array.shape(item)), 0),
-            true_fn=lambda: self._backup.tensors_to_item(keys_to_tensors),
-            false_fn=lambda: item,
-        )
+        empty = math.equal(math.reduce_prod(array.shape(item)), 0)
+        return cond(empty, lambda: self._backup.tensors_to_item(keys_to_tensors), lambda: item)
 
 
 class SparseTensor(ItemHandler):
     """A SparseTensor of two features, its indices and its values."""
 
     def __init__(self, indices_key=None, values_key=None, shape_key=None, shape=None, densify=False, default_value=0):
+        keep(self, locals())
         self._indices_key = indices_key or "indices"
         self._values_key = values_key or "values"
-        self._shape_key = shape_key
-        self._shape = shape
-        self._densify = densify
-        self._default_value = default_value
         super().__init__([self._indices_key, self._values_key, *([shape_key] if shape_key else [])])
 
     def tensors_to_item(self, keys_to_tensors):
         indices, values = keys_to_tensors[self._indices_key], keys_to_tensors[self._values_key]
-        shape = (
-            keys_to_tensors[self._shape_key] if self._shape_key else self._shape if self._shape else indices.dense_shape
-        )
+        own = self._shape if self._shape else indices.dense_shape
+        shape = keys_to_tensors[self._shape_key] if self._shape_key else own
         # The places are values of a feature; what came before them in its own indices, a batch for example, stays.
         kept = array.slice_(indices.indices, [0, 0], array.stack([-1, array.shape(indices.indices)[1] - 1]))
         places = array.concat([kept, array.reshape(indices.values, [-1, 1])], 1)
@@ -161,13 +152,8 @@ class Image(ItemHandler):
         image_key = image_key or "image/encoded"
         format_key = format_key or "image/format"
         super().__init__([image_key, format_key])
-        self._image_key = image_key
-        self._format_key = format_key
-        self._shape = shape
-        self._channels = channels
+        keep(self, locals())
         self._dtype = dtype
-        self._repeated = repeated
-        self._dct_method = dct_method
 
     def tensors_to_item(self, keys_to_tensors):
         encoded, image_format = keys_to_tensors[self._image_key], keys_to_tensors[self._format_key]

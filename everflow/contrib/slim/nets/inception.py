@@ -7,6 +7,8 @@ import re
 from everflow import nn
 from everflow.contrib import layers
 from everflow.contrib.framework.arg_scope import arg_scope
+from everflow.contrib.framework.kept_arguments import keep
+from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.slim.nets import inception_tables
 from everflow.contrib.slim.nets.convolutional_classifier import trunc_normal
 from everflow.framework.graph_keys import GraphKeys
@@ -23,9 +25,7 @@ class _Builder:
     """Builds a network from its table; `depth` scales numbers of channels, `initializer_of` gives those of weights."""
 
     def __init__(self, depth=lambda d: d, initializer_of=lambda name, after_pool, is_last: None, first=None):
-        self._depth = depth
-        self._initializer_of = initializer_of
-        self._first = first
+        keep(self, locals())
 
     def build(self, net, table, final_endpoint):
         """(net, end points) up to and with `final_endpoint`; ValueError where the table has no such layer."""
@@ -73,15 +73,8 @@ class _Builder:
             return _POOLS[name.split("_")[0]](net, window, stride=stride, scope=name, **self._padding(stride, options))
         initializer = self._initializer_of(name, after_pool, is_last)
         given = {"weights_initializer": initializer} if initializer is not None else {}
-        return layers.conv2d(
-            net,
-            self._depth(int(found["channels"])),
-            window,
-            stride=stride,
-            scope=name,
-            **given,
-            **self._padding(stride, options),
-        )
+        given.update(self._padding(stride, options), stride=stride, scope=name)
+        return layers.conv2d(net, self._depth(int(found["channels"])), window, **given)
 
     def _padding(self, stride, options):
         return options
@@ -110,8 +103,16 @@ def inception_v1_base(inputs, final_endpoint="Mixed_5c", scope="InceptionV1"):
                 return _Builder().build(inputs, inception_tables.V1, final_endpoint)
 
 
-def inception_v1(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, prediction_fn=layers.softmax, spatial_squeeze=True,
-                 reuse=None, scope="InceptionV1"):  # fmt: skip
+def inception_v1(
+    inputs,
+    num_classes=1000,
+    is_training=True,
+    dropout_keep_prob=0.8,
+    prediction_fn=layers.softmax,
+    spatial_squeeze=True,
+    reuse=None,
+    scope="InceptionV1",
+):
     """(logits, end points) of Inception version 1 on images of 224 by 224."""
     with variable_scope(scope, "InceptionV1", [inputs, num_classes], reuse=reuse) as sc:
         with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
@@ -150,9 +151,8 @@ def inception_v2_base(inputs, final_endpoint="Mixed_5c", min_depth=16, depth_mul
         return trunc_normal(0.1) if after_pool else None if is_last else trunc_normal(0.09)
 
     with variable_scope(scope, "InceptionV2", [inputs]):
-        with arg_scope(
-            [layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d], stride=1, padding="SAME"
-        ):
+        padded = [layers.conv2d, layers.max_pool2d, layers.avg_pool2d, layers.separable_conv2d]
+        with arg_scope(padded, stride=1, padding="SAME"):
             return _Builder(depth, initializer_of, first).build(inputs, inception_tables.V2, final_endpoint)
 
 
@@ -163,19 +163,17 @@ def inception_v3_base(inputs, final_endpoint="Mixed_7c", min_depth=16, depth_mul
         return _V3(depth).build(inputs, inception_tables.V3, final_endpoint)
 
 
-def _classifier(
-    net, window, num_classes, dropout_keep_prob, prediction_fn, spatial_squeeze, end_points, keep_prelogits
-):
+def _classifier(net, window, num_classes, end_points, given, keep_prelogits):
     """Logits and predictions at the end of versions 2 and 3."""
     with variable_scope("Logits"):
         size = _fitting(net, window)
         net = layers.avg_pool2d(net, size, padding="VALID", scope=f"AvgPool_1a_{size[0]}x{size[1]}")
-        net = layers.dropout(net, keep_prob=dropout_keep_prob, scope="Dropout_1b")
+        net = layers.dropout(net, keep_prob=given["dropout_keep_prob"], scope="Dropout_1b")
         if keep_prelogits:
             end_points["PreLogits"] = net
-        logits = _logits(net, num_classes, spatial_squeeze, "Conv2d_1c_1x1")
+        logits = _logits(net, num_classes, given["spatial_squeeze"], "Conv2d_1c_1x1")
     end_points["Logits"] = logits
-    end_points["Predictions"] = prediction_fn(logits, scope="Predictions")
+    end_points["Predictions"] = given["prediction_fn"](logits, scope="Predictions")
     return logits
 
 
@@ -185,38 +183,31 @@ def _fitting(net, window):
     return window if height is None or width is None else [min(height, window[0]), min(width, window[1])]
 
 
-def inception_v2(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
-                 prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV2"):  # fmt: skip
+def _depths(given):
+    return {name: given[name] for name in ("min_depth", "depth_multiplier")}
+
+
+_DEPTHS = {"min_depth": 16, "depth_multiplier": 1.0}
+_CLASSIFIER = inserted(parameters_of(inception_v1, ["num_classes"]), dropout_keep_prob=_DEPTHS)
+
+
+@taking({**_CLASSIFIER, "scope": "InceptionV2"})
+def inception_v2(inputs, num_classes=1000, **given):
     """(logits, end points) of Inception version 2 on images of 224 by 224."""
-    with variable_scope(scope, "InceptionV2", [inputs, num_classes], reuse=reuse) as sc:
-        with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
-            net, end_points = inception_v2_base(
-                inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier
-            )
-            logits = _classifier(
-                net,
-                [7, 7],
-                num_classes,
-                dropout_keep_prob,
-                prediction_fn,
-                spatial_squeeze,
-                end_points,
-                keep_prelogits=False,
-            )
+    with variable_scope(given["scope"], "InceptionV2", [inputs, num_classes], reuse=given["reuse"]) as sc:
+        with arg_scope([layers.batch_norm, layers.dropout], is_training=given["is_training"]):
+            net, end_points = inception_v2_base(inputs, scope=sc, **_depths(given))
+            logits = _classifier(net, [7, 7], num_classes, end_points, given, keep_prelogits=False)
     return logits, end_points
 
 
-def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0.8, min_depth=16, depth_multiplier=1.0,
-                 prediction_fn=layers.softmax, spatial_squeeze=True, reuse=None, scope="InceptionV3"):  # fmt: skip
-    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier on the way
-    ("AuxLogits").
-    """
-    depth = _depth_fn(depth_multiplier, min_depth)
-    with variable_scope(scope, "InceptionV3", [inputs, num_classes], reuse=reuse) as sc:
-        with arg_scope([layers.batch_norm, layers.dropout], is_training=is_training):
-            net, end_points = inception_v3_base(
-                inputs, scope=sc, min_depth=min_depth, depth_multiplier=depth_multiplier
-            )
+@taking({**_CLASSIFIER, "scope": "InceptionV3"})
+def inception_v3(inputs, num_classes=1000, **given):
+    """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier, "AuxLogits"."""
+    depth = _depth_fn(**_depths(given))
+    with variable_scope(given["scope"], "InceptionV3", [inputs, num_classes], reuse=given["reuse"]) as sc:
+        with arg_scope([layers.batch_norm, layers.dropout], is_training=given["is_training"]):
+            net, end_points = inception_v3_base(inputs, scope=sc, **_depths(given))
             with arg_scope([layers.conv2d, layers.max_pool2d, layers.avg_pool2d], stride=1, padding="SAME"):
                 with variable_scope("AuxLogits"):
                     aux = end_points["Mixed_6e"]
@@ -226,17 +217,9 @@ def inception_v3(inputs, num_classes=1000, is_training=True, dropout_keep_prob=0
                     wide = {"weights_initializer": trunc_normal(0.01), "padding": "VALID"}
                     aux = layers.conv2d(aux, depth(768), size, **wide, scope=f"Conv2d_2a_{size[0]}x{size[1]}")
                     narrow = {"weights_initializer": trunc_normal(0.001)}
-                    end_points["AuxLogits"] = _logits(aux, num_classes, spatial_squeeze, "Conv2d_2b_1x1", **narrow)
-            logits = _classifier(
-                net,
-                [8, 8],
-                num_classes,
-                dropout_keep_prob,
-                prediction_fn,
-                spatial_squeeze,
-                end_points,
-                keep_prelogits=True,
-            )
+                    squeeze = given["spatial_squeeze"]
+                    end_points["AuxLogits"] = _logits(aux, num_classes, squeeze, "Conv2d_2b_1x1", **narrow)
+            logits = _classifier(net, [8, 8], num_classes, end_points, given, keep_prelogits=True)
     return logits, end_points
 
 
@@ -271,8 +254,14 @@ def inception_v2_arg_scope(weight_decay=0.00004, batch_norm_var_collection="movi
     return inception_v1_arg_scope(weight_decay, True, batch_norm_var_collection)
 
 
-def inception_v3_arg_scope(weight_decay=0.00004, batch_norm_var_collection="moving_vars", batch_norm_decay=0.9997,
-                           batch_norm_epsilon=0.001, updates_collections=GraphKeys.UPDATE_OPS, use_fused_batchnorm=True):  # fmt: skip
+def inception_v3_arg_scope(
+    weight_decay=0.00004,
+    batch_norm_var_collection="moving_vars",
+    batch_norm_decay=0.9997,
+    batch_norm_epsilon=0.001,
+    updates_collections=GraphKeys.UPDATE_OPS,
+    use_fused_batchnorm=True,
+):
     """Arguments of the layers of Inception version 3."""
     others = {"decay": batch_norm_decay, "epsilon": batch_norm_epsilon, "updates_collections": updates_collections}
     return _arg_scope(weight_decay, _normalization(batch_norm_var_collection, **others, fused=use_fused_batchnorm))

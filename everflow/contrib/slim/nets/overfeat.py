@@ -1,6 +1,4 @@
-"""OverFeat: Sermanet et al., "OverFeat: integrated recognition, localization and detection using convolutional
-networks" (2014).
-"""
+"""OverFeat: Sermanet et al., "Integrated recognition, localization and detection" (2014)."""
 
 from __future__ import annotations
 

@@ -81,7 +81,7 @@ def network(version, bottleneck):
 
 
 def of_depths(version, build, block):
-    """`resnet_v1_50` and its kin, the shallowest first."""
+    """`resnet_v1_50` and the deeper ones, the shallowest first."""
     return [_of_depth(f"resnet_v{version}_{depth}", depth, units, build, block) for depth, units in _UNITS.items()]
 
 

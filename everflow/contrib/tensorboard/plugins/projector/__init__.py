@@ -1,6 +1,4 @@
-"""tf.contrib.tensorboard.plugins.projector: which tensors of a checkpoint the embedding projector shows, and their
-labels.
-"""
+"""tf.contrib.tensorboard.plugins.projector: which embeddings of a checkpoint are shown, and their labels."""
 
 from __future__ import annotations
 
