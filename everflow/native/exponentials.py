@@ -131,7 +131,8 @@ def sigmoid(x: Scalar) -> Scalar:
 
 def softplus(x: Scalar) -> Scalar:
     """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|)."""
-    return (x < 0.0).where(0.0, x) + log1p(exp(-abs(x)))
+    power = exp(-abs(x))
+    return (x < 0.0).where(0.0, x) + _log_of_sum(power, power + 1.0)
 
 
 # --- logarithms ---
@@ -197,17 +198,21 @@ def log_for_float(x: Scalar) -> Scalar:
     return k * math.log(2.0) + (s + s + s * z * polynomial(polynomials.LOG[32], z))
 
 
-def log1p(x: Scalar, low: Scalar | None = None) -> Scalar:
-    """log(u) + c / u where u is 1 + x as rounded and c what the rounding lost; where u is near one, f is x itself.
-    `low` is what x lacks behind its last bit.
+def _log_of_sum(x: Scalar, u: Scalar, low: Scalar | None = None) -> Scalar:
+    """log(1 + x) = log(u) + c / u where u is 1 + x as rounded and c what the rounding lost; where u is near one, f is x
+    itself. `low` is what x lacks behind its last bit.
     """
-    u = x + 1.0
     k, f = _split(u)
     near = k == 0.0
     lost = near.where(0.0, (x > 1.0).where(1.0 - (u - x), x - (u - 1.0)))
     if low is not None:
         lost = lost + low
-    result = _in_domain(u, _log_of_split(k, near.where(x, f), lost / u), x)
+    return _log_of_split(k, near.where(x, f), lost / u)
+
+
+def log1p(x: Scalar, low: Scalar | None = None) -> Scalar:
+    u = x + 1.0
+    result = _in_domain(u, _log_of_sum(x, u, low), x)
     return (abs(x) < 2.0 ** -(x.format.mantissa + 2)).where(x, result)
 
 

@@ -11,8 +11,6 @@ from dataclasses import dataclass
 
 import mpmath as mp
 
-mp.mp.dps = 60
-
 HEAD = '''"""Coefficients of minimax polynomials, by the bits of the type and from the constant on. Written by
 `python -m tests.native.fit_polynomials`, which also tells what each of them approximates.
 """
@@ -31,6 +29,7 @@ class Fit:
     weight: Function = lambda x: mp.mpf(1)
 
 
+@mp.workdps(60)
 def remez(fit: Fit, bits: int) -> tuple[list[mp.mpf], mp.mpf]:
     """Coefficients from the constant on, and the greatest weighted error."""
     low, high = mp.mpf(fit.low), mp.mpf(fit.high[bits] if isinstance(fit.high, dict) else fit.high)
@@ -86,9 +85,11 @@ def unshifted(terms: list[mp.mpf], middle: mp.mpf, half: mp.mpf) -> list[mp.mpf]
     return result[: len(terms)]
 
 
-def over(function: Function, at_zero: float | mp.mpf) -> Function:
-    """What is left of an odd or even function as a function of z = x^2, with its limit at zero."""
-    return lambda z: function(mp.sqrt(z)) if z else mp.mpf(at_zero)
+def over(function: Function) -> Function:
+    """What is left of an odd or even function as a function of z = x^2; for zero, where it cannot be evaluated, by a z
+    that is near enough.
+    """
+    return lambda z: function(mp.sqrt(max(z, mp.mpf(10) ** -30)))
 
 
 def scaled_erfc(t: mp.mpf) -> mp.mpf:
@@ -114,29 +115,23 @@ FITS: dict[str, Fit] = {
     # The error of e^x - 1 in proportion to x.
     "EXP": Fit(lambda x: (mp.expm1(x) - x) / x**2 if x else mp.mpf(0.5), -0.3476, 0.3476, {32: 6, 64: 10}, weight=abs),
     # Of z = x^2, where the function is x + x^3 P(z) and the error in proportion to x.
-    "LOG": Fit(
-        over(lambda x: (2 * mp.atanh(x) / x - 2) / x**2, mp.mpf(2) / 3), 0, 0.0296, {32: 4, 64: 6}, weight=lambda z: z
-    ),
+    "LOG": Fit(over(lambda x: (2 * mp.atanh(x) / x - 2) / x**2), 0, 0.0296, {32: 4, 64: 6}, weight=lambda z: z),
     # Of z = x^2 again: 2 atanh(x) behind 2 x + 2/3 x^3.
     "LOG_TAIL": Fit(
-        over(lambda x: ((2 * mp.atanh(x) / x - 2) / x**2 - mp.mpf(2) / 3) / x**2, mp.mpf(2) / 5),
+        over(lambda x: ((2 * mp.atanh(x) / x - 2) / x**2 - mp.mpf(2) / 3) / x**2),
         0,
         0.0296,
         {64: 6},
         weight=lambda z: z**2,
     ),
-    "SINH": Fit(over(lambda x: (mp.sinh(x) / x - 1) / x**2, mp.mpf(1) / 6), 0, 1, {32: 3, 64: 6}, weight=lambda z: z),
-    "ATAN": Fit(
-        over(lambda x: (mp.atan(x) / x - 1) / x**2, -mp.mpf(1) / 3), 0, 0.36, {32: 6, 64: 15}, weight=lambda z: z
-    ),
-    "ASIN": Fit(
-        over(lambda x: (mp.asin(x) / x - 1) / x**2, mp.mpf(1) / 6), 0, 0.25, {32: 5, 64: 12}, weight=lambda z: z
-    ),
-    "SIN": Fit(over(lambda x: (mp.sin(x) / x - 1) / x**2, -mp.mpf(1) / 6), 0, 0.62, {32: 3, 64: 6}, weight=lambda z: z),
+    "SINH": Fit(over(lambda x: (mp.sinh(x) / x - 1) / x**2), 0, 1, {32: 3, 64: 6}, weight=lambda z: z),
+    "ATAN": Fit(over(lambda x: (mp.atan(x) / x - 1) / x**2), 0, 0.36, {32: 6, 64: 15}, weight=lambda z: z),
+    "ASIN": Fit(over(lambda x: (mp.asin(x) / x - 1) / x**2), 0, 0.25, {32: 5, 64: 12}, weight=lambda z: z),
+    "SIN": Fit(over(lambda x: (mp.sin(x) / x - 1) / x**2), 0, 0.62, {32: 3, 64: 6}, weight=lambda z: z),
     # Of z = x^2, where the function is 1 + z P(z).
-    "COS": Fit(over(lambda x: (mp.cos(x) - 1) / x**2, -0.5), 0, 0.62, {32: 3, 64: 6}, weight=lambda z: z),
+    "COS": Fit(over(lambda x: (mp.cos(x) - 1) / x**2), 0, 0.62, {32: 3, 64: 6}, weight=lambda z: z),
     # Of z = x^2, where the function is x + x P(z).
-    "ERF": Fit(over(lambda x: mp.erf(x) / x - 1, 2 / mp.sqrt(mp.pi) - 1), 0, 1, {32: 6, 64: 12}),
+    "ERF": Fit(over(lambda x: mp.erf(x) / x - 1), 0, 1, {32: 6, 64: 12}),
     # An error counts as much as erfc itself, which is to be taken from one.
     "LOG_ERFC": Fit(lambda x: mp.log(mp.erfc(x)), 1, {32: 4, 64: 6}, {32: 6, 64: 18}, weight=mp.erfc),
     "ERFC": Fit(scaled_erfc, -0.6, {32: 0.671, 64: 0.865}, {32: 11, 64: 24}),
