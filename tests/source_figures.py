@@ -19,8 +19,20 @@ from everflow.framework import raw_ops
 from tests import import_graph
 from tests.import_graph import ROOT, imports, modules, package, source, tree
 
-CORE = {"framework", "runtime", "kernels", "eager", "cluster", "formats"}
-ABOVE_OPS = {"protos", "version", "framework", "platform", "formats", "ops", "kernels", "runtime", "cluster", "eager"}
+CORE = {"framework", "native", "runtime", "kernels", "eager", "cluster", "formats"}
+ABOVE_OPS = {
+    "protos",
+    "version",
+    "framework",
+    "platform",
+    "formats",
+    "native",
+    "ops",
+    "kernels",
+    "runtime",
+    "cluster",
+    "eager",
+}
 
 
 def packages_in_cycles() -> int:
@@ -146,11 +158,11 @@ def calls_of_a_node() -> int:
 BOUNDS: dict[Callable[[], int], int] = {
     packages_in_cycles: 0,
     modules_in_cycles: 39,
-    imports_inside_functions: 93,
+    imports_inside_functions: 95,
     largest_folder: 40,
-    functions_over_50_lines: 8,
-    unformatted_statements: 214,
-    lines_over_120: 178,
+    functions_over_50_lines: 3,
+    unformatted_statements: 97,
+    lines_over_120: 66,
     calls_of_a_run: 25,
     files_of_a_run: 8,
     calls_of_a_node: 60,

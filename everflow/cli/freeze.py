@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from typing import Any
 
 USAGE = "everflow freeze MODEL --outputs NODE[,NODE] --to FILE [--graph FILE] [--tags TAGS]"
 
@@ -31,7 +32,12 @@ def main(args: argparse.Namespace) -> int:
     from everflow.tools.freeze_graph import freeze_graph  # loads google_crc32c
     from everflow.train.checkpoint_state import latest_checkpoint  # loads google_crc32c
 
-    options = {"input_saver": "", "restore_op_name": "", "filename_tensor_name": "", "initializer_nodes": ""}
+    options: dict[str, Any] = {
+        "input_saver": "",
+        "restore_op_name": "",
+        "filename_tensor_name": "",
+        "initializer_nodes": "",
+    }
     options |= {"output_node_names": args.outputs, "output_graph": args.to, "clear_devices": True}
     graph, meta, checkpoint, folder = "", "", "", ""
     if maybe_saved_model_directory(args.model):

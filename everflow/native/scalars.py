@@ -11,7 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
-from everflow.native.math_functions import FUNCTIONS
+from everflow.native.math_functions import AS_TENSORFLOW, FUNCTIONS, SINGLE_PRECISION_ONLY
+
+# Those whose results are TensorFlow's to the last bit, wherever it does not take small numbers for zero.
+_IN_SINGLE_PRECISION = {name: AS_TENSORFLOW[name] for name in ("log1p", "sigmoid", "softplus", "tanh")}
 
 Emit = Callable[[ir.IRBuilder, np.dtype, list[ir.Value]], ir.Value]
 
@@ -35,14 +38,15 @@ def constant(number: object, dtype: np.dtype) -> ir.Constant:
 def emit(function: str, builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> ir.Value:
     """Write a function; `dtype` is that of its operands (of a choice, that of its sides)."""
     if function in FUNCTIONS:
-        return FUNCTIONS[function](builder, *operands)
+        form = _IN_SINGLE_PRECISION.get(function) if dtype.itemsize == 4 else None
+        return (form or FUNCTIONS[function])(builder, *operands)
     return _EMITTERS[function](builder, dtype, operands)
 
 
 def is_known(function: str, dtype: np.dtype) -> bool:
     """Whether a function can be written for numbers of this type."""
     if function in FUNCTIONS:
-        return dtype.kind == "f"
+        return dtype.kind == "f" and (dtype.itemsize == 4 or function not in SINGLE_PRECISION_ONLY)
     return function in _EMITTERS and dtype.kind in _KINDS.get(function, "fiub")
 
 

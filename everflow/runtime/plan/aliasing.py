@@ -67,10 +67,20 @@ class Aliases:
         self.writes: dict[Node, list[int]] = {}  # variable → the places of its writers, in order
         self._accesses: dict[Node, list[int]] | None = None
         self._end_of: dict[Node, int] = {}  # loop → the place of the last node in it
+        # What a first look at loops and branches found: edge → the variables whose buffer it may be.
+        self._shown: dict[Edge, frozenset[Node]] = {}
         nodes = list(program.nodes())
         for node in nodes:
             for variable in self._written(node):
                 self.writes.setdefault(variable, []).append(node.order)
+        self._build(nodes)
+        if any(v.type != "VarHandleOp" for v in self.writes) and any(n.type in (IF, LOOP) for n in nodes):
+            # Only now it is known which results of branches, and variables of loops, may be a buffer.
+            self._shown = {e: found for e in self._parent if (found := self.class_of(e).variables)}
+            self._parent, self._classes, self._contents, self._known = {}, {}, {}, set()
+            self._build(nodes)
+
+    def _build(self, nodes: list[Node]) -> None:
         for node in nodes:
             self._add(node)
         for node in nodes:
@@ -143,15 +153,15 @@ class Aliases:
                 continue
             if source not in self._known:
                 self._add(source)
-            theirs = self.class_of(edge)
+            shown = self.class_of(edge).variables | self._shown.get(edge, frozenset())
             if (
                 memory is not Memory.SAME
-                and any(v.type != "VarHandleOp" for v in theirs.variables)
+                and any(v.type != "VarHandleOp" for v in shown)
                 and not _shares_in_tensorflow(node)
             ):
                 # TensorFlow copies here, or may (a function's body): a class of its own, copied if a write comes
                 # between (`snapshots`).
-                mine.variables |= theirs.variables
+                mine.variables |= shown
                 mine.reads.append(node)
             else:
                 self._union(first, edge)

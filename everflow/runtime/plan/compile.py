@@ -59,13 +59,16 @@ class Plan:
         self._is_whole_run = threads > 0
         self._former: Emitted | None = None  # what machine code took the place of; a run of it may still be under way
         self._native: tuple[Emitted, Program] | None = None  # machine code that waits for its turn
+        self._left = 0  # runs until it is time for the next step towards that
         self._tier: Tier | None = None
         self.function = self._first_function(emitted, program)
         if native == ALWAYS:
             self._compile()
             self._change()
         elif native == WHEN_IT_PAYS:
-            self._tier = Tier(runs_before(program.nodes()), self._compile, self._change)
+            self._tier = Tier(self._compile, self._change)
+            self._left = runs_before(program.nodes())
+            self._halfway = self._left // 2
         # Fetches that are fed: position of the fetch → position of the feed.
         ends = program.top.end.inputs
         self.fed_fetches = [
@@ -93,7 +96,6 @@ class Plan:
 
     def _change(self) -> None:
         """From now on run the plan with machine code, if there is one."""
-        self._tier = None
         if self._native is not None:
             self._former, self.emitted = self.emitted, self._native[0]
             self.function = self._first_function(*self._native)
@@ -104,9 +106,10 @@ class Plan:
             step = Step(self.state)
         if self._is_whole_run:
             flush(True)
-        tier = self._tier
-        if tier is not None:
-            tier.count()
+        if self._left:
+            self._left = left = self._left - 1  # a count that two threads make at once makes the wait longer, not wrong
+            if self._tier is not None and left in (self._halfway, 0):
+                self._tier.change() if left == 0 else self._tier.begin()
         try:
             return self.function(step, *feeds)
         except Exception as e:

@@ -78,30 +78,29 @@ def _loops_around(block: Block) -> int:
 
 
 class Tier:
-    """Counts a plan's runs until it is time to change it: `make` is done in the background, `change` by the run that
-    is due.
-    """
+    """What a plan becomes: `make` is done in the background, `change` by the run that is due."""
 
-    def __init__(self, runs: int, make: Callable[[], None], change: Callable[[], None]) -> None:
-        self.left = runs
-        self._begin = runs // 2
+    def __init__(self, make: Callable[[], None], change: Callable[[], None]) -> None:
         self._make, self._change = make, change
         self._is_made = threading.Event()
         self._process = 0  # that was asked to make it
         self._lock = renewed(threading.Lock())
 
-    def count(self) -> None:
-        """Note that a run begins; if it is the one that is due, change the plan."""
+    def begin(self) -> None:
+        """Have it made."""
         with self._lock:
-            self.left -= 1
-            if self.left == self._begin:
+            if not self._process:
                 self._process = os.getpid()
                 BACKGROUND.submit(self._do)
-            elif self.left == 0:
-                if self._process != os.getpid() and not self._is_made.is_set():
-                    self._do()  # a fork left the background behind
-                self._is_made.wait()
-                self._change()
+
+    def change(self) -> None:
+        """Change the plan, as soon as what it becomes is made."""
+        self.begin()
+        with self._lock:
+            if self._process != os.getpid() and not self._is_made.is_set():
+                self._do()  # a fork left the background behind
+            self._is_made.wait()
+            self._change()
 
     def _do(self) -> None:
         try:

@@ -81,9 +81,9 @@ def test_a_compiler_that_fails_leaves_the_plan_as_it_is(monkeypatch, caplog):
     def make():
         raise RuntimeError("no code today")
 
-    tier = tiers.Tier(2, make, lambda: changed.append(1))
-    for _ in range(4):
-        tier.count()
+    tier = tiers.Tier(make, lambda: changed.append(1))
+    tier.begin()
+    tier.change()
     assert changed == [1]
 
 
