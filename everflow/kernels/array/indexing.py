@@ -136,8 +136,9 @@ def assign_slice(
             raise invalid(
                 f"Assign requires shapes of both tensors to match. lhs shape= {dims} rhs shape= {list(value.shape)}"
             ) from None
-    part: Any = _turn(value.reshape(dims), backward)
-    target[keys] = part[()] if is_text(part) else part  # an array of objects would become an object of one
+    part = _turn(value.reshape(dims), backward)
+    entries: Any = part[()] if is_text(part) else part  # an array of text would itself be taken for a text
+    target[keys] = entries
 
 
 @fresh("StridedSliceGrad")
