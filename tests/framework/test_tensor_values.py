@@ -135,7 +135,7 @@ def test_types_that_are_chosen(value, dtype):
         ([1, 2], {"shape": [3], "verify_shape": True}, TypeError),
         ([1, 2], {"shape": [3], "allow_broadcast": True}, TypeError),
     ],
-    ids=str,
+    ids=lambda part: part if isinstance(part, str) else type(part).__name__,
 )
 def test_values_that_no_proto_holds(value, options, error):
     with pytest.raises(error):

@@ -146,6 +146,7 @@ def test_sequences_of_a_batch_are_filled_up(sess):
         (FIRST, None, {"t": tf.FixedLenSequenceFeature([2], tf.string)}, "Data types don't match"),
         (FIRST, None, {"t": tf.VarLenFeature(tf.string)}, "Data types don't match"),
     ],
+    ids=lambda part: part if isinstance(part, str) else "",
 )
 def test_sequences_that_are_refused(sess, data, context, lists, message):
     with pytest.raises(tf.errors.InvalidArgumentError, match=message):
