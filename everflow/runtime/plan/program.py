@@ -16,7 +16,7 @@ from everflow.framework.attributes import Owned
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.shapes import TensorShape
 from everflow.kernels import registry
-from everflow.kernels.facts import Effect, Facts
+from everflow.kernels.facts import FRESH, Effect, Facts
 
 if TYPE_CHECKING:
     from everflow.framework.hints import DTypeLike
@@ -29,6 +29,7 @@ VARIABLE = "_LoopVariable"  # what goes round in a loop
 LOOP = "_Loop"  # blocks (condition, body); inputs: first values of its variables; results: what the condition's block hands on
 IF = "_If"  # blocks (else, then); input: the predicate; results: what the block that ran hands on
 AT_ONCE = "_AtOnce"  # one block, whose nodes run at the same time, since one may wait for what another does
+NATIVE = "_Native"  # a region of nodes as machine code; `value` is the function that runs it
 END = "_End"  # what a block hands on: next values of loop variables, results of a branch, the fetches of a run
 
 Edge = tuple["Node", int]  # a node and the index of one of its outputs
@@ -131,7 +132,7 @@ class Node:
 
 
 _NO_FACTS = Facts()
-_facts: dict[str, Facts] = {}
+_facts: dict[str, Facts] = {NATIVE: Facts(result=FRESH, effect=Effect.PURE, fails=False)}
 
 
 def facts_of(op_type: str) -> Facts:
@@ -145,7 +146,7 @@ def facts_of(op_type: str) -> Facts:
     return found
 
 
-_KNOWN = frozenset([FEED, VALUE, VARIABLE, "Const"])
+_KNOWN = frozenset([FEED, VALUE, VARIABLE, NATIVE, "Const"])
 _STATE = (dtypes.resource, dtypes.variant)
 
 

@@ -8,20 +8,19 @@ that, and so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from everflow.framework import dtypes
-from everflow.kernels import registry, tensors
-from everflow.kernels.facts import FRESH, Effect
+from everflow.kernels import tensors
+from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars
 from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
 from everflow.runtime.plan.partition import torch_device
-from everflow.runtime.plan.program import LOOP, VALUE, Block, Edge, Node, Program, is_ref
+from everflow.runtime.plan.program import LOOP, NATIVE, VALUE, Block, Edge, Node, Program, is_ref
 
-NATIVE = "_Native"  # a region; its `value` is the function that runs it
 _NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
     for dtype in (
@@ -38,17 +37,6 @@ _NUMBERS = {
 # A region that stands for fewer calls than this is none, unless it is long.
 FEWEST_CALLS = 2
 LONG = 1 << 14
-
-
-@registry.kernel(NATIVE, result=FRESH, effect=Effect.PURE, fails=False)
-def run_region(*inputs: Any) -> Any:
-    """Stands in the table of kernels for the facts; every node brings a function of its own."""
-    raise NotImplementedError("a region has a function of its own")
-
-
-@registry.specialize(NATIVE)
-def _function_of(node: Node) -> Callable:
-    return node.value
 
 
 class Region:

@@ -6,7 +6,7 @@ import torch
 
 import everflow as tf
 from everflow.runtime.plan import machine_code
-from everflow.runtime.plan.regions import NATIVE
+from everflow.runtime.plan.program import NATIVE
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.native import lowering
-from everflow.runtime.plan.regions import NATIVE
+from everflow.runtime.plan.program import NATIVE
 from tests.runtime.random_programs import compare
 
 X = np.random.RandomState(0).randn(4, 6).astype(np.float32)

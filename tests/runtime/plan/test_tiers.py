@@ -7,7 +7,7 @@ import pytest
 
 import everflow as tf
 from everflow.runtime.plan import tiers
-from everflow.runtime.plan.regions import NATIVE
+from everflow.runtime.plan.program import NATIVE
 
 FEED = np.ones([3, 4], np.float32)
 
