@@ -1,8 +1,8 @@
 """When a plan becomes machine code: at once, never, or, as a rule, after it has run for a while.
 
 The last bits of machine code are not those of kernels. So that a program gives the same numbers every time, the change
-comes at a number of runs that the plan's nodes and sizes decide, never the clock: about as many as take a second. The
-compiler begins in the background when half of them are done; the run that is to change waits for it.
+comes at a number of runs that the plan's nodes and sizes decide, never the clock: about as many as take a quarter of a
+second. The compiler begins in the background when half of them are done; the run that is to change waits for it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 OFF, WHEN_IT_PAYS, ALWAYS = "off", "when it pays", "always"
 # Seconds that a plan runs before it is changed, as far as its sizes tell, and the fewest runs.
-LONG_ENOUGH, OFTEN_ENOUGH = 1.0, 20
+LONG_ENOUGH, OFTEN_ENOUGH = 0.25, 20
 # Seconds that a call of a kernel takes, an entry of its result, a multiplication in a product; rounds of a loop.
 _CALL, _ENTRY, _MULTIPLICATION, _ROUNDS = 4e-6, 3e-10, 4e-11, 16
 _MODES = {"off": OFF, "always": ALWAYS, "auto": WHEN_IT_PAYS}
