@@ -19,6 +19,7 @@ from everflow.kernels.math import libm
 from everflow.kernels.random.philox import Philox, Stream, in_chunks
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, torch_dtype
+from everflow.native import streams
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -114,6 +115,8 @@ def _single_uniform(place: Philox, shape: list[int]) -> torch.Tensor:
         return _few(place, shape, np.float32, lambda word: (word & 0x7FFFFF) * 2.0**-23)
 
     def fill(rows: torch.Tensor, begin: int, end: int) -> None:
+        if place.fill(streams.UNIFORM, rows, begin):
+            return
         # With the exponent of one, the low bits are a fraction of a number in [1, 2).
         words = rows.view(torch.int32)
         place.write_words(words.numpy(), begin)
@@ -182,6 +185,8 @@ def normal(place: Philox, shape: list[int], dtype: DType) -> torch.Tensor:
         return _filled(shape, torch.float64, 2, fill_wide)
 
     def fill(rows: torch.Tensor, begin: int, end: int) -> None:
+        if rows.dtype is torch.float32 and place.fill(streams.NORMAL, rows, begin):
+            return
         first, second = _normals(*place.chunk(begin, end - begin))
         rows[:, ::2] = first.t()
         rows[:, 1::2] = second.t()

@@ -17,6 +17,7 @@ import numpy as np
 import torch
 
 from everflow.framework.forking import renewed
+from everflow.native import streams
 
 _MASK32 = (1 << 32) - 1
 _MASK64 = (1 << 64) - 1
@@ -142,6 +143,12 @@ class Philox:
         np.left_shift(odd, _SHIFT, out=odd)
         np.bitwise_or(even, odd, out=words.view(np.uint64).T)  # words 0 and 1 of a block, then words 2 and 3
 
+    def fill(self, kind: str, rows: torch.Tensor, start: int) -> bool:
+        """The numbers of the blocks from the `start`-th on by machine code, a row for each; whether there is any."""
+        if self._ready is not None:
+            return False
+        return streams.fill(kind, rows.data_ptr(), self.key, (self.counter + start) & _MASK128, len(rows))
+
     def chunk_at(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The blocks with these indices (a uint64 vector, counted from here), as `scramble` returns them."""
         low, high = self.counter & _MASK64, self.counter >> 64
@@ -177,7 +184,7 @@ class Stream:
         with self._lock:
             place = self._place
             self._place = place.skipped(blocks)
-            if _FEW < used <= _MOST_AHEAD:
+            if _FEW < used <= _MOST_AHEAD and not streams.is_ready():
                 return Philox(place.key, place.counter, self._made_ahead(place, blocks, used))
         return place
 

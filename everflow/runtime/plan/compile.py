@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
+from everflow.native.background import is_possible
 from everflow.runtime.denormals import flush
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.control_flow import ControlFlow
@@ -21,7 +22,7 @@ from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
-from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_possible, runs_before
+from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, runs_before
 from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried

@@ -87,15 +87,6 @@ def test_a_compiler_that_fails_leaves_the_plan_as_it_is(monkeypatch, caplog):
     assert changed == [1]
 
 
-def test_the_background_does_one_thing_after_the_other():
-    background, seen = tiers._Background(), []
-    for number in range(5):
-        background.submit(lambda number=number: seen.append(number))
-    background._jobs.put(None)
-    background._thread.join()
-    assert seen == [0, 1, 2, 3, 4]
-
-
 def test_without_the_compiler_plans_stay_as_they_are(monkeypatch):
     whole = builtins.__import__
 

@@ -1,0 +1,67 @@
+"""Whether there is a compiler, and the thread that waits for it."""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import os
+import queue
+import threading
+from collections.abc import Callable
+
+
+def is_possible() -> bool:
+    """Whether llvmlite is there."""
+    try:
+        import llvmlite.binding  # noqa: F401  # a library that not every machine has
+    except ImportError:
+        return False
+    return True
+
+
+class _Background:
+    """One thread that does what it is given, one after the other; it ends with the process, and is not there in a
+    child that was forked.
+    """
+
+    def __init__(self) -> None:
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._thread: threading.Thread | None = None
+        self.busy = threading.Lock()
+
+    def submit(self, job: Callable[[], None]) -> None:
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._work, name="everflow-compiler", daemon=True)
+            self._thread.start()
+            atexit.register(self.close)
+        self._jobs.put(job)
+
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            with self.busy:
+                try:
+                    job()
+                except Exception:
+                    logging.getLogger("everflow").warning(
+                        "a plan stays as it is: it could not be compiled", exc_info=True
+                    )
+
+    def close(self) -> None:
+        """Let the job at hand end: a process must not go away under a compiler's feet."""
+        while not self._jobs.empty():
+            self._jobs.get()
+        self._jobs.put(None)
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        self._thread = None
+
+    def begin_anew(self) -> None:
+        self.__init__()  # type: ignore[misc]  # in a child of a fork, where the thread is not
+
+
+BACKGROUND = _Background()
+os.register_at_fork(
+    before=lambda: BACKGROUND.busy.acquire(),
+    after_in_parent=lambda: BACKGROUND.busy.release(),
+    after_in_child=BACKGROUND.begin_anew,
+)

@@ -1,0 +1,33 @@
+"""Loops over the blocks of a random stream, in LLVM IR."""
+
+from __future__ import annotations
+
+from llvmlite import ir
+
+from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
+from everflow.native.formulas import FLOAT
+from everflow.native.normals import normals
+from everflow.native.philox import block, fractions
+
+_LANES = 8  # blocks side by side: their words have 64 bits
+
+
+def written(kinds: list[str]) -> str:
+    """A module with a function of each name: `kind(out, key, low, high, blocks, threads)`."""
+    writer = Writer()
+    for kind in kinds:
+        _write(writer, kind)
+    return writer.text()
+
+
+def _write(writer: Writer, kind: str) -> None:
+    function = ir.Function(writer.module, ir.FunctionType(VOID, [POINTER, I64, I64, I64, I64, I32]), kind)
+    out, key, low, high, blocks, _ = function.args
+    b = ir.IRBuilder(function.append_basic_block())
+    with loop(b, I64(0), blocks, writer.hint(_LANES, 1)) as number:
+        words = block(b, key, low, high, number)
+        values = fractions(words, FLOAT) if kind == "uniform" else normals(words)
+        place = b.mul(number, I64(len(values)))
+        for position, value in enumerate(values):
+            b.store(value, b.gep(out, [b.add(place, I64(position))], source_etype=FLOAT))
+    b.ret_void()

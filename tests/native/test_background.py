@@ -1,0 +1,25 @@
+"""The thread that waits for the compiler."""
+
+from everflow.native.background import _Background
+
+
+def test_the_background_does_one_thing_after_the_other():
+    background, seen = _Background(), []
+    for number in range(5):
+        background.submit(lambda number=number: seen.append(number))
+    background._jobs.put(None)
+    background._thread.join()
+    assert seen == [0, 1, 2, 3, 4]
+
+
+def test_a_job_that_fails_is_told_and_the_next_is_done(caplog):
+    background, seen = _Background(), []
+
+    def fail():
+        raise RuntimeError("no code today")
+
+    background.submit(fail)
+    background.submit(lambda: seen.append(1))
+    background._jobs.put(None)
+    background._thread.join()
+    assert seen == [1] and "could not be compiled" in caplog.text
