@@ -158,7 +158,7 @@ def calls_of_a_node() -> int:
 BOUNDS: dict[Callable[[], int], int] = {
     packages_in_cycles: 0,
     modules_in_cycles: 39,
-    imports_inside_functions: 95,
+    imports_inside_functions: 96,
     largest_folder: 40,
     functions_over_50_lines: 3,
     unformatted_statements: 97,

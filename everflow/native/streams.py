@@ -43,8 +43,7 @@ def _note(count: int) -> None:
 
 def make() -> None:
     """Compile the loops."""
-    from everflow.native import toolchain  # a library that not every machine has
-    from everflow.native.stream_loops import written  # a library that not every machine has
+    from everflow.native import stream_loops, toolchain  # a library that not every machine has
 
-    file = toolchain.Loaded(toolchain.object_code(written([UNIFORM, NORMAL])), [UNIFORM, NORMAL])
+    file = toolchain.Loaded(toolchain.object_code(stream_loops.written([UNIFORM, NORMAL])), [UNIFORM, NORMAL])
     _fillers.update({kind: file.function(kind, 5) for kind in (UNIFORM, NORMAL)})
