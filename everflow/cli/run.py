@@ -18,7 +18,7 @@ import types
 from collections.abc import Callable
 
 from everflow import as_tensorflow
-from everflow.cli import bygone
+from everflow.cli import shims
 from everflow.version import EVERFLOW_VERSION
 
 USAGE = "everflow run [-v] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
@@ -53,7 +53,7 @@ def main(args: argparse.Namespace) -> int:
     if not programs:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
-    bygone.bring_back()
+    shims.bring_back()
     if args.verbose:
         _say_what_serves(as_tensorflow)
     run, (program, *arguments) = programs[0]

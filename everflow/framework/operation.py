@@ -110,7 +110,7 @@ class Tensor:
         return self._shape
 
     def set_shape(self, shape: ShapeLike) -> None:
-        """Add knowledge of the shape; ValueError where it contradicts what is known."""
+        """Merge what is known of the shape; ValueError where it contradicts what is known."""
         try:
             self._shape = self._shape.merge_with(as_shape(shape))
         except ValueError as e:

@@ -20,6 +20,7 @@ from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.binding import PLACEHOLDERS, bind, constant_value, is_once, missing_kernel, once_value
+from everflow.runtime.plan.concurrent_calls import concurrently
 from everflow.runtime.plan.counters import arithmetic, counters
 from everflow.runtime.plan.failures import not_there, refused, unfed, uninitialized
 from everflow.runtime.plan.lifetimes import find_releases
@@ -42,7 +43,6 @@ from everflow.runtime.plan.program import (
     output_counts,
 )  # fmt: skip
 from everflow.runtime.plan.reuse import IN_PLACE, reusable_operand
-from everflow.runtime.plan.together import together
 
 if TYPE_CHECKING:
     from types import CodeType
@@ -241,10 +241,10 @@ class _Emitter:
         its results.
         """
         self.takes_step = True
-        self.space["together"] = together
+        self.space["concurrently"] = concurrently
         nodes = list(group.blocks[0])
         calls = [self.expression(node) for node in nodes]
-        self.add(depth, f"ends = together(step, {', '.join(f'lambda: {call}' for call in calls)})", nodes[0])
+        self.add(depth, f"ends = concurrently(step, {', '.join(f'lambda: {call}' for call in calls)})", nodes[0])
         for position, node in enumerate(nodes):
             self.add(depth, f"ends[{position}].check()", node)
         for position, node in enumerate(nodes):

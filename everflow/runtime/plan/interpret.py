@@ -26,13 +26,13 @@ from everflow.runtime.plan.binding import (
     missing_kernel,
     once_value,
 )
+from everflow.runtime.plan.concurrent_calls import concurrently
 from everflow.runtime.plan.emit import fetcher
 from everflow.runtime.plan.failures import not_there, refused, told, unfed, uninitialized
 from everflow.runtime.plan.partition import mover, torch_device
 from everflow.runtime.plan.place import Placer, place
 from everflow.runtime.plan.program import FEED, Node, flat_results, input_counts, is_ref
 from everflow.runtime.plan.prune import Pruned, prune
-from everflow.runtime.plan.together import together
 from everflow.runtime.plan.tokens import DEAD, KINDS, Flow, Layout
 from everflow.runtime.plan.turns import Turns, passes, shows
 from everflow.runtime.state import Step
@@ -177,7 +177,7 @@ class _Run:
         """Run everything; what the fetches are."""
         while entry := self._next():
             iteration, node, inputs, dead = entry
-            if node in self._turns.together and not dead:
+            if node in self._turns.concurrent and not dead:
                 self._meet(entry)
             elif dead:
                 self._end(entry, [DEAD] * len(node.output_dtypes))
@@ -206,7 +206,7 @@ class _Run:
             self._parked.remove(oldest)
             return oldest
         if self._met:
-            self._run_together(list(self._met))
+            self._run_concurrently(list(self._met))
             return self._next()
         return None
 
@@ -225,14 +225,14 @@ class _Run:
         """Let a node wait for those that run at the same time, which a branch may have left out."""
         iteration, node, _, _ = entry
         self._met[node] = entry
-        others = self._turns.together[node]
+        others = self._turns.concurrent[node]
         if all(n in self._met or n in iteration.done for n in others):
-            self._run_together([n for n in others if n in self._met])
+            self._run_concurrently([n for n in others if n in self._met])
 
-    def _run_together(self, nodes: list[Node]) -> None:
+    def _run_concurrently(self, nodes: list[Node]) -> None:
         nodes.sort(key=self._turns.place)
         entries = [self._met.pop(node) for node in nodes]
-        ends = together(self.step, *(lambda e=e: self._owner.call(e[1], e[2].values, self) for e in entries))
+        ends = concurrently(self.step, *(lambda e=e: self._owner.call(e[1], e[2].values, self) for e in entries))
         for end in ends:
             end.check()
         for entry, end in zip(entries, ends, strict=True):

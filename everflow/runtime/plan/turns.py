@@ -41,7 +41,7 @@ class Turns:
         self._variables = _variables(layout)
         self.exposed: set[Node] = set()  # nodes that are given memory of variables that the program writes
         self._uses: dict[Node, list[Node]] = {}  # writer → the uses that come before it
-        self.together: dict[
+        self.concurrent: dict[
             Node, frozenset[Node]
         ] = {}  # nodes that run at the same time as others, because one may wait for another
         first: set[Node] = set()
@@ -138,7 +138,7 @@ class Turns:
                 if not any(node in before[other] or other in before[node] for other in chosen):
                     chosen.append(node)
             if {n.facts.waits for n in chosen} == {Waits.PUTS, Waits.TAKES}:
-                self.together.update(dict.fromkeys(chosen, frozenset(chosen)))
+                self.concurrent.update(dict.fromkeys(chosen, frozenset(chosen)))
 
     def _store(self, node: Node) -> Hashable:
         if node.inputs and node.type != "Stage":

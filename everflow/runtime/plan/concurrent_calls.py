@@ -35,7 +35,7 @@ class _End:
             raise self.error
 
 
-def together(step: Step, *calls: Callable[[], Value]) -> list[_End]:
+def concurrently(step: Step, *calls: Callable[[], Value]) -> list[_End]:
     """Make calls in threads and wait for all of them. Where one failed and others were stopped for it, only the first
     has an error.
     """
