@@ -48,16 +48,16 @@ def test_what_waits_for_a_queue_comes_last_where_something_is_put_into_one():
     late = tf.constant(1, name="late")
     nodes, turns = turns_of([take, put, late])
     assert turns.place(nodes["take"]) > turns.place(nodes["late"])
-    assert turns.together[nodes["take"]] == turns.together[nodes["put"]] == {nodes["take"], nodes["put"]}
+    assert turns.concurrent[nodes["take"]] == turns.concurrent[nodes["put"]] == {nodes["take"], nodes["put"]}
     nodes, turns = turns_of([take, late])
-    assert turns.place(nodes["take"]) < turns.place(nodes["late"]) and not turns.together
+    assert turns.place(nodes["take"]) < turns.place(nodes["late"]) and not turns.concurrent
 
 
 def test_those_that_an_edge_orders_do_not_meet():
     queue = tf.FIFOQueue(5, [tf.int32], [[]])
     take = queue.dequeue(name="take")
     nodes, turns = turns_of([queue.enqueue(take + 1, name="put")])
-    assert not turns.together
+    assert not turns.concurrent
 
 
 def test_who_is_given_a_variables_memory_is_known_and_only_if_it_is_written():
