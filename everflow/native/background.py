@@ -6,12 +6,15 @@ import atexit
 import logging
 import os
 import queue
+import sys
 import threading
 from collections.abc import Callable
 
 
 def is_possible() -> bool:
-    """Whether llvmlite is there."""
+    """Whether there is a compiler: llvmlite, and a Python to run it. What is frozen into a program of its own has none."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        return False
     try:
         import llvmlite.binding  # noqa: F401  # a library that not every machine has
     except ImportError:
@@ -28,6 +31,8 @@ class _Background:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self.busy = threading.Lock()
+        self._level = logging.WARNING
+        self._is_over = False
 
     def submit(self, job: Callable[[], None]) -> None:
         if self._thread is None:
@@ -42,12 +47,16 @@ class _Background:
                 try:
                     job()
                 except Exception:
-                    logging.getLogger("everflow").warning(
-                        "a plan stays as it is: it could not be compiled", exc_info=True
-                    )
+                    if self._is_over:
+                        return
+                    # Once is enough: what fails for one plan fails for most.
+                    level, self._level = self._level, logging.DEBUG
+                    text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
+                    logging.getLogger("everflow").log(level, text, exc_info=True)
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""
+        self._is_over = True
         while not self._jobs.empty():
             self._jobs.get()
         self._jobs.put(None)

@@ -37,6 +37,7 @@ class _Compiler:
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._lock = threading.Lock()
+        self._is_over = False  # the program ends
 
     def compile(self, text: str) -> bytes:
         """The object file of a module; where vectorising fails, one without vectors."""
@@ -47,6 +48,8 @@ class _Compiler:
         return image
 
     def _ask(self, text: str, vectorise: bool) -> bytes:
+        if self._is_over:
+            return b""
         if self._process is None:
             command = [sys.executable, compiler_process.__file__]
             self._process = subprocess.Popen(
@@ -80,13 +83,18 @@ class _Compiler:
             self._process.wait()
             self._process = None
 
+    def end(self) -> None:
+        """The program ends: whoever waits for code gets none."""
+        self._is_over = True
+        self.close()
+
     def leave(self) -> None:
         """In a child that was forked: the process is the parent's."""
         self._process, self._lock = None, threading.Lock()
 
 
 _compiler = _Compiler()
-atexit.register(_compiler.close)
+atexit.register(_compiler.end)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_compiler.leave)
 
@@ -100,8 +108,8 @@ def target_machine() -> llvm.TargetMachine:
 @functools.cache
 def _cache() -> Cache:
     """Where object files are kept: EVERFLOW_CACHE, or the user's directory for such things."""
-    home = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
-    return Cache(pathlib.Path(os.environ.get("EVERFLOW_CACHE") or pathlib.Path(home) / "everflow") / "native")
+    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Cache(pathlib.Path(os.environ.get("EVERFLOW_CACHE") or os.path.join(home, "everflow")) / "native")
 
 
 def object_code(text: str) -> bytes:

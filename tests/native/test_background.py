@@ -1,6 +1,8 @@
 """The thread that waits for the compiler."""
 
-from everflow.native.background import _Background
+import sys
+
+from everflow.native.background import _Background, is_possible
 
 
 def test_the_background_does_one_thing_after_the_other():
@@ -23,3 +25,9 @@ def test_a_job_that_fails_is_told_and_the_next_is_done(caplog):
     background._jobs.put(None)
     background._thread.join()
     assert seen == [1] and "could not be compiled" in caplog.text
+
+
+def test_a_program_of_its_own_has_no_compiler(monkeypatch):
+    assert is_possible()
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    assert not is_possible()
