@@ -13,7 +13,7 @@ from everflow.native import toolchain
 from everflow.native.codegen import Entry, Writer
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel
 from everflow.runtime.plan.program import Node, Program, flat_results
-from everflow.runtime.plan.regions import Region, find_regions, plain_form, put_in
+from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
@@ -24,7 +24,11 @@ def with_machine_code(program: Program, state: SessionState) -> int:
     """Let a program's regions be machine code; how many there are. This takes long, mostly outside of Python's lock."""
     writer = Writer()
     made: list[tuple[Node, Region, Entry]] = []
+    work = 0
     for block, ordered, behind, regions in find_regions(program):
+        work += sum(region.work for region in regions)
+        if work > MOST_WORK_IN_ALL:
+            break  # the compiler would take too long
         nodes = put_in(program, block, ordered, behind, regions)
         for node, region in zip(nodes, regions, strict=True):
             made.append((node, region, writer.add(_expressions(region), len(region.inputs))))

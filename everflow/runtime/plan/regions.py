@@ -17,6 +17,7 @@ from everflow.framework import dtypes
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars
+from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import LOOP, NATIVE, VALUE, Block, Edge, Node, Program, is_ref
@@ -37,6 +38,9 @@ _NUMBERS = {
 # A region that stands for fewer calls than this is none, unless it is long.
 FEWEST_CALLS = 2
 LONG = 1 << 14
+# The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
+MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
+_DEAR = 10  # the work of an elementary function
 
 
 class Region:
@@ -70,6 +74,10 @@ class Region:
             self.values[edge] = found
         return found
 
+    @property
+    def work(self) -> int:
+        return sum(work_of(node) for node in self.nodes)
+
     def is_worthwhile(self) -> bool:
         """Whether one call is better than the kernels'."""
         computed = [self.values[n, 0] for n in self.nodes if not _is_view_of_input(self.values[n, 0])]
@@ -96,7 +104,7 @@ def _regions_of(
     block: Block, stretch: list[Node], behind: Node | None
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
-    chosen = {n for n in stretch if is_lowerable(n) and not (counts and _is_counter(n))}
+    chosen = {n: work for n in stretch if not (counts and _is_counter(n)) and (work := work_of(n))}
     if not chosen:
         return
     levels: dict[Node, int] = {}
@@ -107,11 +115,16 @@ def _regions_of(
                 level = max(level, levels[source] + (source in chosen and node not in chosen))
         levels[node] = level
     ordered = sorted(stretch, key=lambda n: (levels[n], n in chosen))
-    by_level: dict[int, list[Node]] = {}
+    groups: list[list[Node]] = []
+    level, work = -1, 0
     for node in ordered:
         if node in chosen:
-            by_level.setdefault(levels[node], []).append(node)
-    regions = [region for nodes in by_level.values() if (region := Region(nodes)).is_worthwhile()]
+            if levels[node] != level or work + chosen[node] > MOST_WORK:
+                groups.append([])
+                level, work = levels[node], 0
+            groups[-1].append(node)
+            work += chosen[node]
+    regions = [region for nodes in groups if (region := Region(nodes)).is_worthwhile()]
     if regions:
         yield block, ordered, behind, regions
 
@@ -154,22 +167,29 @@ def _put(block: Block, node: Node, behind: Node | None) -> None:
 # --- nodes as expressions ---------------------------------------------------------------------------
 
 
-def is_lowerable(node: Node) -> bool:
-    """Whether a node can be said in expressions: its types, shapes and the inputs that must be known are."""
+def work_of(node: Node) -> int:
+    """About how many instructions a node takes for each entry; 0 where it can't be said in expressions, since a type, a
+    shape or an input that must be known is not.
+    """
     found = lowering.find(node.type)
     if found is None or torch_device(node.device) != "cpu":
-        return False
+        return 0
     edges = [e for i, e in enumerate(node.inputs) if i not in _known_positions(node)]
     if not all(_is_number(*e) for e in [*edges, *((node, i) for i in range(len(node.output_dtypes)))]):
-        return False
+        return 0
     try:
         results = lowered(node, [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)])
     except ValueError:
-        return False
-    return bool(results) and all(
-        r.shape == tuple(node.shape(i) or ()) and r.dtype == _NUMBERS[node.output_dtypes[i]] and _can_be_written(r)
+        return 0
+    if not all(
+        r.shape == tuple(node.shape(i) or ()) and r.dtype == _NUMBERS[node.output_dtypes[i]]
         for i, r in enumerate(results)
-    )
+    ):
+        return 0
+    steps = [v for v in sources_first(list(results)) if v.kind == MAP]
+    if not all(map(_can_be_written, steps)):
+        return 0
+    return bool(results) + sum(_DEAR if v.detail in scalars.FUNCTIONS else 1 for v in steps)
 
 
 def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:
@@ -207,18 +227,11 @@ def _is_number(node: Node, output: int) -> bool:
     return dtype.base_dtype in _NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
 
 
-def _can_be_written(value: Value) -> bool:
-    """Whether there is code for all that one lowering says."""
-    left = [value]
-    while left:
-        at = left.pop()
-        left += at.sources
-        if at.kind != MAP:
-            continue
-        source = at.sources[0].dtype if at.detail == "cast" else at.sources[-1].dtype
-        if not (scalars.can_convert(source, at.dtype) if at.detail == "cast" else scalars.is_known(at.detail, source)):
-            return False
-    return True
+def _can_be_written(step: Value) -> bool:
+    """Whether there is code for an element-wise function of these types."""
+    if step.detail == "cast":
+        return scalars.can_convert(step.sources[0].dtype, step.dtype)
+    return scalars.is_known(step.detail, step.sources[-1].dtype)
 
 
 def _as_input(edge: Edge, number: int) -> Value:

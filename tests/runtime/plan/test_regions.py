@@ -47,6 +47,15 @@ def test_a_kernel_in_between_makes_two():
     assert both_ways(build) == 2
 
 
+def test_a_long_chain_is_cut_so_that_compiling_takes_no_more_than_its_share():
+    def build(x):
+        for _ in range(60):
+            x = tf.tanh(x * 1.1 + 0.1)
+        return [x]
+
+    assert 2 <= both_ways(build) <= 4
+
+
 def test_a_single_small_op_stays_a_kernel():
     assert both_ways(lambda x: [tf.tanh(x)]) == 0
 
