@@ -44,15 +44,19 @@ class _Background:
     def _work(self) -> None:
         while (job := self._jobs.get()) is not None:
             with self.busy:
-                try:
-                    job()
-                except Exception:
-                    if self._is_over:
-                        return
-                    # Once is enough: what fails for one plan fails for most.
-                    level, self._level = self._level, logging.DEBUG
-                    text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
-                    logging.getLogger("everflow").log(level, text, exc_info=True)
+                self.attempt(job)
+
+    def attempt(self, job: Callable[[], None]) -> None:
+        """Do something at once; whatever goes wrong is told, once, and stops nobody: what fails for one plan fails for
+        most.
+        """
+        try:
+            job()
+        except Exception:
+            if not self._is_over:
+                level, self._level = self._level, logging.DEBUG
+                text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
+                logging.getLogger("everflow").log(level, text, exc_info=True)
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""

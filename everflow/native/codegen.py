@@ -30,8 +30,6 @@ LANES = 64
 # Nests of less work than this (in additions or so) stay on one thread.
 SHARED_WORK = 1 << 21
 _ALIGNMENT = 64
-# What computing an elementary function costs, in additions.
-_DEAR = 12
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "peak": -math.inf}
 _COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}
@@ -43,7 +41,6 @@ class Entry:
 
     name: str
     scratch: int  # bytes that it needs for itself
-    nests: int
     is_shared: bool  # whether it looks at the number of threads
 
 
@@ -56,9 +53,13 @@ class _LoopHint(ir.MDValue):
 
 
 class Writer:
-    """A module that regions are written into. Nests that read the same are there only once."""
+    """A module that regions are written into. Nests that read the same are there only once.
 
-    def __init__(self) -> None:
+    `shares`: long nests are shared by threads, which needs OpenMP's runtime.
+    """
+
+    def __init__(self, shares: bool = True) -> None:
+        self.shares = shares
         self.module = ir.Module("regions")
         self.functions: dict[str, ir.Function] = {}  # text of a nest's function → function
         self.entries: list[Entry] = []
@@ -110,7 +111,7 @@ class _Region:
         for nest in self.nests:
             self.call(_NestWriter(self, nest))
         self.builder.ret_void()
-        return Entry(name, self.scratch, len(self.nests), self.is_shared)
+        return Entry(name, self.scratch, self.is_shared)
 
     def pointer(self, value: Value) -> ir.Value:
         """Where a value lies, in the entry function."""
@@ -130,7 +131,7 @@ class _Region:
         pointers = [self.pointer(v) for v in writer.bases]
         if partials is not None:
             pointers = [*pointers, partials]
-        if writer.work < SHARED_WORK or writer.extent < 2:
+        if not self.writer.shares or writer.work < SHARED_WORK or writer.extent < 2:
             self.builder.call(function, [*pointers, I64(0), I64(writer.extent)])
         else:
             self.is_shared = True
@@ -209,8 +210,7 @@ class _NestWriter:
                 self.partials[r] = self.partial_bytes
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
-        dear = sum(_DEAR if s.detail in scalars.FUNCTIONS else 1 for s in self.steps)
-        self.work = math.prod(nest.shape) * (1 + dear)
+        self.work = math.prod(nest.shape) * (1 + sum(scalars.cost(s.detail) for s in self.steps))
         stored = [v for v in (*nest.stores, *nest.reductions) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind != CONST]
         self.bases = list(dict.fromkeys([*loaded, *stored]))
@@ -305,7 +305,7 @@ class _NestWriter:
     def _hint(self) -> ir.MDValue:
         """How the innermost loop goes: in vectors, unless it is short or would mostly gather single entries."""
         last = self.axes[-1]
-        dear = any(s.detail in scalars.FUNCTIONS for s in self.steps)
+        dear = any(scalars.cost(s.detail) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
         width = LANES // max(v.dtype.itemsize for v in values)
         while width > last.size:

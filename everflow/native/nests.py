@@ -47,11 +47,6 @@ def scheduled(outputs: list[Value]) -> tuple[list[Nest], set[Value]]:
 class _Schedule:
     def __init__(self, outputs: list[Value]) -> None:
         self.order = sources_first(outputs)
-        self.outputs = outputs
-        self.users: dict[Value, list[Value]] = {v: [] for v in self.order}
-        for value in self.order:
-            for source in value.sources:
-                self.users[source].append(value)
         self.stored = {v for v in self.order if v.kind == REDUCE} | {v for v in outputs if v.kind not in (INPUT, CONST)}
         for value in self.order:
             if value.kind == VIEW and (value.sources[0].kind == MAP or not _is_located(value, self.stored)):

@@ -43,6 +43,11 @@ def emit(function: str, builder: ir.IRBuilder, dtype: np.dtype, operands: list[i
     return _EMITTERS[function](builder, dtype, operands)
 
 
+def cost(function: str) -> int:
+    """About how many instructions a function takes."""
+    return 10 if function in FUNCTIONS else 1
+
+
 def is_known(function: str, dtype: np.dtype) -> bool:
     """Whether a function can be written for numbers of this type."""
     if function in FUNCTIONS:

@@ -130,10 +130,18 @@ _linking = threading.Lock()
 
 @functools.cache
 def imports() -> dict[str, int]:
-    """Addresses of what code may call, by name."""
-    process = ctypes.CDLL(None)
+    """Addresses of what code may call, by name; none where OpenMP's runtime is not at hand."""
+    try:
+        process = ctypes.CDLL(None)
+    except (OSError, TypeError):  # on Windows a process has no names of its own
+        return {}
     found = {name: getattr(process, name, None) for name in IMPORTS}
     return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items() if f is not None}
+
+
+def can_share() -> bool:
+    """Whether code may have threads share a loop."""
+    return set(imports()) == set(IMPORTS)
 
 
 class Loaded:

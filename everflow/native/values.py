@@ -218,13 +218,3 @@ def select(condition: Value, then: Operand, otherwise: Operand) -> Value:
     dtype = next(o.dtype for o in (then, otherwise) if isinstance(o, Value))
     sides = (o if isinstance(o, Value) else const(o, dtype) for o in (then, otherwise))
     return apply("select", condition, *sides)
-
-
-def maximum(x: Operand, y: Operand) -> Value:
-    """The larger one; `x` where one of them is NaN, as TensorFlow compares."""
-    return apply("maximum", x, y)
-
-
-def minimum(x: Operand, y: Operand) -> Value:
-    """The smaller one; `x` where one of them is NaN."""
-    return apply("minimum", x, y)

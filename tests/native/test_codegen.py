@@ -97,3 +97,11 @@ def test_a_constant_alone_fills_its_output():
 
 def test_drawn_regions_have_something_in_them():
     assert sum(len(Drawn(seed).outputs) for seed in range(20)) > 30
+
+
+def test_without_openmp_nothing_of_it_is_called():
+    value = input_value(0, "f4", [SHARED_WORK])
+    alone, shared = Writer(shares=False), Writer()
+    for writer in (alone, shared):
+        writer.add([value * 2.0], 1)
+    assert "GOMP" in shared.text() and "GOMP" not in alone.text()

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from everflow.native.background import is_possible
+from everflow.native.background import BACKGROUND, is_possible
 from everflow.runtime.denormals import flush
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.control_flow import ControlFlow
@@ -64,7 +64,7 @@ class Plan:
         self._tier: Tier | None = None
         self.function = self._first_function(emitted, program)
         if native == ALWAYS:
-            self._compile()
+            BACKGROUND.attempt(self._compile)
             self._change()
         elif native == WHEN_IT_PAYS:
             self._tier = Tier(self._compile, self._change)
@@ -110,7 +110,10 @@ class Plan:
         if self._left:
             self._left = left = self._left - 1  # a count that two threads make at once makes the wait longer, not wrong
             if self._tier is not None and left in (self._halfway, 0):
-                self._tier.change() if left == 0 else self._tier.begin()
+                if left == 0:
+                    self._tier.change()
+                else:
+                    self._tier.begin()
         try:
             return self.function(step, *feeds)
         except Exception as e:

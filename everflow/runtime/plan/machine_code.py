@@ -22,15 +22,19 @@ if TYPE_CHECKING:
 
 def with_machine_code(program: Program, state: SessionState) -> int:
     """Let a program's regions be machine code; how many there are. This takes long, mostly outside of Python's lock."""
-    writer = Writer()
+    writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
     for block, ordered, behind, regions in find_regions(program):
-        work += sum(region.work for region in regions)
-        if work > MOST_WORK_IN_ALL:
-            break  # the compiler would take too long
-        nodes = put_in(program, block, ordered, behind, regions)
-        for node, region in zip(nodes, regions, strict=True):
+        chosen = []
+        for region in regions:
+            work += region.work
+            if work <= MOST_WORK_IN_ALL:  # with more the compiler would take too long
+                chosen.append(region)
+        if not chosen:
+            continue
+        nodes = put_in(program, block, ordered, behind, chosen)
+        for node, region in zip(nodes, chosen, strict=True):
             made.append((node, region, writer.add(_expressions(region), len(region.inputs))))
     if not made:
         return 0
@@ -87,7 +91,9 @@ def _caller(region: Region, entry: Entry, function: Callable[..., None], state: 
     results: dict[int, str] = {}
     for i, (node, output) in enumerate(region.outputs):
         space[f"o{i}"] = torch.Size(node.shape(output) or ())
-        space[f"like{i}"] = torch.empty(node.shape(output) or (), dtype=tensors.torch_dtype(node.output_dtypes[output]))
+        # One entry, seen as many: what is made like it has memory of its own, in order.
+        dtype = tensors.torch_dtype(node.output_dtypes[output])
+        space[f"like{i}"] = torch.empty((), dtype=dtype).expand(node.shape(output) or ())
         position = expressions.index(plain_form(region.values[node, output]))
         if position in results:
             continue

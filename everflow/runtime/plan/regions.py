@@ -40,7 +40,6 @@ FEWEST_CALLS = 2
 LONG = 1 << 14
 # The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
 MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
-_DEAR = 10  # the work of an elementary function
 
 
 class Region:
@@ -189,7 +188,7 @@ def work_of(node: Node) -> int:
     steps = [v for v in sources_first(list(results)) if v.kind == MAP]
     if not all(map(_can_be_written, steps)):
         return 0
-    return bool(results) + sum(_DEAR if v.detail in scalars.FUNCTIONS else 1 for v in steps)
+    return bool(results) + sum(scalars.cost(v.detail) for v in steps)
 
 
 def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:

@@ -87,7 +87,7 @@ class Tier:
         self.begin()
         with self._lock:
             if self._process != os.getpid() and not self._is_made.is_set():
-                self._do()  # a fork left the background behind
+                BACKGROUND.attempt(self._do)  # a fork left the thread behind
             self._is_made.wait()
             self._change()
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.kernels import registry
 from everflow.native import lowering
 from everflow.runtime.plan.program import NATIVE
 from tests.runtime.random_programs import compare
@@ -143,7 +144,5 @@ def test_random_programs_with_machine_code(seed):
 
 
 def test_every_lowering_is_of_an_op_type_that_has_a_kernel():
-    from everflow.kernels import registry
-
     registry.load_all()
     assert not set(lowering.op_types()) - set(registry.names())

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.native import toolchain
 from everflow.runtime.plan import tiers
 from everflow.runtime.plan.program import NATIVE
 
@@ -96,6 +97,19 @@ def test_without_the_compiler_plans_stay_as_they_are(monkeypatch):
         return whole(name, *rest)
 
     monkeypatch.setattr(builtins, "__import__", importing)
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = 1
+    x, y = model()
+    with tf.Session(config=config) as sess:
+        assert sess.run(y, {x: FEED}).shape == (3, 4)
+        assert not is_native(sess, y, x)
+
+
+def test_code_that_cannot_be_made_leaves_the_plan_to_kernels(monkeypatch, caplog):
+    def refuse(text):
+        raise toolchain.CompilerError("no code today")
+
+    monkeypatch.setattr(toolchain, "object_code", refuse)
     config = tf.ConfigProto()
     config.graph_options.optimizer_options.global_jit_level = 1
     x, y = model()
