@@ -77,9 +77,14 @@ def _guarded(run: Callable[[str, list[str]], None], program: str, arguments: lis
     except SystemExit as e:
         # Left to Python: it knows what each kind of code means.
         raise e.with_traceback(None) from None
+    except KeyboardInterrupt as e:
+        # Left to Python too: its process then dies of SIGINT, which is what shells and launchers look for.
+        _show(e)
+        sys.excepthook = lambda *shown: None
+        raise
     except BaseException as e:
         _show(e)
-        return 130 if isinstance(e, KeyboardInterrupt) else 1
+        return 1
     return 0
 
 
