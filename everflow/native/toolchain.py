@@ -16,13 +16,15 @@ from collections.abc import Callable
 
 import llvmlite
 import llvmlite.binding as llvm
+import torch
 
 from everflow.native import compiler_process
 from everflow.native.cache import Cache
 
 _serial = itertools.count()
-# What compiled code may call besides itself: OpenMP's runtime, which ATen has brought along.
-IMPORTS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+# What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
+OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
 
@@ -130,28 +132,44 @@ _linking = threading.Lock()
 
 @functools.cache
 def imports() -> dict[str, int]:
-    """Addresses of what code may call, by name; none where OpenMP's runtime is not at hand."""
-    try:
-        process = ctypes.CDLL(None)
-    except (OSError, TypeError):  # on Windows a process has no names of its own
-        return {}
-    found = {name: getattr(process, name, None) for name in IMPORTS}
-    return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items() if f is not None}
+    """Addresses of what code may call, by name; those only that are at hand here."""
+    found: dict[str, int] = {}
+    for library, names in ((None, OPENMP), (_aten(), BLAS)):
+        try:
+            loaded = ctypes.CDLL(library)
+        except (OSError, TypeError):  # on Windows a process has no names of its own
+            continue
+        for name in names:
+            function = getattr(loaded, name, None)
+            if function is not None:
+                found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return found
+
+
+def _aten() -> str:
+    """The file that holds ATen's kernels and the BLAS they call."""
+    name = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
+    return os.path.join(os.path.dirname(torch.__file__), "lib", name)
 
 
 def can_share() -> bool:
     """Whether code may have threads share a loop."""
-    return set(imports()) == set(IMPORTS)
+    return imports().keys() >= set(OPENMP)
+
+
+def can_multiply() -> bool:
+    """Whether code may have matrices multiplied."""
+    return imports().keys() >= set(BLAS)
 
 
 class Loaded:
     """An object file in memory. Its code goes with it."""
 
-    def __init__(self, image: bytes, names: list[str]) -> None:
+    def __init__(self, image: bytes, names: list[str], callbacks: dict[str, int] | None = None) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
             builder.export_symbol(name)
-        for name, address in imports().items():
+        for name, address in {**imports(), **(callbacks or {})}.items():
             builder.import_symbol(name, address)
         with _linking:
             self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
@@ -160,5 +178,11 @@ class Loaded:
         """A function of the file, for Python: it takes so many addresses and an integer. It holds the file."""
         kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers, ctypes.c_int)
         made = kind(self._tracker[name])
+        made.file = self  # type: ignore[attr-defined]
+        return made
+
+    def procedure(self, name: str) -> Callable[[int], int]:
+        """A procedure of the file, for Python: it takes the address of its block, and returns how it ended."""
+        made = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._tracker[name])
         made.file = self  # type: ignore[attr-defined]
         return made

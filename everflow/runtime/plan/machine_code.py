@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -12,7 +12,9 @@ from everflow.kernels import tensors
 from everflow.native import toolchain
 from everflow.native.codegen import Entry, Writer
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel
-from everflow.runtime.plan.program import Node, Program, flat_results
+from everflow.runtime.plan.loop_calls import CALLBACKS, NativeLoop
+from everflow.runtime.plan.native_loops import NotNative, translate
+from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 
 if TYPE_CHECKING:
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 
 def with_machine_code(program: Program, state: SessionState) -> int:
-    """Let a program's regions be machine code; how many there are. This takes long, mostly outside of Python's lock."""
+    """Let a program's loops and regions be machine code; how many there are. This takes long, mostly outside of Python's
+    lock.
+    """
+    loops = sum(_make_loop(program, loop) for loop in _loops(program))
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
@@ -37,12 +42,37 @@ def with_machine_code(program: Program, state: SessionState) -> int:
         for node, region in zip(nodes, chosen, strict=True):
             made.append((node, region, writer.add(_expressions(region), len(region.inputs))))
     if not made:
-        return 0
+        return loops
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
     for node, region, entry in made:
         pointers = len(region.inputs) + len(_expressions(region)) + 1
         node.value = _caller(region, entry, loaded.function(entry.name, pointers), state)
-    return len(made)
+    return loops + len(made)
+
+
+def _loops(program: Program) -> Iterator[Node]:
+    """The loops of a program, outer ones first; what is inside of one that became machine code is left out."""
+    left = [program.top]
+    while left:
+        for node in left.pop():
+            if node.type == LOOP:
+                yield node
+            if node.value is None or node.type != LOOP:
+                left += node.blocks
+
+
+def _make_loop(program: Program, loop: Node) -> bool:
+    """Let a loop be machine code, if all that it holds can."""
+    if not toolchain.can_multiply():
+        return False
+    writer = Writer(toolchain.can_share())
+    try:
+        made = translate(loop, writer, "loop")
+    except NotNative:
+        return False
+    loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)
+    loop.value = NativeLoop(program, loop, made, loaded.procedure("loop"))
+    return True
 
 
 def _expressions(region: Region) -> list[Any]:

@@ -22,7 +22,7 @@ from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, cons
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import LOOP, NATIVE, VALUE, Block, Edge, Node, Program, is_ref
 
-_NUMBERS = {
+NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
     for dtype in (
         dtypes.float32,
@@ -43,9 +43,12 @@ MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
 
 
 class Region:
-    """Some nodes, as expressions of their results over values from outside."""
+    """Some nodes, as expressions of their results over values from outside.
 
-    def __init__(self, nodes: list[Node]) -> None:
+    What is only a view of such a value is no output, unless `keeps_views`: others can have it without us.
+    """
+
+    def __init__(self, nodes: list[Node], *, keeps_views: bool = False) -> None:
         self.nodes = nodes
         self.inputs: list[Edge] = []
         self.values: dict[Edge, Value] = {}
@@ -55,12 +58,12 @@ class Region:
             known = _known_positions(node)
             results = lowered(node, [None if i in known else self._value(e) for i, e in enumerate(node.inputs)])
             self.values.update(((node, i), value) for i, value in enumerate(results))
-        # What others need. A view of what comes from outside they can have without us.
         self.outputs = [
             (node, i)
             for node in nodes
             for i, users in enumerate(node.uses)
-            if any(user not in inside for user in users) and not _is_view_of_input(self.values[node, i])
+            if any(user not in inside for user in users)
+            and (keeps_views or not _is_view_of_input(self.values[node, i]))
         ]
 
     def _value(self, edge: Edge) -> Value:
@@ -89,6 +92,8 @@ def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | N
     it, and the regions among its nodes. They are to be put in before the next one is asked for.
     """
     for block in list(program.blocks()):
+        if _is_in_native_loop(block):
+            continue
         stretch: list[Node] = []
         for node in [*block, None]:
             if node is not None and not node.blocks and node.effect is not Effect.ACTS and not node.wanted:
@@ -181,7 +186,7 @@ def work_of(node: Node) -> int:
     except ValueError:
         return 0
     if not all(
-        r.shape == tuple(node.shape(i) or ()) and r.dtype == _NUMBERS[node.output_dtypes[i]]
+        r.shape == tuple(node.shape(i) or ()) and r.dtype == NUMBERS[node.output_dtypes[i]]
         for i, r in enumerate(results)
     ):
         return 0
@@ -223,7 +228,7 @@ def _known_positions(node: Node) -> set[int]:
 def _is_number(node: Node, output: int) -> bool:
     """Whether a value is a tensor of numbers, of known shape and not empty."""
     dtype, shape = node.output_dtypes[output], node.shape(output)
-    return dtype.base_dtype in _NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
+    return dtype.base_dtype in NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
 
 
 def _can_be_written(step: Value) -> bool:
@@ -235,7 +240,7 @@ def _can_be_written(step: Value) -> bool:
 
 def _as_input(edge: Edge, number: int) -> Value:
     node, output = edge
-    return input_value(number, _NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
+    return input_value(number, NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
 
 
 def _scalar_constant(edge: Edge) -> Value | None:
@@ -247,7 +252,7 @@ def _scalar_constant(edge: Edge) -> Value | None:
     array = tensors.to_numpy(value)
     if array.size != 1:
         return None
-    return const(array.ravel()[0], _NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
+    return const(array.ravel()[0], NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
 
 
 def _is_view_of_input(value: Value) -> bool:
@@ -257,12 +262,19 @@ def _is_view_of_input(value: Value) -> bool:
 
 
 def _is_in_loop(block: Block) -> bool:
+    return any(owner.type == LOOP for owner in _owners(block))
+
+
+def _is_in_native_loop(block: Block) -> bool:
+    """Whether a loop around a block is machine code as a whole."""
+    return any(owner.type == LOOP and owner.value is not None for owner in _owners(block))
+
+
+def _owners(block: Block) -> Iterator[Node]:
     owner = block.owner
     while owner is not None:
-        if owner.type == LOOP:
-            return True
+        yield owner
         owner = owner.block.owner
-    return False
 
 
 def _is_counter(node: Node) -> bool:
