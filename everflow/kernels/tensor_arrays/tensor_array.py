@@ -201,9 +201,7 @@ class Array:
     def gradient(self, source: str, shape_to_prepend: tuple[int, ...] = ()) -> Array:
         self.check_open()
         if source not in self.gradients:
-            array = Array(
-                self.dtype, self.size, False, False, TensorShape(None), self.identical, accumulate=True
-            )
+            array = Array(self.dtype, self.size, False, False, TensorShape(None), self.identical, accumulate=True)
             array.element_shape = TensorShape(shape_to_prepend).concatenate(self.element_shape)
             self.gradients[source] = array
             if not shape_to_prepend:

@@ -23,7 +23,15 @@ from everflow.native.values import INPUT, input_value
 from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
-    IF, LOOP, VALUE, VARIABLE, Block, Edge, Node, is_ref, loop_variables,
+    IF,
+    LOOP,
+    VALUE,
+    VARIABLE,
+    Block,
+    Edge,
+    Node,
+    is_ref,
+    loop_variables,
 )  # fmt: skip
 from everflow.runtime.plan.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
 
@@ -113,9 +121,14 @@ class _Translator:
         self.rows: dict[tuple[Edge, str | None], Rows] = {}
         self.in_place: set[Node] = set()  # loop variables that are added to where they lie
         self.at_exit: list[Callable[[], None]] = []
+        self.around: set[Block] = set()  # blocks whose values are there for sure when the loop begins
         self.work = 0
 
     def translate(self, loop: Node) -> Loop:
+        block: Block | None = loop.block
+        while block is not None:
+            self.around.add(block)
+            block = block.parent
         variables = loop_variables(loop)
         for variable in variables:
             word = self.made.first[variable, 0] = self.procedure.word()
@@ -164,7 +177,7 @@ class _Translator:
         return place()
 
     def _from_outside(self, edge: Edge) -> Place:
-        if not _is_number(edge):
+        if not _is_number(edge) or edge[0].block not in self.around:
             raise NotNative(edge[0].name)
         word = self.procedure.word()
         self.made.outer[edge] = word
@@ -337,7 +350,8 @@ class _Translator:
         if handle[0].type in _GRADIENTS:
             source = handle[0].attribute("source")
             handle = origin(handle[0].inputs[0])
-        if handle[0].output_dtypes[handle[1]] not in _HANDLES or not _is_number(value):
+        is_there = handle[0].block in self.around
+        if handle[0].output_dtypes[handle[1]] not in _HANDLES or not _is_number(value) or not is_there:
             raise NotNative(handle[0].name)
         found = self.rows.get((handle, source))
         if found is None:
@@ -377,7 +391,9 @@ class _Translator:
         p.leave_unless(b.icmp_signed("<", place, p.number_in(rows.count)), NO_ROOM if rows.is_written else REFUSED)
         flag = p.offset(p.address_in(rows.flags), place, 1)
         before = b.load(flag, typ=ir.IntType(8))
-        fits = b.or_(b.icmp_signed("==", before, ir.IntType(8)(0)), b.icmp_signed("!=", p.number_in(rows.may_repeat), I64(0)))
+        fits = b.or_(
+            b.icmp_signed("==", before, ir.IntType(8)(0)), b.icmp_signed("!=", p.number_in(rows.may_repeat), I64(0))
+        )
         p.leave_unless(fits, REFUSED)
         b.store(ir.IntType(8)(1), flag)
         return p.offset(p.address_in(rows.address), place, rows.row_bytes)
