@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -18,7 +18,7 @@ from llvmlite import ir
 
 from everflow.native import scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled
-from everflow.native.values import CONST, INPUT, MAP, Value, number_of
+from everflow.native.values import CONST, INPUT, MAP, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
 # Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
@@ -66,9 +66,9 @@ class Writer:
         self.numbers = itertools.count()
         self._hints: dict[tuple[int, int], ir.MDValue] = {}
 
-    def add(self, outputs: list[Value], inputs: int) -> Entry:
-        """A region that computes these values from so many inputs."""
-        entry = _Region(self, outputs, inputs).write(f"entry{len(self.entries)}")
+    def add(self, outputs: list[Value], inputs: int, updates: Sequence[tuple[Value, Value]] = ()) -> Entry:
+        """A region that computes these values from so many inputs, and writes some over inputs: (value, input)."""
+        entry = _Region(self, outputs, inputs, updates).write(f"entry{len(self.entries)}")
         self.entries.append(entry)
         return entry
 
@@ -89,15 +89,41 @@ class Writer:
 
 
 class _Region:
-    def __init__(self, writer: Writer, outputs: list[Value], inputs: int) -> None:
+    def __init__(
+        self, writer: Writer, outputs: list[Value], inputs: int, updates: Sequence[tuple[Value, Value]]
+    ) -> None:
         self.writer, self.module = writer, writer.module
         self.outputs = outputs
         self.inputs = inputs
-        self.nests, self.stored = scheduled(outputs)
+        updates = [(copy_of(value), target) for value, target in updates if value is not target]
+        nests, self.stored = scheduled(list(dict.fromkeys([*outputs, *(value for value, _ in updates)])))
+        self.nests = [_NestWriter(self, nest) for nest in nests]
         self.scratch = 0
         self.is_shared = False
+        # Values that are written straight over an input; the others of `updates` are copied there at the end.
+        self.in_place: dict[Value, Value] = {}
+        self.copies: list[tuple[Value, Value]] = []
+        for value, target in updates:
+            if value not in outputs and value not in self.in_place and self._may_overwrite(value, target):
+                self.in_place[value] = target
+            else:
+                self.copies.append((value, target))
         # What lies in scratch memory, and where.
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in outputs}
+        held = {*outputs, *self.in_place}
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in held}
+
+    def _may_overwrite(self, value: Value, target: Value) -> bool:
+        """Whether nobody looks at an input once a value is written over it, entry by entry."""
+        is_written = False
+        for nest in self.nests:
+            if is_written and any(access.base is target for access in nest.loads.values()):
+                return False
+            if value in nest.stores:
+                is_written = True
+                order = nest.stores[value].strides
+                if any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values()):
+                    return False
+        return is_written
 
     def reserve(self, size: int) -> int:
         place = self.scratch
@@ -109,17 +135,25 @@ class _Region:
         self.entry = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * (count + 1), I32]), name)
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         for nest in self.nests:
-            self.call(_NestWriter(self, nest))
+            self.call(nest)
+        for value, target in self.copies:
+            size = I64(value.size * value.dtype.itemsize)
+            self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
         self.builder.ret_void()
         return Entry(name, self.scratch, self.is_shared)
 
     def pointer(self, value: Value) -> ir.Value:
         """Where a value lies, in the entry function."""
+        value = self.holder(value)
         if value.kind == INPUT:
             return self.entry.args[value.detail]
         if value in self.places:
             return self.at(self.places[value])
         return self.entry.args[self.inputs + self.outputs.index(value)]
+
+    def holder(self, value: Value) -> Value:
+        """The value whose memory a value is written to: its own, or an input's."""
+        return self.in_place.get(value, value)
 
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
@@ -169,6 +203,20 @@ class _Region:
         b.ret_void()
         return made
 
+    def copier(self) -> ir.Function:
+        """A function that copies so many bytes from one place to another."""
+        if "copy" not in self.module.globals:
+            made = ir.Function(self.module, ir.FunctionType(VOID, [POINTER, POINTER, I64]), "copy")
+            made.linkage = "internal"
+            for argument in made.args[:2]:
+                argument.add_attribute("noalias")
+            b, byte = ir.IRBuilder(made.append_basic_block()), ir.IntType(8)
+            with loop(b, I64(0), made.args[2]) as index:
+                source, target = (b.gep(pointer, [index], source_etype=byte) for pointer in made.args[:2])
+                b.store(b.load(source, typ=byte), target)
+            b.ret_void()
+        return self.module.globals["copy"]
+
     def external(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
         if name not in self.module.globals:
             ir.Function(self.module, ir.FunctionType(result, arguments), name)
@@ -211,9 +259,13 @@ class _NestWriter:
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
         self.work = math.prod(nest.shape) * (1 + sum(scalars.cost(s.detail) for s in self.steps))
-        stored = [v for v in (*nest.stores, *nest.reductions) if v not in self.partials]
+
+    @property
+    def bases(self) -> list[Value]:
+        """Whose memory the nest reads and writes."""
+        stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind != CONST]
-        self.bases = list(dict.fromkeys([*loaded, *stored]))
+        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
 
     # --- what the nest does -----------------------------------------------------------------------
 
@@ -256,7 +308,8 @@ class _NestWriter:
     def function(self) -> ir.Function:
         """The nest's function; one that reads the same is there only once."""
         module = self.region.module
-        pointers = len(self.bases) + bool(self.partials)
+        bases = self.bases
+        pointers = len(bases) + bool(self.partials)
         functions = self.region.writer.functions
         name = f"nest{next(self.region.writer.numbers)}"
         made = ir.Function(module, ir.FunctionType(VOID, [*[POINTER] * pointers, I64, I64]), name)
@@ -265,7 +318,7 @@ class _NestWriter:
         for argument in made.args[:pointers]:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(made.append_basic_block())
-        self.pointers = dict(zip(self.bases, made.args, strict=False))
+        self.pointers = dict(zip(bases, made.args, strict=False))
         self.partial_base = made.args[pointers - 1] if self.partials else None
         self.indices: list[ir.Value] = []
         begin, end = made.args[-2:]
@@ -341,8 +394,11 @@ class _NestWriter:
                 values[step] = scalars.convert(b, operands[0], step.sources[0].dtype, step.dtype)
             else:
                 values[step] = scalars.emit(step.detail, b, step.sources[-1].dtype, operands)
+        for value in (*self.stores, *(r.sources[0] for r in self.nest.reductions)):
+            at(value)  # all is loaded before anything is written over it
         for value, access in self.stores.items():
-            self._store(at(value), value.dtype, self._address(self.pointers[value], access, self.indices))
+            address = self._address(self.pointers[self.region.holder(value)], access, self.indices)
+            self._store(at(value), value.dtype, address)
         for reduction in self.nest.reductions:
             address = self._address_of_result(reduction, self.indices)
             value = at(reduction.sources[0])
@@ -379,7 +435,8 @@ class _NestWriter:
         access = self.loads[value]
         if access.base.kind == CONST:
             return scalars.constant(number_of(access.base), access.base.dtype)
-        return self._loaded(value.dtype, self._address(self.pointers[access.base], access, self.indices))
+        pointer = self.pointers[self.region.holder(access.base)]
+        return self._loaded(value.dtype, self._address(pointer, access, self.indices))
 
     def _loaded(self, dtype: np.dtype, address: ir.Value) -> ir.Value:
         b = self.builder

@@ -204,6 +204,11 @@ def number_of(value: Value) -> Any:
     return np.frombuffer(value.detail, value.dtype)[0].item()
 
 
+def copy_of(value: Value) -> Value:
+    """A value that is computed: of an input, a view of all of it."""
+    return value.reshape([1, *value.shape]) if value.kind == INPUT else value
+
+
 def apply(function: str, *operands: Operand) -> Value:
     """An element-wise function. Operands are broadcast; plain numbers take the type of the first tensor."""
     like = next(o for o in operands if isinstance(o, Value))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -11,13 +11,17 @@ import torch
 from everflow.kernels import tensors
 from everflow.native import toolchain
 from everflow.native.codegen import Entry, Writer
-from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel
-from everflow.runtime.plan.loop_calls import CALLBACKS, NativeLoop
-from everflow.runtime.plan.native_loops import NotNative, translate
+from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
+from everflow.runtime.plan.failures import told
+from everflow.runtime.plan.locking import excludes_others
+from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
+from everflow.runtime.plan.native.loops import NotNative, translate
+from everflow.runtime.plan.native.memory_order import stands_for_variable
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 
 if TYPE_CHECKING:
+    from everflow.kernels.state import Buffer
     from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
@@ -40,7 +44,7 @@ def with_machine_code(program: Program, state: SessionState) -> int:
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            made.append((node, region, writer.add(_expressions(region), len(region.inputs))))
+            made.append((node, region, writer.add(_expressions(region), len(region.inputs), _updates(region))))
     if not made:
         return loops
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
@@ -80,6 +84,26 @@ def _expressions(region: Region) -> list[Any]:
     return list(dict.fromkeys(plain_form(region.values[e]) for e in region.outputs))
 
 
+def _updates(region: Region) -> list[tuple[Any, Any]]:
+    """What is written over inputs: (value, input)."""
+    return [(plain_form(value), region.values[variable, 0]) for variable, value in region.updates.items()]
+
+
+class _Locks:
+    """The locks of variables, held together; in the same order everywhere, so that two never wait for each other."""
+
+    def __init__(self, variables: Iterable[Buffer]) -> None:
+        self._locks = sorted({v.lock for v in variables}, key=id)
+
+    def __enter__(self) -> None:
+        for lock in self._locks:
+            lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        for lock in self._locks:
+            lock.release()
+
+
 class _Scratch(threading.local):
     """Memory of this thread that regions use while they run."""
 
@@ -101,7 +125,6 @@ def _caller(region: Region, entry: Entry, function: Callable[..., None], state: 
     It is written out for the number of inputs and outputs, since it stands between any two regions of a plan.
     """
     count = len(region.inputs)
-    expressions = _expressions(region)
     space: dict[str, Any] = {
         "empty_like": torch.empty_like,  # which is found in half the time that `empty` takes
         "run": function,
@@ -110,61 +133,88 @@ def _caller(region: Region, entry: Entry, function: Callable[..., None], state: 
         "other": _slowly(region, state),
     }
     takes = ", ".join(f"x{i}" for i in range(count))
-    tests, names = [], []
-    for i, (node, output) in enumerate(region.inputs):
-        space[f"s{i}"] = torch.Size(node.shape(output) or ())
-        tests += [f"x{i}.shape == s{i}", f"x{i}.is_contiguous()"]
-        names.append(f"x{i}.data_ptr()")
     lines = [f"def call({takes}):"]
-    if tests:
-        lines.append(f"    if not ({' and '.join(tests)}): return other(call, {takes})")
-    results: dict[int, str] = {}
-    for i, (node, output) in enumerate(region.outputs):
-        space[f"o{i}"] = torch.Size(node.shape(output) or ())
-        # One entry, seen as many: what is made like it has memory of its own, in order.
-        dtype = tensors.torch_dtype(node.output_dtypes[output])
-        space[f"like{i}"] = torch.empty((), dtype=dtype).expand(node.shape(output) or ())
-        position = expressions.index(plain_form(region.values[node, output]))
-        if position in results:
-            continue
-        lines.append(f"    y{i} = empty_like(like{i})")
-        results[position] = f"y{i}"
-    names += [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
-    names += [f"scratch({entry.scratch})" if entry.scratch else "None", "threads()" if entry.is_shared else "1"]
-    lines.append(f"    run({', '.join(names)})")
-    given = []
-    for i, edge in enumerate(region.outputs):
-        name = results[expressions.index(plain_form(region.values[edge]))]
-        given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
-    lines.append(f"    return {', '.join(given)}")
+    locked = {region.held[n.inputs[0]] for n in region.updating if excludes_others(n)}
+    if locked:
+        space["locks"] = _Locks(once_value(variable, state) for variable in locked)
+        lines.append("    with locks:")
+    body, tests, names = [], [], []
+    for i, (node, output) in enumerate(region.inputs):
+        name = f"x{i}"
+        if node in region.updates:
+            name = f"b{i}"
+            body.append(f"b{i} = x{i}.value")
+            tests.append(f"b{i} is not None")
+        space[f"s{i}"] = torch.Size(region.values[node, output].shape)
+        tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
+        names.append(f"{name}.data_ptr()")
+    body.append(f"if {' and '.join(tests) or 'True'}:")
+    body += [f"    {line}" for line in _call_lines(region, entry, names, space)]
+    lines += [("        " if locked else "    ") + line for line in body]
+    lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
     return space["call"]
 
 
+def _call_lines(region: Region, entry: Entry, names: list[str], space: dict[str, Any]) -> list[str]:
+    """The lines that call the code once the addresses of its inputs are known, up to the return of its results."""
+    expressions = _expressions(region)
+    lines = []
+    results: dict[int, str] = {}
+    for i, (node, output) in enumerate(region.outputs):
+        space[f"o{i}"] = torch.Size(node.shape(output) or ())
+        # One entry, seen as many: what is made like it has memory of its own, in order.
+        dtype = tensors.torch_dtype(node.output_dtypes[output].base_dtype)
+        space[f"like{i}"] = torch.empty((), dtype=dtype).expand(node.shape(output) or ())
+        position = expressions.index(plain_form(region.values[node, output]))
+        if position in results:
+            continue
+        lines.append(f"y{i} = empty_like(like{i})")
+        results[position] = f"y{i}"
+    names = names + [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
+    names += [f"scratch({entry.scratch})" if entry.scratch else "None", "threads()" if entry.is_shared else "1"]
+    lines.append(f"run({', '.join(names)})")
+    given = []
+    for i, edge in enumerate(region.outputs):
+        name = results[expressions.index(plain_form(region.values[edge]))]
+        given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
+    return [*lines, f"return {', '.join(given)}"]
+
+
 def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:
     """What happens to inputs that lie in memory in another order, or have not the shape that the graph promises."""
-    shapes = [torch.Size(node.shape(output) or ()) for node, output in region.inputs]
+    shapes = [torch.Size(region.values[edge].shape) for edge in region.inputs]
+    written = len(region.updates)
 
-    def other(call: Callable[..., Value], *inputs: torch.Tensor) -> Value:
-        if all(x.shape == shape for x, shape in zip(inputs, shapes, strict=True)):
-            return call(*(x.contiguous() for x in inputs))
+    def other(call: Callable[..., Value], *inputs: Any) -> Value:
+        held = [v.value for v in inputs[:written]]
+        fits = all(x is not None and x.shape == s for x, s in zip((*held, *inputs[written:]), shapes, strict=True))
+        if fits and all(v.is_contiguous() for v in held):
+            return call(*inputs[:written], *(x.contiguous() for x in inputs[written:]))
         results = _by_kernels(region, state, list(inputs))
         return results[0] if len(results) == 1 else tuple(results)
 
     return other
 
 
-def _by_kernels(region: Region, state: SessionState, inputs: list[torch.Tensor]) -> list[Value]:
+def _by_kernels(region: Region, state: SessionState, inputs: list[Any]) -> list[Value]:
     """The outputs of a region, node by node."""
     values: dict = dict(zip(region.inputs, inputs, strict=True))
+    for edge, variable in region.held.items():
+        if stands_for_variable(edge):
+            values[edge] = values[variable, 0]
+        else:
+            values[edge] = values[variable, 0].read().clone()  # as it was before anything is written
 
     for node in region.nodes:
         binding = bind(node, state)
         if binding is None:
             raise missing_kernel(node)
-        arguments = call_arguments(
-            node, [values[e] if e in values else constant_value(e[0], state) for e in region.edges[node]]
-        )
-        results = flat_results(node, binding.function(*arguments, **binding.keywords))
-        values.update(((node, i), r) for i, r in enumerate(results))
+        given = [values[e] if e in values else constant_value(e[0], state) for e in region.edges[node]]
+        try:
+            result = binding.function(*call_arguments(node, given), **binding.keywords)
+        except Exception as e:
+            raise told(e, node, given) from e
+        if node not in region.updating:
+            values.update(((node, i), r) for i, r in enumerate(flat_results(node, result)))
     return [values[e].clone() for e in region.outputs]

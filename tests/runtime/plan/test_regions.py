@@ -6,7 +6,7 @@ import pytest
 import everflow as tf
 from everflow.kernels import registry
 from everflow.native import lowering
-from everflow.runtime.plan.program import NATIVE
+from everflow.runtime.plan.program import NATIVE, UPDATE
 from tests.runtime.random_programs import compare
 
 X = np.random.RandomState(0).randn(4, 6).astype(np.float32)
@@ -33,7 +33,7 @@ def both_ways(build, feeds=X):
         for a, b in zip(one, other, strict=True):
             np.testing.assert_allclose(b, a, rtol=1e-5, atol=1e-6)
             assert a.dtype == b.dtype and np.shape(a) == np.shape(b)
-    return text.count(f"({NATIVE})")
+    return text.count(f"({NATIVE})") + text.count(f"({UPDATE})")
 
 
 def test_a_chain_is_one_region():

@@ -17,6 +17,7 @@ from llvmlite import ir
 from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
 from everflow.kernels.facts import Effect
+from everflow.native import lowering
 from everflow.native.codegen import I64, Entry, Writer
 from everflow.native.procedures import NO_ROOM, REFUSED, Matrix, Procedure
 from everflow.native.values import INPUT, input_value
@@ -92,7 +93,8 @@ def translate(loop: Node, writer: Writer, name: str) -> Loop:
 def _check(loop: Node) -> None:
     """Find out without much work whether a loop holds something that can't be."""
     for node in _within(loop):
-        if torch_device(node.device) != "cpu" or any(is_ref(*e) for e in node.inputs):
+        found = lowering.find(node.type)
+        if torch_device(node.device) != "cpu" or any(is_ref(*e) for e in node.inputs) or (found and found.updates):
             raise NotNative(node.name)
         if not (_is_nothing(node) or node.type in _SPECIAL or node.facts.renames or work_of(node)):
             raise NotNative(node.name)

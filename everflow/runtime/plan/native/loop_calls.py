@@ -19,7 +19,7 @@ from everflow.kernels.math.running_sums import RunningSum
 from everflow.kernels.tensor_arrays.tensor_array import Array, Stack
 from everflow.native import procedures
 from everflow.runtime.plan.counters import is_count
-from everflow.runtime.plan.native_loops import Loop, Rows
+from everflow.runtime.plan.native.loops import Loop, Rows
 from everflow.runtime.plan.program import END, Edge, Node, Program
 
 if TYPE_CHECKING:
@@ -150,7 +150,8 @@ def _shape(edge: Edge) -> torch.Size | None:
 
 def _room_for(edge: Edge, loop: Loop) -> torch.Tensor | None:
     """Memory for a result; None for one that comes as a number."""
-    return None if is_count(edge) else torch.empty(edge[0].shape(edge[1]), dtype=tensors.torch_dtype(loop.dtypes[edge]))
+    shape = _shape(edge)
+    return None if shape is None else torch.empty(shape, dtype=tensors.torch_dtype(loop.dtypes[edge]))
 
 
 # --- TensorArrays and stacks ----------------------------------------------------------------------

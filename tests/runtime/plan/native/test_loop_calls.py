@@ -9,8 +9,8 @@ import torch
 import everflow as tf
 from everflow.framework.shapes import TensorShape
 from everflow.kernels.tensor_arrays.tensor_array import Array, Stack
-from everflow.runtime.plan.loop_calls import rows_of
-from everflow.runtime.plan.native_loops import Rows
+from everflow.runtime.plan.native.loop_calls import rows_of
+from everflow.runtime.plan.native.loops import Rows
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
