@@ -14,18 +14,21 @@ from everflow.native.codegen import Entry, Writer
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel
 from everflow.runtime.plan.program import Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
+from everflow.runtime.plan.tiers import is_allowed
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
 
-def with_machine_code(program: Program, state: SessionState) -> int:
-    """Let a program's regions be machine code; how many there are. This takes long, mostly outside of Python's lock."""
+def with_machine_code(program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed) -> int:
+    """Let regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly outside
+    of Python's lock.
+    """
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
-    for block, ordered, behind, regions in find_regions(program):
+    for block, ordered, behind, regions in find_regions(program, may):
         chosen = []
         for region in regions:
             work += region.work

@@ -8,7 +8,7 @@ that, and so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import LOOP, NATIVE, VALUE, Block, Edge, Node, Program, is_ref
+from everflow.runtime.plan.tiers import is_allowed
 
 _NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
@@ -84,9 +85,11 @@ class Region:
         return bool(self.outputs) and (len(computed) >= FEWEST_CALLS or (len(computed) == 1 and largest >= LONG))
 
 
-def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
+def find_regions(
+    program: Program, may: Callable[[Node], bool] = is_allowed
+) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     """For every stretch of a block without nodes that act: the block, the stretch in its new order, what comes behind
-    it, and the regions among its nodes. They are to be put in before the next one is asked for.
+    it, and the regions among its nodes that `may` be in any. They are to be put in before the next one is asked for.
     """
     for block in list(program.blocks()):
         stretch: list[Node] = []
@@ -95,15 +98,15 @@ def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | N
                 stretch.append(node)
                 continue
             if len(stretch) >= FEWEST_CALLS:
-                yield from _regions_of(block, stretch, node)
+                yield from _regions_of(block, stretch, node, may)
             stretch = []
 
 
 def _regions_of(
-    block: Block, stretch: list[Node], behind: Node | None
+    block: Block, stretch: list[Node], behind: Node | None, may: Callable[[Node], bool]
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
-    chosen = {n: work for n in stretch if not (counts and _is_counter(n)) and (work := work_of(n))}
+    chosen = {n: work for n in stretch if may(n) and not (counts and _is_counter(n)) and (work := work_of(n))}
     if not chosen:
         return
     levels: dict[Node, int] = {}

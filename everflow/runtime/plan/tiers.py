@@ -47,6 +47,25 @@ def mode_of(config: config_pb2.ConfigProto) -> str:
     return WHEN_IT_PAYS
 
 
+def mark_of(node: Node) -> bool | None:
+    """Whether the program marked a node to be compiled at once, or never to be; None where it said nothing.
+
+    Marks are what `jit_scope` and `tf.xla.experimental.compile` put into graphs, so files bring them along.
+    """
+    if node.op is None:
+        return None
+    said = node.op.attrs.get("_XlaCompile")
+    return True if said is None and "_xla_compile_id" in node.op.attrs else said
+
+
+def is_wanted(node: Node) -> bool:
+    return mark_of(node) is True
+
+
+def is_allowed(node: Node) -> bool:
+    return mark_of(node) is not False
+
+
 def runs_before(nodes: Iterable[Node]) -> int:
     """The number of runs after which a plan of these nodes is changed."""
     seconds = 0.0
