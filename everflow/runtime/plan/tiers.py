@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
+from everflow.framework.scopes import CLUSTER_MARK
 from everflow.native.background import BACKGROUND
 from everflow.runtime.plan.program import LOOP, Block
 from everflow.runtime.thread_orders import multiplications
@@ -55,7 +56,7 @@ def mark_of(node: Node) -> bool | None:
     if node.op is None:
         return None
     said = node.op.attrs.get("_XlaCompile")
-    return True if said is None and "_xla_compile_id" in node.op.attrs else said
+    return True if said is None and CLUSTER_MARK in node.op.attrs else said
 
 
 def is_wanted(node: Node) -> bool:
