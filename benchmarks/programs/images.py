@@ -63,3 +63,14 @@ def variational_autoencoder(tf):
     reconstruction = tf.reduce_sum(tf.nn.sigmoid_cross_entropy_with_logits(labels=x, logits=logits), 1)
     divergence = -0.5 * tf.reduce_sum(1 + log_variance - tf.square(mean) - tf.exp(log_variance), 1)
     return adam(tf, tf.reduce_mean(reconstruction + divergence)), {x: RANDOM.rand(100, 784)}
+
+
+@program
+def lenet(tf, batch=64):
+    x, y = tf.placeholder(tf.float32, [None, 28, 28, 1]), tf.placeholder(tf.int64, [None])
+    h = x
+    for channels in (32, 64):
+        h = tf.layers.max_pooling2d(tf.layers.conv2d(h, channels, 5, padding="same", activation=tf.nn.relu), 2, 2)
+    h = tf.layers.dropout(tf.layers.dense(tf.layers.flatten(h), 1024, tf.nn.relu), 0.5, training=True)
+    loss = tf.losses.sparse_softmax_cross_entropy(y, tf.layers.dense(h, 10))
+    return adam(tf, loss), {x: RANDOM.rand(batch, 28, 28, 1), y: RANDOM.randint(0, 10, batch)}

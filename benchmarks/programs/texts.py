@@ -1,4 +1,4 @@
-"""Programs over texts, by convolution, attention and recurrence."""
+"""Programs over texts, by convolution, attention and neighbourhood."""
 
 from benchmarks.programs.registry import RANDOM, adam, program
 
@@ -44,52 +44,12 @@ def small_transformer(tf, batch=8, length=64, width=96, heads=4):
 
 
 @program
-def tagger(tf):
-    """A bidirectional LSTM with a CRF on top."""
-    words, tags, lengths = (
-        tf.placeholder(tf.int32, [16, 30]),
-        tf.placeholder(tf.int32, [16, 30]),
-        tf.placeholder(tf.int32, [16]),
-    )
-    embedded = tf.nn.dropout(tf.nn.embedding_lookup(tf.get_variable("embedding", [5000, 100]), words), 0.5)
-    cells = [tf.nn.rnn_cell.LSTMCell(100) for _ in range(2)]
-    outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, embedded, lengths, dtype=tf.float32)
-    likelihood, _ = tf.contrib.crf.crf_log_likelihood(tf.layers.dense(tf.concat(outputs, 2), 9), tags, lengths)
-    feeds = {
-        words: RANDOM.randint(0, 5000, (16, 30)),
-        tags: RANDOM.randint(0, 9, (16, 30)),
-        lengths: RANDOM.randint(5, 30, 16),
-    }
-    return adam(tf, -tf.reduce_mean(likelihood)), feeds
-
-
-@program
-def character_rnn(tf):
-    x, y = tf.placeholder(tf.int32, [32, 50]), tf.placeholder(tf.int32, [32, 50])
-    cells = [tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.BasicLSTMCell(128), output_keep_prob=0.8) for _ in range(2)]
-    outputs, _ = tf.nn.dynamic_rnn(tf.nn.rnn_cell.MultiRNNCell(cells), tf.one_hot(x, 80), dtype=tf.float32)
-    loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=tf.layers.dense(outputs, 80)))
-    return adam(tf, loss), {x: RANDOM.randint(0, 80, (32, 50)), y: RANDOM.randint(0, 80, (32, 50))}
-
-
-@program
-def attentive_gru(tf, batch=32, longest=40, width=64):
-    """A GRU in both directions over texts of unequal length, summed up by what it attends to."""
-    words, lengths, y = (
-        tf.placeholder(tf.int32, [batch, longest]),
-        tf.placeholder(tf.int32, [batch]),
-        tf.placeholder(tf.int32, [batch]),
-    )
-    embedded = tf.nn.embedding_lookup(tf.get_variable("embedding", [5000, width]), words)
-    cells = [tf.nn.rnn_cell.GRUCell(width) for _ in range(2)]
-    outputs, _ = tf.nn.bidirectional_dynamic_rnn(*cells, embedded, lengths, dtype=tf.float32)
-    outputs = tf.concat(outputs, 2)
-    scores = tf.layers.dense(tf.layers.dense(outputs, width, tf.tanh), 1, use_bias=False)[:, :, 0]
-    scores += (1.0 - tf.sequence_mask(lengths, longest, tf.float32)) * -1e9
-    summary = tf.reduce_sum(outputs * tf.expand_dims(tf.nn.softmax(scores), 2), 1)
-    feeds = {
-        words: RANDOM.randint(0, 5000, (batch, longest)),
-        lengths: RANDOM.randint(5, longest, batch),
-        y: RANDOM.randint(0, 5, batch),
-    }
-    return adam(tf, tf.losses.sparse_softmax_cross_entropy(y, tf.layers.dense(summary, 5))), feeds
+def word_vectors(tf, words=50000, width=128, batch=128, drawn=64):
+    """Skip-grams with noise-contrastive estimation: a few rows of large tables change at each step."""
+    word, neighbour = tf.placeholder(tf.int32, [batch]), tf.placeholder(tf.int64, [batch, 1])
+    vectors = tf.get_variable("vectors", [words, width])
+    weights, biases = tf.get_variable("weights", [words, width]), tf.get_variable("biases", [words])
+    found = tf.nn.embedding_lookup(vectors, word)
+    loss = tf.reduce_mean(tf.nn.nce_loss(weights, biases, neighbour, found, drawn, words))
+    train = tf.train.GradientDescentOptimizer(1.0).minimize(loss)
+    return [train, loss], {word: RANDOM.randint(0, words, batch), neighbour: RANDOM.randint(0, words, (batch, 1))}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from benchmarks.programs import PROGRAMS
+from benchmarks.programs import PASSES, PROGRAMS, STREAMS
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
@@ -30,3 +30,13 @@ def test_leaps_keep_the_energy_so_most_draws_are_accepted():
         sess.run(tf.global_variables_initializer())
         accepted = [sess.run(fetches)[1] for _ in range(10)]
     assert np.mean(accepted) > 0.9
+
+
+@pytest.mark.parametrize("name", STREAMS)
+def test_a_stream_takes_a_step(name, monkeypatch):
+    monkeypatch.setattr("benchmarks.programs.streams.SIZE", 1000)
+    with tf.Graph().as_default(), tf.Session() as sess:
+        fetches, feeds = STREAMS[name](tf)
+        sess.run(tf.global_variables_initializer())
+        sess.run(fetches, feeds)
+    assert PASSES[name] >= 1
