@@ -1,6 +1,9 @@
 """When plans become machine code: switches, and the background."""
 
 import builtins
+import os
+import subprocess
+import sys
 import tempfile
 
 import numpy as np
@@ -188,3 +191,18 @@ def test_whoever_runs_often_gets_machine_code(train, monkeypatch):
     assert not any(counts)
     train(2 * tiers.OFTEN_ENOUGH)
     assert any(counts)
+
+
+def test_a_first_run_loads_no_compiler():
+    """So it takes no longer than without one."""
+    program = """
+import sys
+import everflow as tf
+x = tf.placeholder(tf.float32, [3])
+with tf.Session() as sess:
+    sess.run(tf.tanh(x * 2.0) + 1.0, {x: [1.0, 2.0, 3.0]})
+print([name for name in sys.modules if name.startswith("llvmlite")])
+"""
+    environment = {k: v for k, v in os.environ.items() if k not in ("EVERFLOW_NATIVE", "TF_XLA_FLAGS")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "[]\n"
