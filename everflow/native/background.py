@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import functools
+import importlib.util
 import logging
 import os
 import queue
@@ -13,13 +15,13 @@ from collections.abc import Callable
 
 def is_possible() -> bool:
     """Whether there is a compiler: llvmlite, and a Python to run it. What is frozen into a program of its own has none."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        return False
-    try:
-        import llvmlite.binding  # noqa: F401  # a library that not every machine has
-    except ImportError:
-        return False
-    return True
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and _is_installed()
+
+
+@functools.cache
+def _is_installed() -> bool:
+    """Only looked for: to load it would make every program's first run longer."""
+    return importlib.util.find_spec("llvmlite") is not None
 
 
 class _Background:

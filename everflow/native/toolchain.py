@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import functools
+import importlib.util
 import itertools
 import os
 import pathlib
@@ -16,7 +17,6 @@ from collections.abc import Callable
 
 import llvmlite
 import llvmlite.binding as llvm
-import torch
 
 from everflow.native import compiler_process
 from everflow.native.cache import Cache
@@ -149,7 +149,9 @@ def imports() -> dict[str, int]:
 def _aten() -> str:
     """The file that holds ATen's kernels and the BLAS they call."""
     name = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
-    return os.path.join(os.path.dirname(torch.__file__), "lib", name)
+    found = importlib.util.find_spec("torch")
+    assert found is not None and found.origin is not None
+    return os.path.join(os.path.dirname(found.origin), "lib", name)
 
 
 def can_share() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -128,9 +129,10 @@ class LocalExecutor:
         self._feeders: dict[Tensor, Feeder] = {}
         self._functions: dict[str, PlannedFunction] = {}
         self._device_names = device_names
-        # Both are made before the first plan.
+        # These are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
         self._rules: list[Rewrite] = []
+        self._native = ""
         self._partial_runs: dict[str, PartialRun] = {}
         self.extended_to = -1
         keep_freed_memory()
@@ -160,11 +162,13 @@ class LocalExecutor:
             from everflow.runtime.plan.patterns import chosen  # builds on this module
             from everflow.runtime.plan.place import Placer  # builds on this module
             from everflow.runtime.plan.rules import REWRITES  # builds on this module
+            from everflow.runtime.plan.tiers import mode_of  # builds on this module
 
             self._placer = Placer(
                 self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement
             )
             self._rules = chosen(REWRITES, self.config)
+            self._native = mode_of(self.config)
 
     def feeder(self, tensor: Tensor) -> Feeder:
         found = self._feeders.get(tensor)
@@ -200,17 +204,14 @@ class LocalExecutor:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn`
         without rewriting.
         """
-        from everflow.runtime.plan.tiers import mode_of  # builds on this module
         from everflow.runtime.threads import allowed  # builds on this module
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
-            threads, native = allowed(self.config), mode_of(self.config)
-            return self._compile(
-                fetches, feeds, self.state, shaped, as_drawn, threads=threads, native=native, **options
-            )
+            options.update(threads=allowed(self.config), native=self._native)
+            return self._compile(fetches, feeds, self.state, shaped, as_drawn, **options)
 
     def _compile(
         self,
@@ -296,7 +297,8 @@ class LocalExecutor:
                 from everflow.runtime.plan.functions import compile_function  # builds on this module
 
                 self._ready_to_plan()
-                found = compile_function(name, self.graph, self.state, self._compile, self._lock)
+                compiled = functools.partial(self._compile, native=self._native)
+                found = compile_function(name, self.graph, self.state, compiled, self._lock)
                 if not fresh:
                     self._functions[name] = found
             return found

@@ -137,6 +137,9 @@ class ControlFlowContext:
     def IsXLAContext(self):
         return False
 
+    def GetControlPivot(self):
+        """What nodes of this context that take nothing from it wait for, if it has such a node."""
+
     def AddName(self, name):
         self._values.add(name)
 

@@ -15,10 +15,11 @@ from everflow.runtime.plan.binding import bind, call_arguments, constant_value, 
 from everflow.runtime.plan.failures import told
 from everflow.runtime.plan.locking import excludes_others
 from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
-from everflow.runtime.plan.native.loops import NotNative, translate
+from everflow.runtime.plan.native.loops import NotNative, translate, within
 from everflow.runtime.plan.native.memory_order import stands_for_variable
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
+from everflow.runtime.plan.tiers import is_allowed
 
 if TYPE_CHECKING:
     from everflow.kernels.state import Buffer
@@ -26,15 +27,15 @@ if TYPE_CHECKING:
     from everflow.runtime.state import SessionState
 
 
-def with_machine_code(program: Program, state: SessionState) -> int:
-    """Let a program's loops and regions be machine code; how many there are. This takes long, mostly outside of Python's
-    lock.
+def with_machine_code(program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed) -> int:
+    """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
+    outside of Python's lock.
     """
-    loops = sum(_make_loop(program, loop) for loop in _loops(program))
+    loops = sum(_make_loop(program, loop) for loop in _loops(program) if all(map(may, within(loop))))
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
-    for block, ordered, behind, regions in find_regions(program):
+    for block, ordered, behind, regions in find_regions(program, may):
         chosen = []
         for region in regions:
             work += region.work

@@ -8,7 +8,7 @@ that, and so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from everflow.runtime.plan.program import (
     is_known,
     is_ref,
 )
+from everflow.runtime.plan.tiers import is_allowed
 
 NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
@@ -133,9 +134,12 @@ class Region:
         return is_of_use and (len(computed) >= FEWEST_CALLS or (len(computed) == 1 and largest >= LONG))
 
 
-def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
+def find_regions(
+    program: Program, may: Callable[[Node], bool] = is_allowed
+) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     """For every stretch of a block without nodes that act otherwise than on variables: the block, the stretch in its new
-    order, what comes behind it, and the regions among its nodes. They are to be put in before the next one is asked for.
+    order, what comes behind it, and the regions among its nodes that `may` be in any. They are to be put in before the
+    next one is asked for.
     """
     variables = Variables(program)
     for block in list(program.blocks()):
@@ -143,11 +147,15 @@ def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | N
             continue
         stretch: list[Node] = []
         for node in [*block, None]:
-            if node is not None and not node.blocks and (_is_free(node) or _can_update(node, variables)):
+            if (
+                node is not None
+                and not node.blocks
+                and (_is_free(node) or (may(node) and _can_update(node, variables)))
+            ):
                 stretch.append(node)
                 continue
             if stretch:
-                yield from _regions_of(block, stretch, node, variables)
+                yield from _regions_of(block, stretch, node, variables, may)
             stretch = []
 
 
@@ -181,10 +189,10 @@ def _can_update(node: Node, variables: Variables) -> bool:
 
 
 def _regions_of(
-    block: Block, stretch: list[Node], behind: Node | None, variables: Variables
+    block: Block, stretch: list[Node], behind: Node | None, variables: Variables, may: Callable[[Node], bool]
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
-    chosen = {n: work for n in stretch if not (counts and _is_counter(n)) and (work := work_of(n))}
+    chosen = {n: work for n in stretch if may(n) and not (counts and _is_counter(n)) and (work := work_of(n))}
     if not chosen:
         return
     written = {

@@ -92,7 +92,7 @@ def translate(loop: Node, writer: Writer, name: str) -> Loop:
 
 def _check(loop: Node) -> None:
     """Find out without much work whether a loop holds something that can't be."""
-    for node in _within(loop):
+    for node in within(loop):
         found = lowering.find(node.type)
         if torch_device(node.device) != "cpu" or any(is_ref(*e) for e in node.inputs) or (found and found.updates):
             raise NotNative(node.name)
@@ -100,7 +100,8 @@ def _check(loop: Node) -> None:
             raise NotNative(node.name)
 
 
-def _within(owner: Node) -> Iterator[Node]:
+def within(owner: Node) -> Iterator[Node]:
+    """All nodes that a node holds."""
     left = list(owner.blocks)
     while left:
         for node in left.pop():
@@ -147,7 +148,7 @@ class _Translator:
 
     def _hand_out(self, loop: Node) -> None:
         """Copy what the plan takes of the loop's values to where the caller wants it."""
-        inside = set(_within(loop))
+        inside = set(within(loop))
         for edge in dict.fromkeys(origin(e) for e in loop.blocks[0].end.inputs[1:]):
             if edge[0] not in inside:
                 continue
