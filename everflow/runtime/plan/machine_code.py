@@ -31,7 +31,7 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
     """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
     outside of Python's lock.
     """
-    loops = sum(_make_loop(program, loop) for loop in _loops(program) if all(map(may, within(loop))))
+    loops = sum(_make_loop(program, loop, state) for loop in _loops(program) if all(map(may, within(loop))))
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
@@ -66,7 +66,7 @@ def _loops(program: Program) -> Iterator[Node]:
                 left += node.blocks
 
 
-def _make_loop(program: Program, loop: Node) -> bool:
+def _make_loop(program: Program, loop: Node, state: SessionState) -> bool:
     """Let a loop be machine code, if all that it holds can."""
     if not toolchain.can_multiply():
         return False
@@ -76,7 +76,7 @@ def _make_loop(program: Program, loop: Node) -> bool:
     except NotNative:
         return False
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)
-    loop.value = NativeLoop(program, loop, made, loaded.procedure("loop"))
+    loop.value = NativeLoop(program, loop, made, loaded.procedure("loop"), state)
     return True
 
 

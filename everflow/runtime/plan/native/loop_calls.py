@@ -4,6 +4,7 @@ came to becomes values of the plan again.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import threading
 from array import array
@@ -16,6 +17,7 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.kernels import tensors
 from everflow.kernels.math.running_sums import RunningSum
+from everflow.kernels.random.distributions import stream_of
 from everflow.kernels.tensor_arrays.tensor_array import Array, Stack
 from everflow.native import procedures
 from everflow.runtime.plan.counters import is_count
@@ -24,7 +26,7 @@ from everflow.runtime.plan.program import END, Edge, Node, Program
 
 if TYPE_CHECKING:
     from everflow.runtime.hints import Value
-    from everflow.runtime.state import Step
+    from everflow.runtime.state import SessionState, Step
 
 # Rows that there is room for on a stack, or in an array that grows, when a loop runs for the first time.
 FIRST_ROOM = 32
@@ -61,8 +63,11 @@ class NativeLoop:
     numbers and truth values as Python's own.
     """
 
-    def __init__(self, program: Program, node: Node, loop: Loop, run: Callable[[int], int]) -> None:
-        self._loop, self._run = loop, run
+    def __init__(
+        self, program: Program, node: Node, loop: Loop, run: Callable[[int], int], state: SessionState
+    ) -> None:
+        self._loop, self._run, self._state = loop, run, state
+        loop.draws.sort(key=lambda draw: draw.node.name)  # in which order they are held
         self._words = [0] * loop.procedure.words
         self._words[procedures.PATIENCE] = self._words[procedures.TICKS] = loop.rounds_at_once
         handles = list(dict.fromkeys(rows.handle for rows in loop.rows))
@@ -86,15 +91,31 @@ class NativeLoop:
         for word, result in zip(self._loop.results.values(), results, strict=True):
             if result is not None:
                 words[word] = result.data_ptr()
+        with contextlib.ExitStack() as streams:
+            draws = [streams.enter_context(stream_of(d.node, self._state).held()) for d in self._loop.draws]
+            for draw, drawn in zip(self._loop.draws, draws, strict=True):
+                counter = drawn.place.counter
+                words[draw.key], words[draw.low], words[draw.high] = map(
+                    _signed, (drawn.place.key, counter, counter >> 64)
+                )
+            block = self._run_with_room(step, words, held)
+            if block is None:
+                return None
+            for draw, drawn in zip(self._loop.draws, draws, strict=True):
+                drawn.blocks = block[draw.count] * draw.blocks
+        for h in held:
+            h.finish(block)
+        return [self._result(*found, block) for found in zip(self._loop.results.items(), results, strict=True)]
+
+    def _run_with_room(self, step: Step, words: list[int], held: list[_Held]) -> array | None:
+        """Run the code until there is room enough for what it keeps; its words afterwards."""
         room = self._room
         while all(h.fill_in(words, room) for h in held):
             block = array("q", words)
             ended = self._go(step, block.buffer_info()[0])
             if ended == procedures.DONE:
                 self._room = room
-                for h in held:
-                    h.finish(block)
-                return [self._result(*found, block) for found in zip(self._loop.results.items(), results, strict=True)]
+                return block
             if ended != procedures.NO_ROOM or not any(h.can_grow(room) for h in held):
                 break
             room *= 4
@@ -141,6 +162,11 @@ class NativeLoop:
         if dtype is dtypes.bool:
             return bool(block[word] & 0xFF)
         return block[word] if dtype is dtypes.int64 else (block[word] + 0x80000000 & 0xFFFFFFFF) - 0x80000000
+
+
+def _signed(bits: int) -> int:
+    """The number that 64 bits are in a word."""
+    return (bits + (1 << 63) & (1 << 64) - 1) - (1 << 63)
 
 
 def _shape(edge: Edge) -> torch.Size | None:

@@ -17,7 +17,8 @@ from llvmlite import ir
 from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
 from everflow.kernels.facts import Effect
-from everflow.native import lowering
+from everflow.kernels.random.distributions import RESERVED_PER_VALUE
+from everflow.native import lowering, stream_loops, streams
 from everflow.native.codegen import I64, Entry, Writer
 from everflow.native.procedures import NO_ROOM, REFUSED, Matrix, Procedure
 from everflow.native.values import INPUT, input_value
@@ -71,6 +72,18 @@ class Rows:
 
 
 @dataclass(slots=True)
+class Draw:
+    """A random op, and the words by which a procedure knows its stream: key, place (two words), draws so far."""
+
+    node: Node
+    blocks: int  # that a draw uses up
+    key: int
+    low: int
+    high: int
+    count: int
+
+
+@dataclass(slots=True)
 class Loop:
     """What is known of a loop's procedure: who fills in which words."""
 
@@ -78,6 +91,7 @@ class Loop:
     first: dict[Edge, int] = field(default_factory=dict)  # loop variable → word of its first value
     outer: dict[Edge, int] = field(default_factory=dict)  # value from outside → word
     rows: list[Rows] = field(default_factory=list)
+    draws: list[Draw] = field(default_factory=list)
     results: dict[Edge, int] = field(default_factory=dict)  # value that the loop ends with → word
     sums: set[Edge] = field(default_factory=set)  # results that the plan has as running sums
     dtypes: dict[Edge, DType] = field(default_factory=dict)  # of results
@@ -542,7 +556,48 @@ class _Translator:
         """A running sum that begins, or is asked for its total, inside of the loop: it is a tensor there."""
         self.where[node, 0] = self._varying(self.at(node.inputs[0]))[1]
 
-    # --- rows of others -----------------------------------------------------------------------------
+    # --- others -----------------------------------------------------------------------------------
+
+    def draw(self, node: Node) -> None:
+        """Random numbers, as the op's own stream has them."""
+        shape = _shape((node, 0))
+        if node.output_dtypes[0] is not dtypes.float32 or node.constant_input(0) is None or not math.prod(shape):
+            raise NotNative(node.name)
+        p, b, word = self.procedure, self.procedure.builder, self.procedure.word
+        size = math.prod(shape)
+        draw = Draw(node, size * RESERVED_PER_VALUE, word(), word(), word(), word())
+        self.made.draws.append(draw)
+        self.work += 20 * size
+        number = p.number_in(draw.count)
+        p.set_number(draw.count, b.add(number, I64(1)))
+        start = p.number_in(draw.low)
+        low = b.add(start, b.mul(number, I64(draw.blocks)))
+        high = b.add(p.number_in(draw.high), b.zext(b.icmp_unsigned("<", low, start), I64))
+        blocks = -(-size // 4)
+        target = p.reserve(16 * blocks)
+        _, self.where[node, 0] = self._varying(target)
+        function = stream_loops.write(self.writer, _STREAMS[node.type])
+        b.call(function, [target, p.number_in(draw.key), low, high, I64(blocks), ir.IntType(32)(1)])
+
+    def check(self, node: Node) -> None:
+        """What must hold: where it does not, the plan says so."""
+        holds = self.procedure.scalar(self.at(node.inputs[0]), np.dtype(bool))
+        self.procedure.leave_unless(self.procedure.builder.icmp_signed("!=", holds, I64(0)), REFUSED)
+
+    def gather(self, node: Node) -> None:
+        """Rows of a table."""
+        table, indices = node.inputs[:2]
+        axis = node.constant_input(2) if len(node.inputs) > 2 else 0
+        if axis is None or int(axis) != 0 or (node.type == "GatherV2" and node.attribute("batch_dims")):
+            raise NotNative(node.name)
+        rows, *rest = _shape(table)
+        size = math.prod(rest) * self.dtype(table).itemsize
+        dtype, p, b = self.dtype(indices), self.procedure, self.procedure.builder
+        source, places, target = self.at(table), self.at(indices), self.target((node, 0))
+        with p.times(math.prod(_shape(indices))) as i:
+            row = p.scalar(p.offset(places, i, dtype.itemsize), dtype)
+            p.leave_unless(b.icmp_unsigned("<", row, I64(rows)), REFUSED)
+            p.copy(p.offset(target, i, size), p.offset(source, row, size), size)
 
     def join(self, node: Node) -> None:
         """Values side by side along an axis."""
@@ -563,12 +618,14 @@ class _Translator:
                 to = self.procedure.offset(to, I64(1), part)
 
 
+_STREAMS = {"RandomUniform": streams.UNIFORM, "RandomStandardNormal": streams.NORMAL}
 _PUSHES = ("StackPushV2", "StackPush")
 _GRADIENTS = ("TensorArrayGradV3",)
 _SUM_OF_MAKES, _SUM_OF_ROWS = "_RunningSumOfMatMuls", "_RunningSumOfRows"
 # What makes its result where it is told to.
 _MAKES = (
-    "MatMul", "_MatMulBias", "_MatMulColumns", "_SumOfMatMuls", "BatchMatMul", "BatchMatMulV2", "ConcatV2", _SUM_OF_ROWS,
+    "MatMul", "_MatMulBias", "_MatMulColumns", "_SumOfMatMuls", "BatchMatMul", "BatchMatMulV2",
+    "ConcatV2", "Gather", "GatherV2", _SUM_OF_ROWS,
 )  # fmt: skip
 _SPECIAL: dict[str, Callable[[_Translator, Node], None]] = {
     LOOP: _Translator.loop,
@@ -580,6 +637,11 @@ _SPECIAL: dict[str, Callable[[_Translator, Node], None]] = {
     "BatchMatMul": _Translator.batch_product,
     "BatchMatMulV2": _Translator.batch_product,
     "ConcatV2": _Translator.join,
+    "Gather": _Translator.gather,
+    "GatherV2": _Translator.gather,
+    "Assert": _Translator.check,
+    "RandomUniform": _Translator.draw,
+    "RandomStandardNormal": _Translator.draw,
     "TensorArrayGradV3": _Translator.gradient_array,
     "TensorArrayReadV3": _Translator.read,
     "TensorArrayWriteV3": _Translator.write,
