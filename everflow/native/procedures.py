@@ -44,18 +44,18 @@ class Procedure:
     def __init__(self, writer: Writer, name: str) -> None:
         self.writer, self.module, self.name = writer, writer.module, name
         self.function = ir.Function(self.module, ir.FunctionType(I32, [POINTER]), name)
-        self._top = ir.IRBuilder(self.function.append_basic_block("top"))
+        self.at_top = ir.IRBuilder(self.function.append_basic_block("top"))
         self.builder = ir.IRBuilder(self.function.append_basic_block("start"))
         self.words = FIRST_FREE
         self.arena = 0  # bytes
         self.scratch = 0  # bytes that the largest region needs for itself
         self._arena, self._scratch = self._loaded_at_top(ARENA), self._loaded_at_top(SCRATCH)
-        self._threads = self._top.trunc(self._top.load(self._word_address(THREADS, self._top), typ=I64), I32)
+        self._threads = self.at_top.trunc(self.at_top.load(self._word_address(THREADS, self.at_top), typ=I64), I32)
 
     def end(self) -> None:
         """End the procedure, well; what is at its top leads to where it starts."""
         self.builder.ret(I32(DONE))
-        self._top.branch(self.function.basic_blocks[1])
+        self.at_top.branch(self.function.basic_blocks[1])
 
     # --- memory -----------------------------------------------------------------------------------
 
@@ -68,7 +68,7 @@ class Procedure:
         return b.gep(self.function.args[0], [I64(word)], source_etype=I64)
 
     def _loaded_at_top(self, word: int) -> ir.Value:
-        return self._top.load(self._word_address(word, self._top), typ=POINTER)
+        return self.at_top.load(self._word_address(word, self.at_top), typ=POINTER)
 
     def address_in(self, word: int) -> ir.Value:
         """The address that a word holds, which is the same all the time."""
@@ -76,23 +76,23 @@ class Procedure:
 
     def address_of(self, word: int) -> ir.Value:
         """Where a word itself lies."""
-        return self._word_address(word, self._top)
+        return self._word_address(word, self.at_top)
 
     def number_in(self, word: int) -> ir.Value:
-        return self.builder.load(self._word_address(word, self._top), typ=I64)
+        return self.builder.load(self._word_address(word, self.at_top), typ=I64)
 
     def set_number(self, word: int, value: ir.Value) -> None:
-        self.builder.store(value, self._word_address(word, self._top))
+        self.builder.store(value, self._word_address(word, self.at_top))
 
     def reserve(self, size: int) -> ir.Value:
         """The address of memory that is the procedure's own."""
         place = self.arena
         self.arena += -(-size // _ALIGNMENT) * _ALIGNMENT
-        return self._top.gep(self._arena, [I64(place)], source_etype=_BYTE)
+        return self.at_top.gep(self._arena, [I64(place)], source_etype=_BYTE)
 
     def variable(self, kind: ir.Type = POINTER) -> ir.Value:
         """A local variable, for what branches and loops change."""
-        return self._top.alloca(kind)
+        return self.at_top.alloca(kind)
 
     def offset(self, address: ir.Value, place: ir.Value, size: int) -> ir.Value:
         """The address of an entry of so many bytes."""

@@ -110,7 +110,18 @@ def _infinite(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) 
     return builder.fcmp_ordered("==", size, ir.Constant(size.type, float("inf")))
 
 
+def _floor_division(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """Quotient and rest of whole numbers, rounded down; the divisor is positive."""
+    number, divisor = operands
+    quotient, rest = builder.sdiv(number, divisor), builder.srem(number, divisor)
+    is_below = builder.icmp_signed("<", rest, ir.Constant(rest.type, 0))
+    less = builder.sub(quotient, ir.Constant(rest.type, 1))
+    return builder.select(is_below, less, quotient), builder.select(is_below, builder.add(rest, divisor), rest)
+
+
 _EMITTERS: dict[str, Emit] = {
+    "floor_div": lambda *given: _floor_division(*given)[0],
+    "floor_mod": lambda *given: _floor_division(*given)[1],
     "add": _either("fadd", "add"),
     "sub": _either("fsub", "sub"),
     "mul": _either("fmul", "mul"),
@@ -137,6 +148,7 @@ _EMITTERS: dict[str, Emit] = {
 _KINDS = dict.fromkeys(["div", "is_nan", "is_inf", "is_finite"], "f") | dict.fromkeys(
     ["add", "sub", "mul", "neg", "abs"], "fiu"
 )
+_KINDS |= dict.fromkeys(["floor_div", "floor_mod"], "i")
 
 
 def can_convert(dtype: np.dtype, to: np.dtype) -> bool:

@@ -14,9 +14,11 @@ from everflow.native.codegen import Entry, Writer
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
 from everflow.runtime.plan.failures import told
 from everflow.runtime.plan.locking import excludes_others
+from everflow.runtime.plan.native.edges import within
 from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
-from everflow.runtime.plan.native.loops import NotNative, translate, within
+from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
+from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 from everflow.runtime.plan.tiers import is_allowed

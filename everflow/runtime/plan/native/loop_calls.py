@@ -18,10 +18,12 @@ from everflow.framework.shapes import TensorShape
 from everflow.kernels import tensors
 from everflow.kernels.math.running_sums import RunningSum
 from everflow.kernels.random.distributions import stream_of
+from everflow.kernels.random.philox import Stream
 from everflow.kernels.tensor_arrays.tensor_array import Array, Stack
 from everflow.native import procedures
 from everflow.runtime.plan.counters import is_count
-from everflow.runtime.plan.native.loops import Loop, Rows
+from everflow.runtime.plan.native.loops import Loop
+from everflow.runtime.plan.native.row_steps import Rows
 from everflow.runtime.plan.program import END, Edge, Node, Program
 
 if TYPE_CHECKING:
@@ -84,7 +86,7 @@ class NativeLoop:
         """What the loop comes to; None, where the plan has to run it."""
         words = self._words.copy()
         kept = self._fill_in(words, values)
-        held = [rows_of(rows, values[self._handles[rows.handle]]) for rows in self._loop.rows]
+        held = [held_by(rows, values[self._handles[rows.handle]]) for rows in self._loop.rows]
         if kept is None or len({id(h.holder) for h in held}) < len(held):
             return None
         results = [_room_for(edge, self._loop) for edge in self.results]
@@ -92,7 +94,7 @@ class NativeLoop:
             if result is not None:
                 words[word] = result.data_ptr()
         with contextlib.ExitStack() as streams:
-            draws = [streams.enter_context(stream_of(d.node, self._state).held()) for d in self._loop.draws]
+            draws = [streams.enter_context(self._stream(d.node).held()) for d in self._loop.draws]
             for draw, drawn in zip(self._loop.draws, draws, strict=True):
                 counter = drawn.place.counter
                 words[draw.key], words[draw.low], words[draw.high] = map(
@@ -106,6 +108,9 @@ class NativeLoop:
         for h in held:
             h.finish(block)
         return [self._result(*found, block) for found in zip(self._loop.results.items(), results, strict=True)]
+
+    def _stream(self, node: Node) -> Stream:
+        return stream_of(node, self._state)  # type: ignore[arg-type]  # a plan's state has a graph
 
     def _run_with_room(self, step: Step, words: list[int], held: list[_Held]) -> array | None:
         """Run the code until there is room enough for what it keeps; its words afterwards."""
@@ -298,7 +303,7 @@ class _Popped(_Pushed):
         return False
 
 
-def rows_of(rows: Rows, holder: Array | Stack) -> _Held:
+def held_by(rows: Rows, holder: Array | Stack) -> _Held:
     """What an object of the plan is to a loop that knows it as rows."""
     if isinstance(holder, Stack):
         return (_Pushed if rows.is_written else _Popped)(rows, holder)
