@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from llvmlite import ir
 
-from everflow.native import scalars
+from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled
 from everflow.native.values import CONST, INPUT, MAP, Value, copy_of, number_of
 
@@ -140,6 +140,7 @@ class _Region:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
         self.builder.ret_void()
+        python_calls.write(self.module, self.entry)
         return Entry(name, self.scratch, self.is_shared)
 
     def pointer(self, value: Value) -> ir.Value:

@@ -17,7 +17,7 @@ from collections.abc import Callable
 import llvmlite
 import llvmlite.binding as llvm
 
-from everflow.native import compiler_process
+from everflow.native import compiler_process, python_calls
 from everflow.native.cache import Cache
 
 _serial = itertools.count()
@@ -130,7 +130,7 @@ _linking = threading.Lock()
 
 @functools.cache
 def imports() -> dict[str, int]:
-    """Addresses of what code may call, by name; none where OpenMP's runtime is not at hand."""
+    """Addresses of what code may call besides Python, by name; none where OpenMP's runtime is not at hand."""
     try:
         process = ctypes.CDLL(None)
     except (OSError, TypeError):  # on Windows a process has no names of its own
@@ -150,15 +150,12 @@ class Loaded:
     def __init__(self, image: bytes, names: list[str]) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(name)
-        for name, address in imports().items():
+            builder.export_symbol(python_calls.form_of(name))
+        for name, address in {**imports(), **python_calls.imports()}.items():
             builder.import_symbol(name, address)
         with _linking:
             self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
 
-    def function(self, name: str, pointers: int) -> Callable[..., None]:
-        """A function of the file, for Python: it takes so many addresses and an integer. It holds the file."""
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers, ctypes.c_int)
-        made = kind(self._tracker[name])
-        made.file = self  # type: ignore[attr-defined]
-        return made
+    def function(self, name: str) -> Callable[..., bool]:
+        """A function of the file, for Python: it takes addresses and integers. It holds the file."""
+        return python_calls.function_at(self._tracker[python_calls.form_of(name)], self)

@@ -112,7 +112,7 @@ def compiled(
     writer = Writer()
     entry = writer.add(outputs, len(inputs), updates or [])
     file = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name])
-    function = file.function(entry.name, len(inputs) + len(outputs) + 1)
+    function = file.function(entry.name)
     arrays = [np.array(x, order="C") for x in inputs]
     results = [np.full(v.shape, 77, v.dtype) for v in outputs]
     scratch = np.full(entry.scratch + 1, 0xAA, np.uint8)
