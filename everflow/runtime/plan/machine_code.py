@@ -40,7 +40,8 @@ def with_machine_code(program: Program, state: SessionState) -> int:
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            made.append((node, region, writer.add(_expressions(region), len(region.inputs), _updates(region))))
+            entry = writer.add(_expressions(region), len(region.inputs), _updates(region), region.condition)
+            made.append((node, region, entry))
     if not made:
         return 0
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
@@ -135,7 +136,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., bool], state: 
 
 
 def _call_lines(region: Region, entry: Entry, names: list[str], space: dict[str, Any]) -> list[str]:
-    """The lines that call the code once the addresses of its inputs are known, up to the return of its results."""
+    """The lines that call the code once the addresses of its inputs are known, and return its results if it could."""
     expressions = _expressions(region)
     lines = []
     results: dict[int, str] = {}
@@ -150,23 +151,23 @@ def _call_lines(region: Region, entry: Entry, names: list[str], space: dict[str,
         results[position] = f"y{i}"
     names = names + [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
     names += [f"scratch({entry.scratch})" if entry.scratch else "0", "threads()" if entry.is_shared else "1"]
-    lines.append(f"run({', '.join(names)})")
     given = []
     for i, edge in enumerate(region.outputs):
         name = results[expressions.index(plain_form(region.values[edge]))]
         given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
-    return [*lines, f"return {', '.join(given)}"]
+    return [*lines, f"if not run({', '.join(names)}): return {', '.join(given)}"]
 
 
 def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:
-    """What happens to inputs that lie in memory in another order, or have not the shape that the graph promises."""
+    """What happens to inputs that lie in memory in another order, or are not what the graph promises."""
     shapes = [torch.Size(region.values[edge].shape) for edge in region.inputs]
     written = len(region.updates)
 
     def other(call: Callable[..., Value], *inputs: Any) -> Value:
         held = [v.value for v in inputs[:written]]
         fits = all(x is not None and x.shape == s for x, s in zip((*held, *inputs[written:]), shapes, strict=True))
-        if fits and all(v.is_contiguous() for v in held):
+        are_in_order = [x.is_contiguous() for x in inputs[written:]]
+        if fits and all(v.is_contiguous() for v in held) and not all(are_in_order):
             return call(*inputs[:written], *(x.contiguous() for x in inputs[written:]))
         results = _by_kernels(region, state, list(inputs))
         return results[0] if len(results) == 1 else tuple(results)
