@@ -16,9 +16,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from llvmlite import ir
 
-from everflow.native import scalars
+from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled
-from everflow.native.values import CONST, INPUT, MAP, Value, copy_of, number_of
+from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
 # Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
@@ -37,11 +37,12 @@ _COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}
 
 @dataclass(slots=True, frozen=True)
 class Entry:
-    """The function of a region: `name(inputs..., outputs..., scratch, threads)`."""
+    """The function of a region: `name(inputs..., outputs..., scratch, threads)`; it returns 0, or 1 where it could not."""
 
     name: str
     scratch: int  # bytes that it needs for itself
     is_shared: bool  # whether it looks at the number of threads
+    may_refuse: bool = False  # whether it may return 1, and have done nothing
 
 
 class _LoopHint(ir.MDValue):
@@ -66,9 +67,25 @@ class Writer:
         self.numbers = itertools.count()
         self._hints: dict[tuple[int, int], ir.MDValue] = {}
 
-    def add(self, outputs: list[Value], inputs: int, updates: Sequence[tuple[Value, Value]] = ()) -> Entry:
-        """A region that computes these values from so many inputs, and writes some over inputs: (value, input)."""
-        entry = _Region(self, outputs, inputs, updates).write(f"entry{len(self.entries)}")
+    def add(
+        self,
+        outputs: list[Value],
+        inputs: int,
+        updates: Sequence[tuple[Value, Value]] = (),
+        condition: Value | None = None,
+        for_python: bool = True,
+    ) -> Entry:
+        """A region that computes these values from so many inputs, and writes some over inputs: (value, input). Where a
+        condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
+        module only.
+        """
+        region = _Region(self, outputs, inputs, updates)
+        check = _Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
+        entry = region.write(f"entry{len(self.entries)}", check)
+        if for_python:
+            python_calls.write(self.module, region.entry)
+        else:
+            region.entry.linkage = "internal"
         self.entries.append(entry)
         return entry
 
@@ -96,8 +113,9 @@ class _Region:
         self.outputs = outputs
         self.inputs = inputs
         updates = [(copy_of(value), target) for value, target in updates if value is not target]
-        nests, self.stored = scheduled(list(dict.fromkeys([*outputs, *(value for value, _ in updates)])))
-        self.nests = [_NestWriter(self, nest) for nest in nests]
+        schedule = scheduled(list(dict.fromkeys([*outputs, *(value for value, _ in updates)])))
+        self.stored, self.within = schedule.stored, schedule.within
+        self.nests = [_NestWriter(self, nest) for nest in schedule.nests]
         self.scratch = 0
         self.is_shared = False
         # Values that are written straight over an input; the others of `updates` are copied there at the end.
@@ -109,7 +127,7 @@ class _Region:
             else:
                 self.copies.append((value, target))
         # What lies in scratch memory, and where.
-        held = {*outputs, *self.in_place}
+        held = {*outputs, *self.in_place, *self.within}
         self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in held}
 
     def _may_overwrite(self, value: Value, target: Value) -> bool:
@@ -130,17 +148,29 @@ class _Region:
         self.scratch += -(-size // _ALIGNMENT) * _ALIGNMENT
         return place
 
-    def write(self, name: str) -> Entry:
+    def write(self, name: str, check: _Region | None = None) -> Entry:
         count = self.inputs + len(self.outputs)
-        self.entry = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * (count + 1), I32]), name)
+        self.entry = ir.Function(self.module, ir.FunctionType(I32, [*[POINTER] * (count + 1), I32]), name)
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
+        if check is not None:
+            self.write_check(check, f"{name}_check")
         for nest in self.nests:
             self.call(nest)
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
-        self.builder.ret_void()
-        return Entry(name, self.scratch, self.is_shared)
+        self.builder.ret(I32(0))
+        return Entry(name, self.scratch, self.is_shared, check is not None)
+
+    def write_check(self, check: _Region, name: str) -> None:
+        """Return 1 where the only output of another region, over the same inputs, is false."""
+        entry, b, byte = check.write(name), self.builder, ir.IntType(8)
+        check.entry.linkage = "internal"
+        answer, scratch = self.at(self.reserve(1)), self.at(self.reserve(entry.scratch))
+        b.call(check.entry, [*self.entry.args[: self.inputs], answer, scratch, self.entry.args[-1]])
+        self.is_shared |= entry.is_shared
+        with b.if_then(b.icmp_unsigned("==", b.load(answer, typ=byte), byte(0))):
+            b.ret(I32(1))
 
     def pointer(self, value: Value) -> ir.Value:
         """Where a value lies, in the entry function."""
@@ -152,8 +182,9 @@ class _Region:
         return self.entry.args[self.inputs + self.outputs.index(value)]
 
     def holder(self, value: Value) -> Value:
-        """The value whose memory a value is written to: its own, or an input's."""
-        return self.in_place.get(value, value)
+        """The value whose memory a value is written to: its own, that of an input, or what it is a part of."""
+        part = self.within.get(value)
+        return part.base if part is not None else self.in_place.get(value, value)
 
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
@@ -241,7 +272,8 @@ class _NestWriter:
         self.loads: dict[Value, Access] = {}
         self._find_steps()
         self.results = {r: Access(r, 0, _result_strides(nest, r)) for r in nest.reductions}
-        self.stores = {v: Access(v, 0, contiguous(nest.shape)) for v in nest.stores}
+        within = region.within
+        self.stores = {v: within.get(v) or Access(v, 0, contiguous(nest.shape)) for v in nest.stores}
         self.axes = self._find_axes()
         first = self.axes[0]
         self.is_cut = first.is_reduced  # then the range counts chunks of the first axis
@@ -264,7 +296,7 @@ class _NestWriter:
     def bases(self) -> list[Value]:
         """Whose memory the nest reads and writes."""
         stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
-        loaded = [a.base for a in self.loads.values() if a.base.kind != CONST]
+        loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
         return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
 
     # --- what the nest does -----------------------------------------------------------------------
@@ -282,7 +314,7 @@ class _NestWriter:
                 if value.kind == MAP and (value not in stored or value in nest.stores):
                     left += [(value, True), *((s, False) for s in value.sources)]
                 elif value.kind != CONST:
-                    self.loads[value] = located(value, stored, beyond=value in nest.stores)
+                    self.loads[value] = located(value, stored, beyond=value in nest.stores, within=self.region.within)
 
     def _find_axes(self) -> list[_Axis]:
         """The loops: axes of one entry go, and those that every access goes through in one stride are one."""
@@ -415,12 +447,17 @@ class _NestWriter:
         return [axis.strides[number] for axis in self.axes]
 
     def _address(self, pointer: ir.Value, access: Access, indices: list[ir.Value | None]) -> ir.Value:
+        place = self._place(access, indices)
+        return self.builder.gep(pointer, [place], source_etype=scalars.stored_type(access.base.dtype))
+
+    def _place(self, access: Access, indices: list[ir.Value | None]) -> ir.Value:
+        """How many entries an access is away from where its memory begins."""
         b, place = self.builder, I64(access.offset)
         for index, stride in zip(indices, self._strides(access), strict=True):
             if stride:
                 step = index if stride == 1 else b.mul(index, I64(stride))
                 place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
-        return b.gep(pointer, [place], source_etype=scalars.stored_type(access.base.dtype))
+        return place
 
     def _address_of_result(self, reduction: Value, indices: list[ir.Value | None]) -> ir.Value:
         access = self.results[reduction]
@@ -435,6 +472,8 @@ class _NestWriter:
         access = self.loads[value]
         if access.base.kind == CONST:
             return scalars.constant(number_of(access.base), access.base.dtype)
+        if access.base.kind == INDEX:
+            return scalars.convert(self.builder, self._place(access, self.indices), np.dtype(np.int64), value.dtype)
         pointer = self.pointers[self.region.holder(access.base)]
         return self._loaded(value.dtype, self._address(pointer, access, self.indices))
 

@@ -9,7 +9,8 @@ numpy arrays for the input positions that are `known` when planning; one with a 
 shape of its first result. It returns one expression or a tuple of them; None,
 or a ValueError, where it has nothing to say of these types and shapes.
 
-That of an op that `updates` variables gets what they hold, and returns what they shall hold, for each of them.
+One that `checks` may return its results as `Checked`: they hold under a condition. That of an op that `updates`
+variables gets what they hold, and returns what they shall hold, for each of them.
 """
 
 from __future__ import annotations
@@ -33,12 +34,15 @@ class Lowering:
     known: tuple[int, ...]
     attribute_names: tuple[str, ...]
     updates: bool = False
+    checks: bool = False
 
 
 _lowerings: dict[str, Lowering] = {}
 
 
-def lowers(*op_types: str, known: tuple[int, ...] = (), updates: bool = False) -> Callable[[_F], _F]:
+def lowers(
+    *op_types: str, known: tuple[int, ...] = (), updates: bool = False, checks: bool = False
+) -> Callable[[_F], _F]:
     """Register the decorated function as the lowering of these op types."""
 
     def register(function: _F) -> _F:
@@ -47,7 +51,7 @@ def lowers(*op_types: str, known: tuple[int, ...] = (), updates: bool = False) -
         for op_type in op_types:
             if op_type in _lowerings:
                 raise ValueError(f"Op type {op_type!r} has a lowering already")
-            _lowerings[op_type] = Lowering(function, known, names, updates)
+            _lowerings[op_type] = Lowering(function, known, names, updates, checks)
         return function
 
     return register

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 from llvmlite import ir
 
-from everflow.native import scalars
+from everflow.native import python_calls, scalars
 from everflow.native.codegen import I32, I64, POINTER, VOID, Entry, Writer, loop
 
 # How a procedure ends: well; since room for what it keeps ran out; since something is not as it must be; stopped.
@@ -55,6 +55,7 @@ class Procedure:
     def end(self) -> None:
         """End the procedure, well; what is at its top leads to where it starts."""
         self.builder.ret(I32(DONE))
+        python_calls.write(self.module, self.function)
         self.at_top.branch(self.function.basic_blocks[1])
 
     # --- memory -----------------------------------------------------------------------------------
@@ -114,9 +115,11 @@ class Procedure:
     # --- steps ------------------------------------------------------------------------------------
 
     def run(self, entry: Entry, addresses: list[ir.Value]) -> None:
-        """Run a region over its inputs and outputs."""
+        """Run a region over its inputs and outputs; where it can't, the procedure refuses."""
         self.scratch = max(self.scratch, entry.scratch)
-        self.builder.call(self.module.globals[entry.name], [*addresses, self._scratch, self._threads])
+        status = self.builder.call(self.module.globals[entry.name], [*addresses, self._scratch, self._threads])
+        if entry.may_refuse:
+            self.leave_unless(self.builder.icmp_signed("==", status, I32(0)), REFUSED)
 
     def product(
         self, dtype: np.dtype, rows: int, columns: int, inner: int | ir.Value, a: Matrix, b: Matrix, to: ir.Value,

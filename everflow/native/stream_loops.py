@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from everflow.native import python_calls
 from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
 from everflow.native.formulas import FLOAT
 from everflow.native.normals import normals
@@ -34,4 +35,5 @@ def write(writer: Writer, kind: str) -> ir.Function:
         for position, value in enumerate(values):
             b.store(value, b.gep(out, [b.add(place, I64(position))], source_etype=FLOAT))
     b.ret_void()
+    python_calls.write(writer.module, function)
     return function

@@ -18,7 +18,7 @@ from collections.abc import Callable
 import llvmlite
 import llvmlite.binding as llvm
 
-from everflow.native import compiler_process
+from everflow.native import compiler_process, python_calls
 from everflow.native.cache import Cache
 
 _serial = itertools.count()
@@ -170,21 +170,12 @@ class Loaded:
     def __init__(self, image: bytes, names: list[str], callbacks: dict[str, int] | None = None) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(name)
-        for name, address in {**imports(), **(callbacks or {})}.items():
+            builder.export_symbol(python_calls.form_of(name))
+        for name, address in {**imports(), **python_calls.imports(), **(callbacks or {})}.items():
             builder.import_symbol(name, address)
         with _linking:
             self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
 
-    def function(self, name: str, pointers: int) -> Callable[..., None]:
-        """A function of the file, for Python: it takes so many addresses and an integer. It holds the file."""
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers, ctypes.c_int)
-        made = kind(self._tracker[name])
-        made.file = self  # type: ignore[attr-defined]
-        return made
-
-    def procedure(self, name: str) -> Callable[[int], int]:
-        """A procedure of the file, for Python: it takes the address of its block, and returns how it ended."""
-        made = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p)(self._tracker[name])
-        made.file = self  # type: ignore[attr-defined]
-        return made
+    def function(self, name: str) -> Callable[..., int]:
+        """A function of the file, for Python: it takes addresses and integers. It holds the file."""
+        return python_calls.function_at(self._tracker[python_calls.form_of(name)], self)

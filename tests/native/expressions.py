@@ -17,7 +17,10 @@ from everflow.native.codegen import Writer
 from everflow.native.values import (
     CONST,
     EXPAND,
+    INDEX,
     INPUT,
+    JOIN,
+    LEAVES,
     MAP,
     PERMUTE,
     RESHAPE,
@@ -25,7 +28,9 @@ from everflow.native.values import (
     Value,
     apply,
     const,
+    index,
     input_value,
+    join,
     number_of,
     select,
 )
@@ -82,6 +87,10 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
         return inputs[value.detail]
     if value.kind == CONST:
         return np.asarray(number_of(value))
+    if value.kind == INDEX:
+        return np.arange(value.size)
+    if value.kind == JOIN:
+        return np.concatenate(sources, value.detail)
     if value.kind == MAP:
         if value.detail == "cast":
             return sources[0].astype(value.dtype)
@@ -112,7 +121,7 @@ def compiled(
     writer = Writer()
     entry = writer.add(outputs, len(inputs), updates or [])
     file = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name])
-    function = file.function(entry.name, len(inputs) + len(outputs) + 1)
+    function = file.function(entry.name)
     arrays = [np.array(x, order="C") for x in inputs]
     results = [np.full(v.shape, 77, v.dtype) for v in outputs]
     scratch = np.full(entry.scratch + 1, 0xAA, np.uint8)
@@ -135,11 +144,20 @@ class Drawn:
         self.pool = [input_value(i, x.dtype, x.shape) for i, x in enumerate(self.inputs)]
         for _ in range(moves):
             made = self.random.choice(
-                [self.arithmetic, self.arithmetic, self.view, self.view, self.reduction, self.test]
+                [
+                    self.arithmetic,
+                    self.arithmetic,
+                    self.view,
+                    self.view,
+                    self.reduction,
+                    self.test,
+                    self.places,
+                    self.joined,
+                ]
             )()
             if made.size < 200_000:
                 self.pool.append(made)
-        made = [v for v in self.pool[3:] if v.kind not in (INPUT, CONST)]
+        made = [v for v in self.pool[3:] if v.kind not in LEAVES]
         self.outputs = list(dict.fromkeys(self.random.sample(made, min(len(made), self.random.randint(1, 4)))))
         self.updates = [u for target in self.pool[:3] if (u := self.update(target)) is not None]
 
@@ -204,6 +222,33 @@ class Drawn:
             else:
                 shape.append(factor)
         return value.reshape(shape)
+
+    def places(self) -> Value:
+        """The index of each entry along an axis."""
+        value = self.number()
+        if not value.shape:
+            return value
+        axis = self.random.randrange(len(value.shape))
+        numbers = index(value.shape[axis], value.dtype).reshape(
+            [n if a == axis else 1 for a, n in enumerate(value.shape)]
+        )
+        return numbers.expand(value.shape) if self.random.random() < 0.5 else numbers * value
+
+    def joined(self) -> Value:
+        """Tensors of the pool that fit side by side."""
+        value = self.pick()
+        if not value.shape:
+            return value
+        axis = self.random.randrange(len(value.shape))
+        rest = [n for a, n in enumerate(value.shape) if a != axis]
+        fit = [
+            v
+            for v in self.pool
+            if v.dtype == value.dtype
+            and len(v.shape) == len(value.shape)
+            and [n for a, n in enumerate(v.shape) if a != axis] == rest
+        ]
+        return join([value, *self.random.choices(fit, k=self.random.randint(0, 2))], axis)
 
     def reduction(self) -> Value:
         value = self.pick()

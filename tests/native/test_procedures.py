@@ -32,7 +32,7 @@ def run(write, words: dict[int, int]) -> tuple[int, array]:
     block[procedures.PATIENCE] = block[procedures.TICKS] = 100
     for word, value in words.items():
         block[word] = value
-    ended = loaded.procedure("tried")(block.buffer_info()[0])
+    ended = loaded.function("tried")(block.buffer_info()[0])
     return ended, block
 
 
@@ -43,7 +43,7 @@ def test_a_region_and_a_copy():
         given, wanted = p.word(), p.word()
         middle = p.reserve(20)
         value = input_value(0, "f4", [5])
-        p.run(writer.add([value * 2 + 1], 1), [p.address_in(given), middle])
+        p.run(writer.add([value * 2 + 1], 1, for_python=False), [p.address_in(given), middle])
         p.copy(p.address_in(wanted), middle, 20)
 
     ended, _ = run(write, {procedures.FIRST_FREE: x.ctypes.data, procedures.FIRST_FREE + 1: y.ctypes.data})

@@ -420,15 +420,6 @@ def _lower_reshape(x: Expression, shape: np.ndarray, *, result_shape: tuple[int,
     return x.reshape(result_shape)
 
 
-@lowers("Split", known=(0,))
-def _lower_split(split_dim: np.ndarray, value: Expression, *, num_split: int) -> tuple[Expression, ...] | None:
-    axis = int(split_dim) % len(value.shape)
-    if value.shape[axis] % num_split:
-        return None
-    shape = [n // num_split if a == axis else n for a, n in enumerate(value.shape)]
-    return tuple(value.slice([i * n if a == axis else 0 for a, n in enumerate(shape)], shape) for i in range(num_split))
-
-
 @lowers("Squeeze")
 def _lower_squeeze(x: Expression, *, result_shape: tuple[int, ...]) -> Expression:
     return x.reshape(result_shape)

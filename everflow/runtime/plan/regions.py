@@ -19,7 +19,7 @@ from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars
 from everflow.native.nests import sources_first
-from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
+from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
 from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, stands_for_variable
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
@@ -71,12 +71,16 @@ class Region:
         self.updates: dict[Node, Value] = {}  # variable → its new value
         self.held: dict[Edge, Node] = {}  # references to variables that are written, and what was read from there
         self.updating = [node for node in nodes if _is_update(node)]
+        self.condition: Value | None = None  # without which kernels must be asked
         if variables is not None:
             self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
             known = _known_positions(node)
             results = lowered(node, [None if i in known else self._value(e) for i, e in enumerate(node.inputs)])
+            if isinstance(results, Checked):
+                holds = results.condition.reduce("all", range(len(results.condition.shape)))
+                self.condition = holds if self.condition is None else self.condition & holds
             if node in self.updating:
                 targets = [self.held[e] for e in node.inputs if stands_for_variable(e)]
                 self.updates.update(zip(targets, results, strict=True))
@@ -291,7 +295,8 @@ def work_of(node: Node) -> int:
         return 0
     if [(r.shape, r.dtype) for r in results] != [(w.shape, w.dtype) for w in wanted]:
         return 0
-    steps = [v for v in sources_first(list(results)) if v.kind == MAP]
+    conditions = [results.condition] if isinstance(results, Checked) else []
+    steps = [v for v in sources_first([*results, *conditions]) if v.kind == MAP]
     if not all(map(_can_be_written, steps)):
         return 0
     return bool(results) + sum(scalars.cost(v.detail) for v in steps)
@@ -411,4 +416,4 @@ def plain_form(value: Value) -> Value:
     """The expression that fills the same memory in the same order: what only the shape tells apart is nothing to do."""
     while value.kind == VIEW and value.detail[0] == RESHAPE:
         value = value.sources[0]
-    return value.expand([1]) if value.kind == CONST else value
+    return value.expand([1]) if value.kind == CONST else copy_of(value) if value.kind == INDEX else value

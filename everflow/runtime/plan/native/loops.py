@@ -18,9 +18,9 @@ from everflow.framework import dtypes
 from everflow.framework.dtypes import DType
 from everflow.kernels.facts import Effect
 from everflow.native import lowering
-from everflow.native.codegen import I64, Entry, Writer
+from everflow.native.codegen import I64, Writer
 from everflow.native.procedures import Procedure
-from everflow.native.values import INPUT
+from everflow.native.values import INPUT, Value
 from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.native.edges import handles_of, is_number, origin, shape_of, taken, within
 from everflow.runtime.plan.native.other_steps import Draw
@@ -229,9 +229,11 @@ class Translator:
             outputs.append(self.target(best))
             for edge in edges:
                 self.where[edge] = self.where[best]
-        self.run(self.writer.add(list(computed), len(inputs)), [*inputs, *outputs])
+        self.run(list(computed), len(inputs), [*inputs, *outputs], region.condition)
 
-    def run(self, entry: Entry, addresses: list[ir.Value]) -> None:
+    def run(self, values: list[Value], inputs: int, addresses: list[ir.Value], condition: Value | None = None) -> None:
+        """Compute expressions over so many inputs; addresses of these and of the results."""
+        entry = self.writer.add(values, inputs, condition=condition, for_python=False)
         self.procedure.run(entry, addresses)
 
     # --- loops and branches -----------------------------------------------------------------------

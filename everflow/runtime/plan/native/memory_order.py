@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Mapping
 
 from everflow.framework import dtypes
+from everflow.native import lowering
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.program import Edge, Node, Program, is_known, is_ref
 
@@ -86,6 +87,9 @@ class Variables:
             elif node not in chosen and node.facts.fails and node.type not in _READS:
                 level = max(level, updating + 1)
                 failing = max(failing, level)
+            elif node in chosen and _checks(node):  # in one region what is done before it fails is done, too
+                level = max(level, updating)
+                failing = max(failing, level)
             levels[node] = level
             self._note(node, written.get(node, []), writer, readers)
         return levels
@@ -103,6 +107,11 @@ class Variables:
         for variable in written:
             writer[variable] = node
             readers[variable] = []
+
+
+def _checks(node: Node) -> bool:
+    found = lowering.find(node.type)
+    return found is not None and found.checks
 
 
 def stands_for_variable(edge: Edge) -> bool:

@@ -40,7 +40,7 @@ def product(t: Translator, node: Node) -> None:
     t.procedure.product(t.dtype(a), rows, columns, inner, left, right, plain)
     dtype, bias = t.dtype(a), node.inputs[2]
     total = input_value(0, dtype, (rows, columns)) + input_value(1, dtype, (columns,)).expand((rows, columns))
-    t.run(t.writer.add([total], 2), [plain, t.at(bias), target])
+    t.run([total], 2, [plain, t.at(bias), target])
 
 
 def _matrices(t: Translator, node: Node, a: Edge, b: Edge) -> tuple[int, int, int, Matrix, Matrix]:
@@ -131,7 +131,7 @@ def add_rows(t: Translator, node: Node) -> None:
     dtype, shape = t.dtype(values), shape_of(values)
     added = input_value(0, dtype, shape[1:]) + input_value(1, dtype, shape).reduce("sum", [0])
     addresses = [t.at(total), t.at(values)]
-    t.run(t.writer.add([added], 2), [*addresses, t.target((node, 0))])
+    t.run([added], 2, [*addresses, t.target((node, 0))])
 
 
 @step("_RunningSum", "_Total")
