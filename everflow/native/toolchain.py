@@ -18,6 +18,7 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from everflow.native import compiler_process
+from everflow.native.background import Ending
 from everflow.native.cache import Cache
 
 _serial = itertools.count()
@@ -43,6 +44,8 @@ class _Compiler:
         """The object file of a module; where vectorising fails, one without vectors."""
         with self._lock:
             image = self._ask(text, True) or self._ask(text, False)
+        if self._is_over:
+            raise Ending
         if not image:
             raise CompilerError("LLVM ended without an object file")
         return image
