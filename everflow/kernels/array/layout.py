@@ -223,8 +223,8 @@ def reverse_sequence(input: AnyTensor, seq_lengths: torch.Tensor, *, seq_dim: in
     lengths = lengths[:, None]
     source = torch.where(steps < lengths, lengths - 1 - steps, steps)  # batch x time
     if is_text(input):
-        moved = np.moveaxis(input, (batch_dim, seq_dim), (0, 1))
-        return np.moveaxis(moved[np.arange(len(moved))[:, None], source.numpy()], (0, 1), (batch_dim, seq_dim))
+        texts = np.moveaxis(input, (batch_dim, seq_dim), (0, 1))
+        return np.moveaxis(texts[np.arange(len(texts))[:, None], source.numpy()], (0, 1), (batch_dim, seq_dim))
     moved = input.movedim((batch_dim, seq_dim), (0, 1))
     if size == 0 or moved.shape[0] == 0:
         return input.clone()
