@@ -67,6 +67,7 @@ def main() -> None:
     parser.add_argument("--tensorflow", metavar="PYTHON", default=os.environ.get("TENSORFLOW_PYTHON"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=2.0, help="for each measurement")
+    parser.add_argument("--threads", type=int, default=0, help="of kernels; 0: as many as each library likes")
     options = parser.parse_args()
     unknown = set(options.names) - {*PROGRAMS, "scaling", "bandwidth"}
     if unknown:
@@ -75,7 +76,7 @@ def main() -> None:
     if options.tensorflow:
         pythons["tensorflow"] = options.tensorflow
     modules = [m for m in tables.MODULES if m in pythons]
-    once = functools.partial(run, pythons=pythons, seconds=options.seconds)
+    once = functools.partial(run, pythons=pythons, seconds=options.seconds, threads=options.threads)
     measure = functools.partial(in_turns, measure=once, rounds=options.rounds)
     graphs = [m for m in modules if m != "torch"]
     chosen = options.names or [*PROGRAMS, "scaling", "bandwidth"]
@@ -90,7 +91,8 @@ def main() -> None:
         from benchmarks.plot import plot_ratios  # needs a library that nothing else does
 
         plot_ratios(outcomes, PICTURE)
-        machine = f"{platform.machine()}, {os.cpu_count()} cores, {options.rounds} rounds of {options.seconds:g} s"
+        threads = f"{options.threads} threads" if options.threads else f"{os.cpu_count()} cores"
+        machine = f"{platform.machine()}, {threads}, {options.rounds} rounds of {options.seconds:g} s"
         picture = f"![times as long as Everflow for a step]({PICTURE.name})"
         tables.write_page(
             PAGE, f"Medians and, in brackets, the span of medians of processes, on {machine}.\n\n{picture}\n\n{text}"

@@ -8,6 +8,7 @@ It runs under the Python 3.7 of an old TensorFlow as well.
 import argparse
 import importlib
 import json
+import os
 import resource
 import threading
 import time
@@ -23,24 +24,25 @@ WARM_STEPS, WARM_SECONDS = 30, 1.0
 class Steps:
     """A program that is ready to run: its steps, how large its graph is, and how long the first one took."""
 
-    def __init__(self, module, name, arguments):
+    def __init__(self, module, name, arguments, threads):
         start = time.perf_counter()
         if module == "torch":
             self.step, self.nodes = importlib.import_module("benchmarks.by_hand").BY_HAND[name](), 0
         else:
-            self.step, self.nodes = _session_step(importlib.import_module(module), name, arguments)
+            self.step, self.nodes = _session_step(importlib.import_module(module), name, arguments, threads)
         self.building = time.perf_counter() - start
         start = time.perf_counter()
         self.step()
         self.first = time.perf_counter() - start
 
 
-def _session_step(tf, name, arguments):
+def _session_step(tf, name, arguments, threads):
     graph = tf.Graph()
     with graph.as_default():
         fetches, feeds = {**PROGRAMS, **STREAMS}[name](tf, **arguments)
         initial = tf.global_variables_initializer()
-    session = tf.Session(graph=graph)
+    config = tf.ConfigProto(intra_op_parallelism_threads=threads, inter_op_parallelism_threads=threads)
+    session = tf.Session(graph=graph, config=config)
     session.run(initial)
     return lambda: session.run(fetches, feeds), len(graph.get_operations())
 
@@ -92,10 +94,10 @@ def load(module):
             session.run(loaded.constant(1.0))
 
 
-def measure(module, name, seconds, arguments, callers):
+def measure(module, name, seconds, arguments, callers, threads):
     load(module)
     before = megabytes()
-    steps = Steps(module, name, arguments)
+    steps = Steps(module, name, arguments, threads)
     times = timed(steps.step, seconds)
     quarter, median, three_quarters = np.percentile(times, [25, 50, 75])
     found = {
@@ -119,8 +121,13 @@ def main():
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--arguments", type=json.loads, default={}, help="of the program, as JSON")
     parser.add_argument("--callers", type=int, default=0, help="threads that run the session at once")
+    parser.add_argument("--threads", type=int, default=0, help="of kernels; 0: as many as the library likes")
     options = parser.parse_args()
-    found = measure(options.module, options.program, options.seconds, options.arguments, options.callers)
+    if options.threads:
+        os.environ["OMP_NUM_THREADS"] = str(options.threads)  # before anything is loaded that has threads
+    found = measure(
+        options.module, options.program, options.seconds, options.arguments, options.callers, options.threads
+    )
     print("RESULT " + json.dumps(found))
 
 

@@ -40,17 +40,16 @@ class Outcome:
 Outcomes = dict[Job, Outcome]
 
 
-def run(job: Job, pythons: dict[str, str], seconds: float) -> dict[str, float]:
+def run(job: Job, pythons: dict[str, str], seconds: float, threads: int = 0) -> dict[str, float]:
     """Measure once; `pythons` says which interpreter has a module."""
     command = [pythons[job.module], "-W", "ignore", "-m", "benchmarks.measure", job.module, job.program]
-    command += [
-        "--seconds",
-        str(seconds),
-        "--arguments",
-        json.dumps(dict(job.arguments)),
-        "--callers",
-        str(job.callers),
-    ]
+    options = {
+        "seconds": seconds,
+        "arguments": json.dumps(dict(job.arguments)),
+        "callers": job.callers,
+        "threads": threads,
+    }
+    command += [f"--{name}={value}" for name, value in options.items()]
     done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "TF_CPP_MIN_LOG_LEVEL": "3"})
     found = [line for line in done.stdout.splitlines() if line.startswith("RESULT ")]
     if not found:

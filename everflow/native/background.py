@@ -24,6 +24,10 @@ def _is_installed() -> bool:
     return importlib.util.find_spec("llvmlite") is not None
 
 
+class Ending(Exception):
+    """The program ends, and nobody needs the code any more that was being made."""
+
+
 class _Background:
     """One thread that does what it is given, one after the other; it ends with the process, and is not there in a
     child that was forked.
@@ -34,7 +38,6 @@ class _Background:
         self._thread: threading.Thread | None = None
         self.busy = threading.Lock()
         self._level = logging.WARNING
-        self._is_over = False
 
     def submit(self, job: Callable[[], None]) -> None:
         if self._thread is None:
@@ -54,15 +57,15 @@ class _Background:
         """
         try:
             job()
+        except Ending:
+            return
         except Exception:
-            if not self._is_over:
-                level, self._level = self._level, logging.DEBUG
-                text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
-                logging.getLogger("everflow").log(level, text, exc_info=True)
+            level, self._level = self._level, logging.DEBUG
+            text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
+            logging.getLogger("everflow").log(level, text, exc_info=True)
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""
-        self._is_over = True
         while not self._jobs.empty():
             self._jobs.get()
         self._jobs.put(None)

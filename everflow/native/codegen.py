@@ -397,7 +397,8 @@ class _NestWriter:
             width //= 2
         if width < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return self.region.writer.hint(1, 1)
-        return self.region.writer.hint(width, 1 if dear else 4)
+        # More entries at once than there are, and LLVM makes a loop without end of it for some processors.
+        return self.region.writer.hint(width, 1 if dear else min(4, 1 << (last.size // width).bit_length() - 1))
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""

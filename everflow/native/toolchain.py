@@ -7,7 +7,6 @@ import contextlib
 import ctypes
 import functools
 import importlib.util
-import itertools
 import os
 import pathlib
 import subprocess
@@ -19,14 +18,15 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from everflow.native import compiler_process, python_calls
+from everflow.native.background import Ending
 from everflow.native.cache import Cache
 
-_serial = itertools.count()
 # What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
 OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
 BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
+FILES_OF_A_LINKER = 64
 
 
 class CompilerError(Exception):
@@ -45,6 +45,8 @@ class _Compiler:
         """The object file of a module; where vectorising fails, one without vectors."""
         with self._lock:
             image = self._ask(text, True) or self._ask(text, False)
+        if self._is_over:
+            raise Ending
         if not image:
             raise CompilerError("LLVM ended without an object file")
         return image
@@ -122,12 +124,25 @@ def object_code(text: str) -> bytes:
     return _cache().get(key, lambda: _compiler.compile(text))
 
 
-@functools.cache
-def _jit() -> llvm.LLJIT:
-    return llvm.create_lljit_compiler(target_machine())
+class _Linkers:
+    """Load object files. A linker keeps some kilobytes of every file it has loaded, also of those that are gone, so it
+    serves for some, and goes with the last of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._linker: llvm.LLJIT | None = None
+
+    def link(self, builder: llvm.JITLibraryBuilder) -> tuple[llvm.ResourceTracker, llvm.LLJIT]:
+        with self._lock:
+            if self._linker is None or self._count % FILES_OF_A_LINKER == 0:
+                self._linker = llvm.create_lljit_compiler(target_machine())
+            self._count += 1
+            return builder.link(self._linker, f"regions{self._count}"), self._linker
 
 
-_linking = threading.Lock()
+_linkers = _Linkers()
 
 
 @functools.cache
@@ -173,8 +188,7 @@ class Loaded:
             builder.export_symbol(python_calls.form_of(name))
         for name, address in {**imports(), **python_calls.imports(), **(callbacks or {})}.items():
             builder.import_symbol(name, address)
-        with _linking:
-            self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
+        self._tracker, self._linker = _linkers.link(builder)  # which go in this order
 
     def function(self, name: str) -> Callable[..., int]:
         """A function of the file, for Python: it takes addresses and integers. It holds the file."""

@@ -465,6 +465,9 @@ def select_v2(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     return chosen(condition, t, e)
 
 
+_FEW_HOT = 1 << 13
+
+
 def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
     """Put `on` at an index of each line along an axis, in place; an index that is not there sets nothing."""
     if not target.numel():
@@ -490,6 +493,9 @@ def one_hot(
         hot = torch.zeros(dims, dtype=torch.bool)
         return np.where(_set_hot(hot, axis, at, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
     on, off = signed(on_value), signed(off_value)
+    if indices.numel() * size <= _FEW_HOT:  # a look at each is quicker than finding out which are there
+        line = torch.arange(size, device=at.device).view([-1] + [1] * (at.ndim - 1 - axis % at.ndim))
+        return torch.where(at == line, on, off).view(off_value.dtype)
     return _set_hot(off.new_empty(dims).copy_(off), axis, at, on, off).view(off_value.dtype)
 
 

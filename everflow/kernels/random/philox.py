@@ -146,8 +146,6 @@ class Philox:
 
     def fill(self, kind: str, rows: torch.Tensor, start: int) -> bool:
         """The numbers of the blocks from the `start`-th on by machine code, a row for each; whether there is any."""
-        if self._ready is not None:
-            return False
         return streams.fill(kind, rows.data_ptr(), self.key, (self.counter + start) & _MASK128, len(rows))
 
     def chunk_at(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
