@@ -14,12 +14,12 @@ from everflow.framework.scopes import add_to_collection, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops.variables.variable import _all_saveable_objects
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.saver import Saver
-from everflow.train.signatures import takes
 
 _OF_GRAPHS = """signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
     strip_default_attrs=False, saver=None"""
@@ -45,7 +45,7 @@ class SavedModelBuilder:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
 
-    @takes(f"sess, tags, {_OF_GRAPHS}", "self")
+    @takes(f"sess, tags, {_OF_GRAPHS}")
     def add_meta_graph_and_variables(self, sess, tags, **given):
         """Write the variables of a session, and its graph as the first meta graph."""
         if self._has_saved_variables:
@@ -55,7 +55,7 @@ class SavedModelBuilder:
         self._add(tags, **given, sess=sess)
         self._has_saved_variables = True
 
-    @takes(f"tags, {_OF_GRAPHS}", "self")
+    @takes(f"tags, {_OF_GRAPHS}")
     def add_meta_graph(self, tags, **given):
         """Add the default graph as a further meta graph over the variables that are written already."""
         if not self._has_saved_variables:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.devices import DeviceSpec, canonical_name, merged_name
 from everflow.platform import logging
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 # What parameter servers hold, unless `ps_ops` says otherwise.
 _PS_OPS = (
