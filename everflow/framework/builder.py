@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.framework.op_callbacks import listening, outputs_after_callbacks
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs
@@ -31,6 +32,8 @@ def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
 
 def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
     """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
+    if definition.deprecated_at is not None:
+        _check_not_removed(definition)
     given = dict(keywords)
     inputs_given = [(arg, given.pop(arg.name, _MISSING)) for arg in definition.inputs]
     for key, value in given.items():
@@ -68,6 +71,15 @@ def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> 
             return graph.add_op(definition, inputs, types, attrs, scope)
     finally:
         graph._name_stack = outer
+
+
+def _check_not_removed(definition: OpDef) -> None:
+    """Graphs from files may hold op types that are gone since; no new node is of them."""
+    version = get_default_graph()._producer
+    if definition.deprecated_at is not None and version >= definition.deprecated_at:
+        raise NotImplementedError(
+            f"Op type '{definition.name}' is for graphs of versions before {definition.deprecated_at}; this one has version {version}"
+        )
 
 
 def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:
@@ -363,16 +375,17 @@ def _result_tuple(op_type: str, names: tuple[str, ...]) -> Callable[..., tuple[A
 
 def structured_outputs(definition: OpDef, op: Operation) -> Any:
     """An op's outputs as its build function returns them."""
+    outputs = outputs_after_callbacks(op) if listening.callbacks and not op.graph.executes else op.outputs
     if not definition.outputs:
         return None if op.graph.executes else op
     if len(definition.outputs) == 1:
-        if op.outputs or op.graph.executes:
-            return list(op.outputs) if definition.outputs[0].is_list else op.outputs[0]
+        if outputs or op.graph.executes or not definition.is_stateful:
+            return list(outputs) if definition.outputs[0].is_list else outputs[0]
         return op  # a list of no outputs leaves only the op to hold on to
-    return structured(definition, op.attrs, op.outputs)
+    return structured(definition, op.attrs, outputs)
 
 
-def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Tensor]) -> Any:
+def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Any]) -> Any:
     """Output tensors as a build function returns them: one, a list, or a named tuple of these."""
     if len(definition.outputs) == 1:
         return list(outputs) if definition.outputs[0].is_list else outputs[0]

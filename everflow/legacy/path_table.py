@@ -12,7 +12,7 @@ python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
 python                pywrap_tensorflow                  : train errors .
-python                tf2                                : ops.v2_behavior
+python                tf2                                : legacy.inner.tf2
 python                autograph                          : autograph
 python.client         session                            : runtime.session runtime.fetches .
 python.client         device_lib                         : runtime.device*
@@ -43,6 +43,7 @@ python.distribute     cluster_resolver                   : distribute.cluster_re
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
+python.eager          context                            : legacy.inner.eager_context
 python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          test                               : test
@@ -74,13 +75,21 @@ python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_
                                                            framework.conversion contrib.framework.tensors
 python.framework      load_library                       : .
 python.framework      meta_graph                         : ops.io.meta_graph train .
-python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
+python.framework      op_def_library                     : legacy.inner.op_def_library framework.builder
+python.framework      op_def_registry                    : legacy.inner.registries framework.op_defs
+python.framework      test_ops                           : legacy.inner.test_ops
+python.framework      registry kernels                   : legacy.inner.registries
+python.framework      traceable_stack                    : legacy.inner.traceable_stack
+python.framework      composite_tensor_utils             : legacy.inner.composite_tensors
+python.framework      test_combinations                  : legacy.inner.test_combinations
+python.framework      subscribe                          : legacy.inner.subscribe
+python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
 python.framework      versions                           : version .
-python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
+python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
