@@ -11,11 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
-from everflow.framework import attributes
-
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
-    from everflow.framework.operation import Operation, Tensor
+    from everflow.framework.operation import Tensor
 
 OpCallback = Callable[..., Sequence[Any] | None]
 
@@ -72,14 +70,3 @@ def invoke_op_callbacks(
                 )
             outputs = new
     return outputs
-
-
-def outputs_after_callbacks(op: Operation) -> Sequence[Any]:
-    """The outputs of a new op of a graph, or what the callbacks of this thread put in their place."""
-    attrs = tuple(
-        part
-        for name in (attr.name for attr in op.definition.attrs)
-        for part in (name, attributes.to_proto(op.attrs[name]))
-    )
-    with op.graph.name_scope(f"{op.name}/"):
-        return invoke_op_callbacks(op.type, tuple(op.inputs), attrs, tuple(op.outputs), op.name, op.graph)

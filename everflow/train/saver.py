@@ -95,7 +95,9 @@ class Saver:
                 saveables_of(variables)
                 return
             builder = self._builder or SaverGraph(self._write_version, self._reshape)
-            self.saver_def = builder.build(variables, self._sharded, self._name, self._filename)
+            self.saver_def = builder.build(
+                variables, sharded=self._sharded, name=self._name, filename=self._filename or "model"
+            )
             self.saver_def.max_to_keep = self._max_to_keep or 0
             self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
         elif self._name:

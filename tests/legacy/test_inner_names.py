@@ -163,3 +163,157 @@ def test_modules_show_the_modules_they_import():
         from tensorflow.python.ops.array_ops import nosuch
     with pytest.raises(ModuleNotFoundError, match="No module named 'tensorflow.python.nosuch'"):
         from tensorflow.python import nosuch  # noqa: F401
+
+
+def test_tensors_and_what_counts_as_one():
+    from tensorflow.python.framework import ops
+
+    class Own:
+        name = property(lambda self: "own")
+        dtype = property(lambda self: tf.float32)
+
+    with tf.Graph().as_default():
+        assert ops.is_dense_tensor_like(tf.constant(1)) and ops.is_dense_tensor_like(tf.Variable(1))
+        assert not ops.is_dense_tensor_like(tf.SparseTensor([[0]], [1], [2])) and not ops.is_dense_tensor_like(Own())
+        ops.register_dense_tensor_like_type(Own)
+        assert ops.is_dense_tensor_like(Own()) and issubclass(tf.SparseTensor, ops._TensorLike)
+        v = tf.Variable(2, name="v")
+        assert ops._as_graph_element(v).name == "v:0" and ops._as_graph_element(tf.constant(1)) is None
+    with pytest.raises(TypeError, match="property 'name'"):
+        ops.register_dense_tensor_like_type(int)
+
+
+def test_what_tensors_lead_to():
+    from tensorflow.python.keras.utils import tf_utils
+
+    with tf.Graph().as_default():
+        a, b = tf.placeholder(tf.float32, name="a"), tf.placeholder(tf.float32, name="b")
+        c = tf.add(a, b, name="c")
+        d = tf.negative(c, name="d")
+        v = tf.get_variable("v", [], use_resource=True)
+        w = tf.multiply(v, a, name="w")
+        assert tf_utils.get_reachable_from_inputs([b]) == {b, c.op, c, d.op, d}
+        assert tf_utils.get_reachable_from_inputs([b], [c]) == {b, c.op, c}
+        assert {v, v.handle, v.op, w} <= tf_utils.get_reachable_from_inputs([v])
+        with pytest.raises(TypeError, match="3"):
+            tf_utils.get_reachable_from_inputs([3])
+
+
+def test_functions_as_text():
+    from tensorflow.python.keras.utils import generic_utils
+
+    def adder(amount):
+        return lambda x, factor=2: factor * (x + amount)
+
+    dumped = generic_utils.func_dump(adder(3))
+    assert dumped[1:] == ((2,), (3,)) and generic_utils.func_load(dumped)(1) == 8
+    assert [generic_utils.to_snake_case(name) for name in ("HTTPServer", "_Own")] == ["http_server", "private__own"]
+
+
+def test_metrics_of_a_process():
+    from tensorflow.python.eager import monitoring
+
+    counter = monitoring.Counter("test/counter", "counts", "kind")
+    counter.get_cell("a").increase_by(2)
+    assert counter.get_cell("a").value() == 2 and counter.get_cell("b").value() == 0
+    with pytest.raises(tf.errors.AlreadyExistsError):
+        monitoring.Counter("test/counter", "counts")
+    with pytest.raises(ValueError, match="labels"):
+        counter.get_cell()
+    gauge = monitoring.StringGauge("test/gauge", "says")
+    gauge.get_cell().set("yes")
+    assert gauge.get_cell().value() == "yes"
+    sampler = monitoring.Sampler("test/sampler", monitoring.ExponentialBuckets(1.0, 2.0, 3), "spreads")
+    for value in (1.0, 5.0, 100.0, 0.5):
+        sampler.get_cell().add(value)
+    assert list(sampler.get_cell().value().bucket) == [1.0, 1.0, 0.0, 2.0]
+
+
+def test_events_by_the_old_writer(tmp_path):
+    from tensorflow.core.framework import op_def_pb2
+    from tensorflow.python import pywrap_tensorflow
+
+    writer = pywrap_tensorflow.EventsWriter(str(tmp_path / "foo").encode())
+    writer.WriteEvent(tf.Event(wall_time=1.0, step=3))
+    writer.Close()
+    assert writer.FileName().decode().startswith(str(tmp_path / "foo.out.tfevents."))
+    assert [event.step for event in tf.train.summary_iterator(writer.FileName().decode())] == [0, 3]
+    with pytest.raises(TypeError, match="'foo'"):
+        writer.WriteEvent("foo")
+    all_ops = op_def_pb2.OpList.FromString(pywrap_tensorflow.TF_GetBuffer(pywrap_tensorflow.TF_GetAllOpList()))
+    assert "MatMul" in {op.name for op in all_ops.op}
+
+
+def test_fetches_flat_and_back():
+    from tensorflow.python.client.session import _FetchHandler
+
+    with tf.Graph().as_default() as graph:
+        a, op = tf.constant(1.0, name="a"), tf.no_op("n")
+        handler = _FetchHandler(graph, {"x": [a, op], "y": "a:0"}, {})
+        assert handler.fetches() == [a] and handler.targets() == [op]
+        assert handler.build_results(None, [3.0]) == {"x": [3.0, None], "y": 3.0}
+        fed = _FetchHandler(graph, [a], {a: 4})
+        assert fed.fetches() == [] and fed.build_results(None, []) == [4]
+
+
+def test_a_variable_scope_without_names_for_ops():
+    from tensorflow.python.ops import variable_scope
+
+    with tf.Graph().as_default() as graph, variable_scope._pure_variable_scope("x") as scope:
+        assert scope.name == "x" and graph.get_name_scope() == ""
+        assert tf.get_variable("v", []).name == "x/v:0" and tf.constant(1).name == "Const:0"
+
+
+def test_savers_of_ones_own_things(tmp_path):
+    from tensorflow.python.training import saver
+
+    class Doubled(saver.BaseSaverBuilder.SaveableObject):
+        def __init__(self, v):
+            super().__init__(v, [saver.BaseSaverBuilder.SaveSpec(v * 2.0, "", "doubled")], "doubled")
+
+        def restore(self, restored_tensors, restored_shapes):
+            return tf.assign(self.op, restored_tensors[0])
+
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(3.0)
+        made = tf.train.Saver([Doubled(v)], builder=saver.BaseSaverBuilder())
+        sess.run(v.initializer)
+        made.restore(sess, made.save(sess, str(tmp_path / "model")))
+        assert sess.run(v) == 6.0
+
+
+def test_nested_values_as_messages():
+    from tensorflow.python.saved_model import nested_structure_coder
+
+    coder = nested_structure_coder.StructureCoder()
+    value = {"a": [1, 2.5, "x", None, True], "b": tf.TensorSpec([2, None], tf.int32, "q")}
+    assert coder.decode_proto(coder.encode_structure(value)) == value and coder.can_encode(value)
+    assert not coder.can_encode({1})
+    with pytest.raises(nested_structure_coder.NotEncodableError):
+        coder.encode_structure({1})
+
+
+def test_a_saved_model_that_notes_its_ops_in_signatures(tmp_path):
+    from tensorflow.python.saved_model import builder, loader_impl
+
+    asset_file = tmp_path / "words.txt"
+    asset_file.write_text("hello")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.Variable(3.0, name="v")
+        asset = tf.constant(str(asset_file), name="asset")
+        init, train = tf.assign(v, 4.0, name="init").op, tf.assign_add(v, 1.0, name="train").op
+        sess.run(v.initializer)
+        made = builder._SavedModelBuilder(str(tmp_path / "model"))
+        made.add_meta_graph_and_variables(sess, ["a"], assets_list=[asset], init_op=init, train_op=train)
+        with pytest.raises(TypeError, match="asset"):
+            made.add_meta_graph(["b"], assets_list=[v])
+        made.add_meta_graph(["b"], train_op=train)
+        made.save()
+    with tf.Graph().as_default(), tf.Session() as sess:
+        meta = tf.saved_model.load(sess, ["a"], str(tmp_path / "model"))
+        assert sess.run("v:0") == 4.0 and not any("main_op" in key for key in meta.collection_def)
+        assert loader_impl.get_train_op(meta).name == "train" and loader_impl.get_init_op(meta).name == "init"
+        assert loader_impl.get_asset_tensors("m", meta) == {"asset:0": "m/assets/words.txt"}
+    with tf.Graph().as_default(), tf.Session() as sess:
+        meta = tf.saved_model.load(sess, ["b"], str(tmp_path / "model"))
+        assert sess.run("v:0") == 3.0 and loader_impl.get_init_op(meta) is None
