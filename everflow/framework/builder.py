@@ -379,7 +379,7 @@ def structured_outputs(definition: OpDef, op: Operation) -> Any:
     if not definition.outputs:
         return None if op.graph.executes else op
     if len(definition.outputs) == 1:
-        if outputs or op.graph.executes or not definition.is_stateful:
+        if outputs or op.graph.executes:
             return list(outputs) if definition.outputs[0].is_list else outputs[0]
         return op  # a list of no outputs leaves only the op to hold on to
     return structured(definition, op.attrs, outputs)

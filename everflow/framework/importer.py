@@ -218,7 +218,7 @@ class _Importer:
         """Leave the graph as it was: no node of a GraphDef is there unless all are."""
         for op in reversed(self.graph._ops[first:]):
             op._unlink()
-            del self.graph._by_name[op.name]
+            del self.graph._nodes_by_name[op.name]
         del self.graph._ops[first:]
         self.graph._names_in_use = names
 

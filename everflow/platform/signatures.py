@@ -112,6 +112,22 @@ def takes(listed: str | Mapping[str, Any] | Callable, **objects: Any) -> Callabl
     return decorate
 
 
+def standing_for(function: Callable) -> Callable[[Callable], Callable]:
+    """`functools.wraps`, for functions of which `inspect.getfullargspec` shall tell the parameters, too: it doesn't
+    look behind a wrapper.
+    """
+
+    def decorate(wrapper: Callable) -> Callable:
+        wrapper = functools.wraps(function)(wrapper)
+        try:
+            wrapper.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+        except ValueError:  # some built-in functions tell nobody what they take
+            return wrapper
+        return wrapper
+
+    return decorate
+
+
 def _as_parameters(listed: Mapping[str, Any]) -> list[inspect.Parameter]:
     return [
         inspect.Parameter(name[2:], inspect.Parameter.VAR_KEYWORD)

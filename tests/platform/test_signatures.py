@@ -1,10 +1,22 @@
 """Parameters as data: functions that show and take what a table, a text or another function says."""
 
+import functools
 import inspect
 
 import pytest
 
-from everflow.platform.signatures import REQUIRED, constructor, inserted, options_of, parameters_of, takes, taking
+import everflow as tf
+from everflow.platform import inspection
+from everflow.platform.signatures import (
+    REQUIRED,
+    constructor,
+    inserted,
+    options_of,
+    parameters_of,
+    standing_for,
+    takes,
+    taking,
+)
 
 TABLE = {"rate": 1, "scope": None}
 
@@ -71,3 +83,32 @@ def test_a_listed_parameter_stands_where_the_list_has_it():
 
     assert str(inspect.signature(Saver.save)) == "(self, path, step=None, **kwargs)"
     assert Saver().save("here", 3, more=1) == (3, {"path": "here", "more": 1})
+
+
+def test_wrappers_show_what_they_stand_for():
+    def function(a, b=2):
+        """Documented."""
+
+    @standing_for(function)
+    def wrapper(*args, **kwargs):
+        return args, kwargs
+
+    assert inspect.getfullargspec(wrapper).args == ["a", "b"] and wrapper.__doc__ == "Documented."
+    assert wrapper(1) == ((1,), {})
+
+
+@pytest.mark.parametrize(
+    "name, taken",
+    [
+        ("rank", "input name"),
+        ("one_hot", "indices depth on_value off_value axis dtype name"),
+        ("identity", "input name"),
+        ("nn.swish", "features"),
+        ("train.cosine_decay", "learning_rate global_step decay_steps alpha name"),
+        ("op_scope", "values name default_name"),
+    ],
+)
+def test_ops_show_their_arguments(name, taken):
+    function = functools.reduce(getattr, name.split("."), tf)
+    assert list(inspect.signature(function).parameters) == taken.split()
+    assert inspection.getfullargspec(function).args == taken.split()
