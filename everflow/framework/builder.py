@@ -32,8 +32,6 @@ def apply_op(op_type: str, name: str | None = None, **keywords: Any) -> Any:
 
 def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> Operation:
     """Make the Operation: attributes given are checked first, then inputs converted inside the op's name scope."""
-    if definition.deprecated_at is not None:
-        _check_not_removed(definition)
     given = dict(keywords)
     inputs_given = [(arg, given.pop(arg.name, _MISSING)) for arg in definition.inputs]
     for key, value in given.items():
@@ -71,15 +69,6 @@ def create(definition: OpDef, name: str | None, keywords: Mapping[str, Any]) -> 
             return graph.add_op(definition, inputs, types, attrs, scope)
     finally:
         graph._name_stack = outer
-
-
-def _check_not_removed(definition: OpDef) -> None:
-    """Graphs from files may hold op types that are gone since; no new node is of them."""
-    version = get_default_graph()._producer
-    if definition.deprecated_at is not None and version >= definition.deprecated_at:
-        raise NotImplementedError(
-            f"Op type '{definition.name}' is for graphs of versions before {definition.deprecated_at}; this one has version {version}"
-        )
 
 
 def _checked_attr(definition: OpDef, key: str, value: Any) -> Any:

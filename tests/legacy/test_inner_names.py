@@ -16,8 +16,6 @@ def test_test_ops_are_op_types_like_any_other():
         a, b = test_ops.two_int_outputs()
         test_ops.int_input(a, name="user")
         assert test_ops.None_().type == "None"
-        with pytest.raises(NotImplementedError, match="before 8"):
-            test_ops.old()
         graph_def = graph.as_graph_def()
     assert b.dtype == tf.int32 and b.shape.rank is None
     with tf.Graph().as_default():
