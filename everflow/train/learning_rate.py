@@ -89,6 +89,7 @@ def polynomial_decay(
         )
 
 
+@_schedule
 def piecewise_constant(x, boundaries, values, name=None):
     """`values[0]` up to `boundaries[0]`, then `values[1]`, and so on; one value more than boundaries.
 
