@@ -11,7 +11,7 @@ from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 _MISSING = frozenset(
     """batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg labeled_tensor linear_optimizer mixed_precision
     optimizer_v2 periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
-    stat_summarizer tensor_forest testing timeseries""".split()
+    stat_summarizer tensor_forest timeseries""".split()
 )
 
 

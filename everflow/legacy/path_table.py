@@ -283,6 +283,8 @@ contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn ls
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
+contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
+contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
@@ -301,6 +303,9 @@ contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.res
 contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
+
+# Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
+SAME = frozenset("python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io".split())
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 import everflow
 from everflow.framework import api_names
-from everflow.legacy.path_table import FOLDERS, TABLE
+from everflow.legacy.path_table import FOLDERS, SAME, TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
@@ -197,7 +197,7 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
-    if len(sources) == 1 and sources[0].startswith("legacy.inner."):
+    if len(sources) == 1 and (sources[0].startswith("legacy.inner.") or path in SAME):
         return _load(sources[0])  # all there is of it, so that a program can set its names
     return _Served(fullname, path, sources)
 

@@ -315,3 +315,41 @@ def test_a_saved_model_that_notes_its_ops_in_signatures(tmp_path):
     with tf.Graph().as_default(), tf.Session() as sess:
         meta = tf.saved_model.load(sess, ["b"], str(tmp_path / "model"))
         assert sess.run("v:0") == 3.0 and loader_impl.get_init_op(meta) is None
+
+
+def test_warm_starting_one_variable(tmp_path):
+    from tensorflow.python.training import warm_starting_util as warm_starting
+
+    old, new = tmp_path / "old.txt", tmp_path / "new.txt"
+    old.write_text("apple\nbanana\n")
+    new.write_text("banana\ncherry\napple\n")
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", initializer=[[1.0], [2.0]])
+        sess.run(v.initializer)
+        path = tf.train.Saver().save(sess, str(tmp_path / "model"))
+    halves = {"partitioner": lambda shape, dtype: [3, 1]}
+    with tf.Graph().as_default(), tf.Session() as sess:
+        whole = tf.get_variable("w", [3, 1])
+        parts = list(tf.get_variable("p", [3, 1], **halves))
+        assert warm_starting._get_var_info(parts)[0] == "p"
+        for variable in (whole, parts):
+            warm_starting._warm_start_var_with_vocab(variable, str(new), 3, path, str(old), prev_tensor_name="v")
+        sess.run(tf.global_variables_initializer())
+        assert sess.run(whole).tolist() == [[2.0], [0.0], [1.0]]
+        assert [part.tolist() for part in sess.run(parts)] == [[[2.0]], [[0.0]], [[1.0]]]
+        with pytest.raises(TypeError, match="several"):
+            warm_starting._get_var_info([*parts, whole])
+        with pytest.raises(ValueError, match="prev_vocab_path"):
+            warm_starting._warm_start_var_with_vocab(whole, str(new), 3, path, None)
+
+
+def test_logging_that_a_test_listens_to(monkeypatch):
+    from tensorflow.python.platform import tf_logging
+
+    heard = []
+    monkeypatch.setattr(tf_logging, "info", lambda message, *args: heard.append(message % args))
+    with tf.Graph().as_default():
+        hook = tf.train.LoggingTensorHook({"x": tf.constant(3.0)}, every_n_iter=1)
+        with tf.train.SingularMonitoredSession(hooks=[hook]) as sess:
+            sess.run("Const:0")
+    assert any("x = 3.0" in message for message in heard)

@@ -8,8 +8,10 @@ from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.ops.variables.initializers import ones_initializer
+from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.saveables import SaveableObject, SaveSpec
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
+from everflow.ops.variables.variable import Variable
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer as _load_and_remap_matrix_initializer
 from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
@@ -18,7 +20,9 @@ from everflow.train.eval_step import get_or_create_eval_step as _get_or_create_e
 from everflow.train.evaluation import StopAfterNEvalsHook as _StopAfterNEvalsHook
 from everflow.train.evaluation import evaluate_once as _evaluate_once
 from everflow.train.saver import Saver
-from everflow.train.saver_graph import RefVariableSaveable, ResourceVariableSaveable, SaverGraph
+from everflow.train.saver_graph import RefVariableSaveable, ResourceVariableSaveable, SaverGraph, named
+from everflow.train.warm_starting import VocabInfo, _start_with_vocabulary
+from everflow.train.warm_starting import _variables_by_name as _get_grouped_variables
 
 __all__ = [
     "BaseSaverBuilder",
@@ -26,11 +30,15 @@ __all__ = [
     "_RoundRobinStrategy",
     "_StopAfterNEvalsHook",
     "_evaluate_once",
+    "_get_grouped_variables",
     "_get_or_create_eval_step",
     "_get_saver_or_default",
+    "_get_var_info",
+    "_infer_var_name",
     "_load_and_remap_matrix_initializer",
     "_load_embedding_initializer",
     "_prefix_to_checkpoint_path",
+    "_warm_start_var_with_vocab",
     "get_or_create_steps_per_run_variable",
 ]
 _STEPS_PER_RUN = "steps_per_run"
@@ -98,3 +106,35 @@ def get_or_create_steps_per_run_variable():
             trainable=False,
             collections=[collection, GraphKeys.LOCAL_VARIABLES],
         )
+
+
+def _infer_var_name(var) -> str:
+    """The name in checkpoints of a variable in a list, or of the one that it has the parts of."""
+    return next(iter(named(var)), "")
+
+
+def _get_var_info(var, prev_tensor_name=None):
+    """(name in checkpoints, variable or list of its parts)."""
+    if isinstance(var, PartitionedVariable):
+        var = list(var)
+    parts = [var] if isinstance(var, Variable) else var
+    if not isinstance(parts, list) or not all(isinstance(part, Variable) for part in parts):
+        raise TypeError(f"var must be a variable, a partitioned one or a list of its parts, not {var!r}")
+    if len(named(parts)) != 1:
+        raise TypeError(f"var has parts of several variables: {var}")
+    return prev_tensor_name or _infer_var_name(parts), var
+
+
+@takes(
+    """var, current_vocab_path, current_vocab_size, prev_ckpt, prev_vocab_path, previous_vocab_size=-1,
+    current_oov_buckets=0, prev_tensor_name=None, initializer=None, axis=0"""
+)
+def _warm_start_var_with_vocab(var, prev_ckpt, prev_tensor_name, initializer, axis, **vocabulary):
+    """Let a variable start with the rows of a checkpoint that its words had there."""
+    new, size, old = (vocabulary[key] for key in ("current_vocab_path", "current_vocab_size", "prev_vocab_path"))
+    if not (new and size and prev_ckpt and old):
+        raise ValueError("Starting with a vocabulary needs current_vocab_path and _size, prev_ckpt and prev_vocab_path")
+    name, found = _get_var_info(var, prev_tensor_name)
+    sizes = vocabulary["current_oov_buckets"], old, vocabulary["previous_vocab_size"]
+    info = VocabInfo(new, size, *sizes, backup_initializer=initializer, axis=axis)
+    _start_with_vocabulary(found if isinstance(found, list) else [found], prev_ckpt, name, info)
