@@ -259,6 +259,7 @@ class _RecoverableSession(_WrappedSession):
             return self._sess._check_stop()
         except _PREEMPTION_ERRORS as e:
             self._give_up(e)
+            self._sess = self._create_session()  # or there would seem to be nothing left to run
             return False
 
     def _give_up(self, error):
