@@ -10,7 +10,7 @@ from everflow.framework.scopes import get_collection
 from everflow.ops import array
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.ops.variables.template import make_template
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 def input_layer(
@@ -64,7 +64,6 @@ class InputLayer:
     @takes(
         """feature_columns, weight_collections=None, trainable=True, cols_to_vars=None,
         name="feature_column_input_layer", create_scope_now=True""",
-        "self",
     )
     def __init__(self, name, create_scope_now, cols_to_vars, **kept):
         self.__dict__.update({f"_{argument}": value for argument, value in kept.items()}, _name=name)

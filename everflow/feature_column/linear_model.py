@@ -16,7 +16,7 @@ from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.scope import get_variable, variable_scope
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 @takes(

@@ -320,10 +320,11 @@ def make_tensor_proto(
     return proto
 
 
-def listed_proto(values: Sequence[Any], dtype: dtypes.DType) -> tensor_pb2.TensorProto:
-    """A TensorProto of a vector with its values one by one, as op definitions write defaults."""
-    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape([len(values)]).as_proto())
-    _put_values(proto, dtype, np.array(values, dtype.as_numpy_dtype))
+def listed_proto(values: Any, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
+    """A TensorProto of a number or vector with its values one by one, as op definitions write defaults."""
+    array = np.array(values, dtype.as_numpy_dtype)
+    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    _put_values(proto, dtype, array.ravel())
     return proto
 
 

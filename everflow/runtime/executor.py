@@ -135,6 +135,10 @@ class LocalExecutor:
         self._native = ""
         self._partial_runs: dict[str, PartialRun] = {}
         self.extended_to = -1
+        if self.config.log_device_placement:
+            print("Device mapping:")
+            for device in self.list_devices():
+                print(f"{device.name} -> device: {device.device_type}")
         keep_freed_memory()
 
     @property

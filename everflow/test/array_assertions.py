@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.operation import Tensor
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 _SHOWN = 10  # so many elements out of range are listed
 
@@ -65,7 +65,6 @@ class ArrayAssertions:
     @takes(
         """a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3, half_atol=1e-3,
         bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None""",
-        "self",
     )
     def assertAllCloseAccordingToType(self, a, b, rtol, atol, msg, **by_type):
         """As assertAllClose, with a tolerance for each precision."""

@@ -231,3 +231,14 @@ def test_gradients_of_a_function(eager):
             tf.compat.v2.test.compute_gradient(tf.square, [np.int32([1])])
         with pytest.raises(ValueError, match="must be a list"):
             tf.compat.v2.test.compute_gradient(tf.square, np.float32([1]))
+
+
+def test_evaluating_eagerly():
+    with eager_mode():
+        case = Case()
+        assert case.evaluate({"a": lambda: tf.constant(3), "b": [tf.Variable(2.0), None]}) == {"a": 3, "b": [2.0, None]}
+        sparse = case.evaluate(tf.SparseTensor([[0]], [1], [2]))
+        assert isinstance(sparse, tf.SparseTensorValue) and sparse.values.tolist() == [1]
+        assert case.evaluate(tf.ragged.constant([[1], [2, 3]])).to_list() == [[1], [2, 3]]
+        with pytest.raises(ValueError, match="int"):
+            case.evaluate(3)

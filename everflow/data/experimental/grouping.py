@@ -16,7 +16,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 from everflow.ops.array import constants
 from everflow.ops.checks import values as check
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 _KEY = TensorSpec([], dtypes.int64)
 

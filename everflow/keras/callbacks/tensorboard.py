@@ -11,9 +11,9 @@ from everflow.framework.composites import IndexedSlices
 from everflow.framework.scopes import get_default_graph
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.signatures import takes
 from everflow.ops import array
 from everflow.platform import file_io
+from everflow.platform.signatures import takes
 from everflow.protos.event_pb2 import Event
 from everflow.protos.summary_pb2 import Summary
 
@@ -29,7 +29,6 @@ class TensorBoard(Callback):
         """log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
         embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None,
         update_freq="epoch", profile_batch=2""",
-        "self",
     )
     def __init__(self, log_dir, update_freq, profile_batch, **kept):
         super().__init__()

@@ -16,9 +16,9 @@ from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
-from everflow.keras.signatures import parameters, takes
 from everflow.ops import math
 from everflow.platform import logging
+from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
     """optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
@@ -47,7 +47,7 @@ class Compiling:
         self.history = None
         self.stop_training = False
 
-    @takes(COMPILE_PARAMETERS, "self")
+    @takes(COMPILE_PARAMETERS)
     @untracked
     def compile(self, optimizer, loss, metrics, distribute, **kwargs):
         """Say how to train: with which optimizer, loss (one, or a list or dict for several outputs) and metrics.

@@ -6,10 +6,10 @@ The forms are registered when `ops/ragged` is loaded; before that there is no ra
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from everflow.framework.composites import CompositeTensor
+from everflow.platform.signatures import standing_for
 
 _forms: dict[str, Callable] = {}
 
@@ -32,7 +32,7 @@ def takes_ragged(operands: int = 1):
     """
 
     def decorate(function):
-        @functools.wraps(function)
+        @standing_for(function)
         def build(*args, **kwargs):
             form = ragged_form("elementwise", *args, *kwargs.values())
             return (
@@ -47,7 +47,7 @@ def takes_ragged(operands: int = 1):
 def has_ragged_form(function):
     """Leave ragged arguments to the form of the function's name."""
 
-    @functools.wraps(function)
+    @standing_for(function)
     def build(*args, **kwargs):
         form = ragged_form(function.__name__, *args, *kwargs.values())
         return (function if form is None else form)(*args, **kwargs)
