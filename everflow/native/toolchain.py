@@ -145,16 +145,20 @@ def can_share() -> bool:
 
 
 class Loaded:
-    """An object file in memory. Its code goes with it."""
+    """An object file in memory. Its code goes with it. `process`: addresses of what it uses, by name."""
 
-    def __init__(self, image: bytes, names: list[str]) -> None:
+    def __init__(self, image: bytes, names: list[str], process: dict[str, int] | None = None) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
             builder.export_symbol(name)
-        for name, address in imports().items():
+        for name, address in (imports() if process is None else process).items():
             builder.import_symbol(name, address)
         with _linking:
             self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
+
+    def address(self, name: str) -> int:
+        """Where a function of the file begins."""
+        return self._tracker[name]
 
     def function(self, name: str, pointers: int) -> Callable[..., None]:
         """A function of the file, for Python: it takes so many addresses and an integer. It holds the file."""
