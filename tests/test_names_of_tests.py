@@ -16,7 +16,10 @@ EXCEPTIONS: dict[str, str] = dict.fromkeys(
     ],
     "tested by way of math_functions, philox and streams, which give out what is in them",
 ) | dict.fromkeys(
-    [f"native/strings/{name}.py" for name in "base64_digits hashes objects records splits text words".split()],
+    [
+        f"native/strings/{name}.py"
+        for name in "base64_digits csv_lines hashes numbers objects records splits tables text utf8 words".split()
+    ],
     "loops that tests of the kernels which call them compare with the kernels' plain ways",
 )
 EXCEPTIONS["native/strings/compiling.py"] = "the translation's tests call what it makes"

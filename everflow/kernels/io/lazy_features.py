@@ -50,7 +50,7 @@ def not_a_record(data: bytes) -> InvalidArgumentError:
 def of_example(data: bytes) -> Features[Feature]:
     """The features of a serialized Example. Bytes that don't even begin like one count as an empty one."""
     try:
-        found = _shallow().FromString(data).first.entry  # type: ignore[attr-defined]
+        found = _shallow().FromString(data).first.entry
     except DecodeError:
         if data.startswith(_FEATURES_TAG):
             raise not_a_record(data) from None
@@ -64,7 +64,7 @@ def of_sequence(data: bytes) -> tuple[Features[Feature], Features[FeatureList]]:
         record = _shallow().FromString(data)
     except DecodeError:
         raise not_a_record(data) from None
-    context, lists = record.first.entry, record.second.entry  # type: ignore[attr-defined]
+    context, lists = record.first.entry, record.second.entry
     return Features(context, Feature, data), Features(lists, FeatureList, data)
 
 
