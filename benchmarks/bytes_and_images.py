@@ -465,7 +465,7 @@ class Worker:
         self._process.wait()
 
 
-def measure(workers, name, size, turns=5, while_=0.1):
+def measure(workers, name, size, turns=4, while_=0.1):
     times = [[] for _ in workers]
     for _ in range(turns):
         for worker, found in zip(workers, times):
@@ -485,17 +485,17 @@ def main():
     pythons = [sys.executable] + ([arguments.against] if arguments.against else [])
     names = arguments.names or [*STRINGS, *ALONE]
     ratios = []
+    workers = [Worker(python) for python in pythons]
     for name in names:
         for size in arguments.sizes if name in STRINGS else [1]:
-            workers = [Worker(python) for python in pythons]
             times = measure(workers, name, size)
-            for worker in workers:
-                worker.close()
             line = f"{name:32} {size:7}" + "".join(f" {1e6 * t:12.1f} us" for t in times)
             if len(times) > 1:
                 ratios.append(times[1] / times[0])
                 line += f" {ratios[-1]:8.2f}x"
             print(line, flush=True)
+    for worker in workers:
+        worker.close()
     if ratios:
         print(f"geometric mean {np.exp(np.mean(np.log(ratios))):.2f}x, least {min(ratios):.2f}x")
     return None

@@ -42,7 +42,7 @@ class Index:
             code.index_numbers(self._keys.data_ptr(), len(entries), place, self._mask)
             self.is_whole = True
 
-    def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor | None:
+    def find(self, keys: AnyTensor, default: Any) -> AnyTensor | None:
         """The value of each key; None where keys are not what they should be."""
         count = keys.size if isinstance(keys, np.ndarray) else keys.numel()
         places = torch.empty(count, dtype=torch.int64)

@@ -17,8 +17,8 @@ from everflow.framework.tensor_values import make_ndarray
 from everflow.kernels.facts import same
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings.numbers import number_parser
-from everflow.kernels.strings.text import contiguous, mapped, scalar_string, strings
-from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
+from everflow.kernels.strings.text import TEXT, contiguous, mapped, scalar_string, strings
+from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy, torch_dtype
 from everflow.native.strings.library import Library
 from everflow.protos import example_pb2, tensor_pb2
 
@@ -38,11 +38,25 @@ def _numbers(data: bytes, dtype: DType, little_endian: bool) -> np.ndarray:
     return np.frombuffer(data, np.uint8).reshape(-1, kind.itemsize)[:, ::-1].copy().view(kind).reshape(-1)
 
 
+def _gathered(strings: Strings, out_type: DType, width: int) -> torch.Tensor | None:
+    """The numbers of many strings by a compiled loop; None where there is none or sizes don't fit."""
+    code, given = TEXT.ready(strings.size), contiguous(strings)
+    size = len(given.flat[0])
+    if code is None or size % width:
+        return None
+    out = torch.empty([*strings.shape, size // width], dtype=torch_dtype(out_type))
+    return out if code.gather(id(given), given.size, size, out.data_ptr()) == 0 else None
+
+
 @fresh("DecodeRaw")
 def decode_raw(bytes: Strings, *, out_type: DType, little_endian: bool) -> torch.Tensor:
+    width = np.dtype(out_type.as_numpy_dtype).itemsize
+    if little_endian and out_type is not dtypes.bool and bytes.size > 1:
+        found = _gathered(bytes, out_type, width)
+        if found is not None:
+            return found
     items = bytes.reshape(-1).tolist()
     size = len(items[0]) if items else 0
-    width = np.dtype(out_type.as_numpy_dtype).itemsize
     for index, s in enumerate(items):
         if len(s) != size:
             raise InvalidArgumentError(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import math
 import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
@@ -91,11 +93,11 @@ def join(inputs: list[Strings], *, separator: str) -> Strings:
         )
     shape = shapes.pop() if shapes else ()
     glue = text_bytes(separator)
-    code = TEXT.ready(int(np.prod(shape, dtype=np.int64)))
+    code = TEXT.ready(math.prod(shape))
     if code is not None and inputs:
         given, out = [contiguous(value) for value in inputs], np.empty(shape, object)
-        table = np.array([*map(id, given), *(int(value.ndim > 0) for value in given)], np.int64)
-        place = table.ctypes.data
+        table = torch.tensor([*map(id, given), *(int(value.ndim > 0) for value in given)])
+        place = table.data_ptr()
         if code.join_arrays(place, place + 8 * len(given), len(given), out.size, id(glue), id(out)) == 0:
             return out
     rows = zip(*(np.broadcast_to(value, shape).flat for value in inputs))
@@ -169,6 +171,12 @@ def _sparse_rows(rows: Iterable[list[bytes]]) -> tuple[torch.Tensor, Strings, to
 _AT_BYTES, _AT_SEPARATOR, _AT_SPACES, _EVERYWHERE = range(4)
 
 
+@functools.lru_cache(maxsize=64)
+def _cut_at(delimiters: bytes) -> bytes:
+    """For each byte whether to cut at it."""
+    return bytes(c in delimiters for c in range(256))
+
+
 def _split(
     input: Strings, way: int, separator: bytes = b"", most: int = -1, skip_empty: bool = False
 ) -> tuple[torch.Tensor, Strings, torch.Tensor] | None:
@@ -193,8 +201,7 @@ def split(input: Strings, delimiter: Strings, *, skip_empty: bool) -> tuple[torc
     if input.ndim != 1:
         raise InvalidArgumentError(None, None, f"input must be a vector, got shape: {list(input.shape)}")
     delimiters = scalar_string(delimiter, "delimiter")
-    table = bytes(c in delimiters for c in range(256))
-    found = _split(input, _AT_BYTES if delimiters else _EVERYWHERE, table, -1, skip_empty)
+    found = _split(input, _AT_BYTES if delimiters else _EVERYWHERE, _cut_at(delimiters), -1, skip_empty)
     if found is not None:
         return found
     if not delimiters:
@@ -233,18 +240,20 @@ def split_v2(input: Strings, sep: Strings, *, maxsplit: int) -> tuple[torch.Tens
     return _sparse_rows(_split_at_spaces(s, maxsplit) for s in input)
 
 
-def _windows(data: Strings, splits: list[int], widths: list[int], glue: bytes) -> tuple[Strings, torch.Tensor] | None:
+def _windows(
+    data: Strings, splits: torch.Tensor, widths: list[int], glue: bytes
+) -> tuple[Strings, torch.Tensor] | None:
     """The stretches of these widths of all rows, and where each row's begin, by a compiled loop."""
-    code, bounds = TEXT.ready(len(data)), np.array([*splits, *widths], np.int64)
-    rows = np.diff(bounds[: len(splits)])
-    if code is None or not len(splits) or (rows < 0).any():
+    code, rows = TEXT.ready(len(data)), splits.diff()
+    if code is None or not len(splits) or (len(rows) and int(rows.min()) < 0):
         return None
-    counts = sum((np.maximum(rows - width + 1, 0) for width in widths), np.zeros_like(rows))
-    ends = np.concatenate([[0], np.cumsum(counts)])
-    given, out = contiguous(data), np.empty(int(ends[-1]), object)
-    place = bounds.ctypes.data
-    status = code.join_windows(id(given), place, len(rows), place + 8 * len(splits), len(widths), id(glue), id(out))
-    return (out, torch.from_numpy(ends)) if status == 0 else None
+    counts = sum(((rows - (width - 1)).clamp_(min=0) for width in widths), torch.zeros_like(rows))
+    ends = torch.cat([splits.new_zeros(1), counts.cumsum(0)])
+    given, out, kinds = contiguous(data), np.empty(int(ends[-1]), object), torch.tensor(widths, dtype=torch.int64)
+    status = code.join_windows(
+        id(given), splits.data_ptr(), len(rows), kinds.data_ptr(), len(widths), id(glue), id(out)
+    )
+    return (out, ends) if status == 0 else None
 
 
 @fresh("StringNGrams")
@@ -261,13 +270,12 @@ def ngrams(
     Tsplits: DType,
 ) -> tuple[Strings, torch.Tensor]:
     glue, left, right = (text_bytes(t) for t in (separator, left_pad, right_pad))
-    splits = data_splits.tolist()
-    for value in splits:
-        if not 0 <= value <= len(data):
-            raise InvalidArgumentError(None, None, f"Invalid split value {value}, must be in [0,{len(data)}]")
-
+    if data_splits.numel() and (int(data_splits.min()) < 0 or int(data_splits.max()) > len(data)):
+        value = next(v for v in data_splits.tolist() if not 0 <= v <= len(data))
+        raise InvalidArgumentError(None, None, f"Invalid split value {value}, must be in [0,{len(data)}]")
     if pad_width == 0 and not preserve_short_sequences:
-        windows = _windows(data, splits, [width for width in ngram_widths if width > 0], glue)
+        bounds = data_splits.to(torch.int64).contiguous()
+        windows = _windows(data, bounds, [width for width in ngram_widths if width > 0], glue)
         if windows is not None:
             return windows[0], windows[1].to(torch_dtype(Tsplits))
 
@@ -281,7 +289,8 @@ def ngrams(
             tokens = [*range(first, first + width - before - after - 1), first + width - before - after - 1]
             yield glue.join([left] * before + [data[i] for i in tokens if i >= 0] + [right] * after)
 
-    found, bounds = [], [0] if splits else []
+    splits = data_splits.tolist()
+    found, ends = [], [0] if splits else []
     for start, end in zip(splits, splits[1:]):
         if end < start:
             raise InvalidArgumentError(None, None, f"Invalid split value {end}, must be in [{start},{len(data)}]")
@@ -290,5 +299,5 @@ def ngrams(
             padding = max(0, pad_width)
             here = [glue.join([left] * padding + list(data[start:end]) + [right] * padding)]
         found += here
-        bounds.append(len(found))
-    return strings(found, (len(found),)), torch.tensor(bounds, dtype=torch_dtype(Tsplits))
+        ends.append(len(found))
+    return strings(found, (len(found),)), torch.tensor(ends, dtype=torch_dtype(Tsplits))

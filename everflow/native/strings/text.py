@@ -170,6 +170,16 @@ def substrings(array: P8, count: I64, positions: P64, counts: P64, step: I64, in
     return 0
 
 
+def gather(array: P8, count: I64, width: I64, out: P8) -> I64:
+    """Strings of one size, one after the other."""
+    given = cells(array)
+    for i in range(count):
+        if is_bytes(given[i]) == 0 or size(given[i]) != width:
+            return OTHER
+        copy(out + i * width, text(given[i]), width)
+    return 0
+
+
 # --- joining
 
 
@@ -244,6 +254,7 @@ def join_windows(array: P8, splits: P64, rows: I64, widths: P64, kinds: I64, glu
 
 EXPORTED = [
     lengths,
+    gather,
     character_lengths,
     change_case,
     strip,
