@@ -20,6 +20,7 @@ from everflow.kernels.strings.text import (
     row_positions,
     scalar_string,
     strings,
+    text_address,
     text_bytes,
 )
 from everflow.kernels.tensors import Strings, torch_dtype
@@ -185,7 +186,7 @@ def _split(
     if code is None:
         return None
     given, counts = contiguous(input), torch.empty(input.size, dtype=torch.int64)
-    how = (way, id(separator) + bytes.__basicsize__ - 1, len(separator), most, skip_empty)
+    how = (way, text_address(separator), len(separator), most, skip_empty)
     total = code.count_pieces(id(given), given.size, *how, counts.data_ptr())
     if total < 0:
         return None

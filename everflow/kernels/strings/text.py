@@ -70,12 +70,21 @@ def looped(library: Library, loop: str, array: np.ndarray, plain: Callable[[byte
     left = getattr(code, loop)(id(given), given.size, id(out), *arguments)
     if left < 0:
         return mapped(plain, array)
-    if left:
-        to = out.reshape(-1)
-        for at, s in enumerate(given.flat):
-            if to[at] is None:
-                to[at] = plain(s)
+    return filled(out, given, plain) if left else out
+
+
+def filled(out: Strings, given: Strings, plain: Callable[[bytes], bytes]) -> Strings:
+    """A loop's results with those that it left out."""
+    to = out.reshape(-1)
+    for at, s in enumerate(given.flat):
+        if to[at] is None:
+            to[at] = plain(s)
     return out
+
+
+def text_address(text: bytes) -> int:
+    """Where the bytes of a string lie, for as long as somebody holds it."""
+    return id(text) + bytes.__basicsize__ - 1
 
 
 def row_positions(counts: list[int]) -> np.ndarray:
