@@ -10,7 +10,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.kernels.strings.text import contiguous, strings
 from everflow.kernels.tensors import AnyTensor, Strings, torch_dtype
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType

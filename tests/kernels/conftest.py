@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 
 @pytest.fixture

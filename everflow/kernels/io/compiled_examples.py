@@ -1,4 +1,4 @@
-"""Batches of Example and SequenceExample records by compiled loops (`native/strings/records.py`).
+"""Batches of Example and SequenceExample records by compiled loops (`native/loops/records.py`).
 
 Every function gives None where there is no compiled code yet or a record is not as usual: then `examples.py` parses the
 batch with protobuf, and says what is wrong with it.
@@ -15,7 +15,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType

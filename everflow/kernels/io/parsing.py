@@ -19,7 +19,7 @@ from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.strings.numbers import number_parser
 from everflow.kernels.strings.text import TEXT, contiguous, mapped, scalar_string, strings
 from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy, torch_dtype
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 from everflow.protos import example_pb2, tensor_pb2
 
 if TYPE_CHECKING:

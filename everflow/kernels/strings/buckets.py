@@ -10,7 +10,7 @@ from everflow.kernels.registry import fresh
 from everflow.kernels.strings.hashing import fingerprint64, murmur64, siphashes
 from everflow.kernels.strings.text import contiguous, measured, scalar_string
 from everflow.kernels.tensors import AnyTensor, Strings
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 _HASHES = Library("hashes")
 

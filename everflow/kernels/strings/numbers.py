@@ -16,7 +16,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.strings.text import contiguous, measured, strings, text_bytes
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType

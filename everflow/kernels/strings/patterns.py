@@ -23,7 +23,7 @@ from everflow.kernels.strings.text import (
     text_bytes,
 )
 from everflow.kernels.tensors import Strings
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 _RUNS = Library("automaton_runs")
 _ROOM = 1 << 14  # bytes of a result; longer ones are left to RE2

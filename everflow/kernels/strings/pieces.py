@@ -24,7 +24,7 @@ from everflow.kernels.strings.text import (
     text_bytes,
 )
 from everflow.kernels.tensors import Strings, torch_dtype
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType

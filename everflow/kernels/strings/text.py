@@ -1,6 +1,6 @@
 """Kernels that take one string at a time: case, spaces, lengths, Base64; and what all kernels on strings stand on.
 
-A string tensor is a numpy object array of bytes. Compiled loops (`native/strings`) go over whole ones; until they are
+A string tensor is a numpy object array of bytes. Compiled loops (`native/loops`) go over whole ones; until they are
 there, and for what they leave out, a function of one string does.
 """
 
@@ -18,7 +18,7 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import Strings
-from everflow.native.strings.library import Library
+from everflow.native.loops.library import Library
 
 TEXT = Library("text")
 _BASE64 = Library("base64_digits")

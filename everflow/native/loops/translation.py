@@ -17,7 +17,7 @@ from typing import Any, NoReturn
 
 from llvmlite import ir
 
-from everflow.native.strings.words import TYPES, External, Intrinsic, Type, Value
+from everflow.native.loops.words import TYPES, External, Intrinsic, Type, Value
 
 _I1, _I8, _I64 = ir.IntType(1), ir.IntType(8), ir.IntType(64)
 _NUMBER, _TRUTH, _NOTHING, _BYTES, _NUMBERS = (TYPES[name] for name in ("I64", "TRUTH", "NOTHING", "P8", "P64"))

@@ -72,6 +72,7 @@ if TYPE_CHECKING:
     class PF64(P8):
         def __getitem__(self, at: int) -> float: ...  # type: ignore[override]
         def __setitem__(self, at: int, value: float) -> None: ...
+        def __add__(self, by: int) -> PF64: ...
 
     PF32: TypeAlias = PF64
 

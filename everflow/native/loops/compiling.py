@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from everflow.native import toolchain
-from everflow.native.strings import translation
-from everflow.native.strings.words import Type
+from everflow.native.loops import translation
+from everflow.native.loops.words import Type
 
 _KINDS: dict[str, Any] = {
     "I64": ctypes.c_int64,

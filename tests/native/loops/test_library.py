@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from everflow.native.background import BACKGROUND
-from everflow.native.strings import library
-from everflow.native.strings.library import ENOUGH, Library
+from everflow.native.loops import library
+from everflow.native.loops.library import ENOUGH, Library
 
 
 @pytest.fixture

@@ -4,9 +4,9 @@
 
 from __future__ import annotations
 
-from everflow.native.strings.numbers import NO_NUMBER, parse_float, parse_integer
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, same, share, size, text
-from everflow.native.strings.words import F32, I64, P8, P32, P64, PF32, PF64, PP, new_bytes, stack
+from everflow.native.loops.numbers import NO_NUMBER, parse_float, parse_integer
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, same, share, size, text
+from everflow.native.loops.words import F32, I64, P8, P32, P64, PF32, PF64, PP, new_bytes, stack
 
 TEXT, INT32, INT64, FLOAT32, FLOAT64 = 0, 1, 2, 3, 4
 # Of a column: its type, where its values go, and what stands for a field that is missing (0 where nothing does).

@@ -6,9 +6,9 @@ What it can't decide (more than 19 digits, very small numbers) and what is spelt
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, size, text
-from everflow.native.strings.text import is_space
-from everflow.native.strings.words import (
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, size, text
+from everflow.native.loops.text import is_space
+from everflow.native.loops.words import (
     F32,
     I64,
     P8,

@@ -6,9 +6,9 @@ see the same.
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, same, size, text
-from everflow.native.strings.text import is_space
-from everflow.native.strings.words import I64, P8, P64, new_bytes, stack
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, same, size, text
+from everflow.native.loops.text import is_space
+from everflow.native.loops.words import I64, P8, P64, new_bytes, stack
 
 AT_BYTES, AT_SEPARATOR, AT_SPACES, EVERYWHERE = 0, 1, 2, 3
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, size, text
-from everflow.native.strings.words import I64, P8, new_bytes
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, size, text
+from everflow.native.loops.words import I64, P8, new_bytes
 
 _DIGITS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 _VALUES = bytes(_DIGITS.find(bytes([c])) % 256 for c in range(256))  # of a byte: the digit's, or none

@@ -6,7 +6,7 @@ C interface. Where a cell holds anything but bytes, a function gives up with `OT
 
 from __future__ import annotations
 
-from everflow.native.strings.words import I64, P8, P64, PP, bytes_type, drop, take
+from everflow.native.loops.words import I64, P8, P64, PP, bytes_type, drop, take
 
 HEAD = object.__basicsize__  # bytes before an object's own: the size of bytes, the address of an array's cells
 TEXT = bytes.__basicsize__ - 1  # where the bytes begin; the one is the zero after them

@@ -7,8 +7,8 @@ import math
 
 import pytest
 
-from everflow.native.strings import compiling, translation
-from everflow.native.strings.words import (
+from everflow.native.loops import compiling, translation
+from everflow.native.loops.words import (
     F32,
     F64,
     I64,

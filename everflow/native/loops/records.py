@@ -10,8 +10,8 @@ and its count of values, `MISSING` where there is no list.
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, same, share, size, text
-from everflow.native.strings.words import I64, P8, P32, P64, PP, copy, new_bytes, stack
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, same, share, size, text
+from everflow.native.loops.words import I64, P8, P32, P64, PP, copy, new_bytes, stack
 
 MISSING = -1
 BYTES, FLOATS, INTEGERS = 1, 2, 3  # the kinds of lists, by their numbers in a Feature

@@ -4,8 +4,8 @@ where they are for Python, in `kernels/strings/hashing.py`.
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, size, text
-from everflow.native.strings.words import I64, P8, P32, P64, PU64, U64, stack
+from everflow.native.loops.objects import OTHER, cells, is_bytes, size, text
+from everflow.native.loops.words import I64, P8, P32, P64, PU64, U64, stack
 
 _K0 = 0xC3A5C85C97CB3127
 _K1 = 0xB492B66FBE98F273

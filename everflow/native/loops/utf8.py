@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, share, size, text
-from everflow.native.strings.text import is_ascii
-from everflow.native.strings.words import I64, P8, P32, P64, new_bytes, stack
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, share, size, text
+from everflow.native.loops.text import is_ascii
+from everflow.native.loops.words import I64, P8, P32, P64, new_bytes, stack
 
 UTF_8, UTF_16, UTF_32 = 0, 1, 2  # with the higher byte first
 _REPLACEMENT = 0xFFFD

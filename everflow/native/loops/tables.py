@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.native.strings.hashes import fingerprint, shift_mix
-from everflow.native.strings.objects import OTHER, cells, is_bytes, same, share, size, text
-from everflow.native.strings.words import I64, P8, P32, P64, PP, U64
+from everflow.native.loops.hashes import fingerprint, shift_mix
+from everflow.native.loops.objects import OTHER, cells, is_bytes, same, share, size, text
+from everflow.native.loops.words import I64, P8, P32, P64, PP, U64
 
 # Places are counted from one on: zero is an empty slot, and that of a key that is not there.
 _MIX = 0x9E3779B97F4A7C15

@@ -5,8 +5,8 @@ Functions give 0, or how many results they left out (their cells are empty, and 
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, share, size, text
-from everflow.native.strings.words import I64, P8, P32, P64, PP, copy, new_bytes
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, share, size, text
+from everflow.native.loops.words import I64, P8, P32, P64, PP, copy, new_bytes
 
 _HIGH_BITS = -0x7F7F7F7F7F7F7F80  # the highest bit of each of eight bytes
 

@@ -50,8 +50,8 @@ class Library:
     def make(self) -> None:
         """Compile the module, or find what was compiled before."""
         # By name: they need a library that not every machine has.
-        compiling = importlib.import_module("everflow.native.strings.compiling")
-        self.code = compiling.compiled(importlib.import_module(f"everflow.native.strings.{self._name}").EXPORTED)
+        compiling = importlib.import_module("everflow.native.loops.compiling")
+        self.code = compiling.compiled(importlib.import_module(f"everflow.native.loops.{self._name}").EXPORTED)
 
 
 _MODE = os.environ.get("EVERFLOW_NATIVE", "auto")

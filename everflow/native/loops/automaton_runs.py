@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.native.strings.objects import OTHER, cells, is_bytes, put, share, size, text
-from everflow.native.strings.text import is_ascii
-from everflow.native.strings.words import I64, P8, P32, P64, PP, copy, new_bytes, stack
+from everflow.native.loops.objects import OTHER, cells, is_bytes, put, share, size, text
+from everflow.native.loops.text import is_ascii
+from everflow.native.loops.words import I64, P8, P32, P64, PP, copy, new_bytes, stack
 
 NOW, AT_THE_END = 1, 2
 LEFT = 2  # of a string that is left out
