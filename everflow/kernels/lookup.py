@@ -12,6 +12,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
+from everflow.kernels import lookup_index
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings.hashing import murmur64
 from everflow.kernels.strings.numbers import number_parser
@@ -114,11 +115,25 @@ class StaticTable(Table):
     def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         super().__init__(key_dtype, value_dtype)
         self.initialized = False
+        self._index: lookup_index.Index | None = None
 
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         if not self.initialized:
             raise FailedPreconditionError(None, None, "Table not initialized.")
-        return super().find(keys, default)
+        index = self._index or self._make_index(keys)
+        found = index.find(keys, default) if index is not None and default.ndim == 0 else None
+        return super().find(keys, default) if found is None else found
+
+    def _make_index(self, keys: AnyTensor) -> lookup_index.Index | None:
+        """The entries laid out for compiled loops, once there are such and nothing changes any more."""
+        size = keys.size if isinstance(keys, np.ndarray) else keys.numel()
+        code = lookup_index.TABLES.ready(size)
+        if code is None or not self.entries or not lookup_index.is_possible(self.key_dtype, self.value_dtype):
+            return None
+        with self.lock:
+            index = lookup_index.Index(code, self.entries, self.key_dtype, self.value_dtype)
+        self._index = index if index.is_whole else None
+        return self._index
 
     def fill(self, make_pairs: Callable) -> None:
         """Take the pairs of `make_pairs()`, unless it was filled before."""

@@ -180,15 +180,22 @@ def can_multiply() -> bool:
 
 
 class Loaded:
-    """An object file in memory. Its code goes with it."""
+    """An object file in memory. Its code goes with it. `process`: addresses of what else it uses, by name;
+    functions are for Python, or for code."""
 
-    def __init__(self, image: bytes, names: list[str], callbacks: dict[str, int] | None = None) -> None:
+    def __init__(
+        self, image: bytes, names: list[str], process: dict[str, int] | None = None, *, for_python: bool = True
+    ) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(python_calls.form_of(name))
-        for name, address in {**imports(), **python_calls.imports(), **(callbacks or {})}.items():
+            builder.export_symbol(python_calls.form_of(name) if for_python else name)
+        for name, address in {**imports(), **python_calls.imports(), **(process or {})}.items():
             builder.import_symbol(name, address)
         self._tracker, self._linker = _linkers.link(builder)  # which go in this order
+
+    def address(self, name: str) -> int:
+        """Where a function of the file begins that is not for Python."""
+        return self._tracker[name]
 
     def function(self, name: str) -> Callable[..., int]:
         """A function of the file, for Python: it takes addresses and integers. It holds the file."""
