@@ -100,6 +100,12 @@ class Session(Protocol):
         """A function of the graph: `call(*values, step=step)`."""
         ...
 
+    def function_for_many(self, attr: NameAttrList, captured: int) -> Callable[..., list[Value]] | None:
+        """A function of the graph that takes many elements at once, but of its last inputs one value; None where there
+        is none.
+        """
+        ...
+
 
 class _Lock(Protocol):
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
@@ -112,6 +118,14 @@ class Step(Protocol):
 
     container: dict[Any, Any]
     locks: list[Any]
+
+    def cancel(self) -> None:
+        """Let it stop."""
+        ...
+
+    def detached(self) -> Step:
+        """For what goes on in a thread of its own when this run is over."""
+        ...
 
     def check(self) -> None:
         """Raise when this run should stop."""

@@ -126,7 +126,7 @@ class LocalExecutor:
         self._lock = renewed(threading.RLock())
         self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict[str, PlannedFunction] = {}
+        self._functions: dict[tuple[str, int | None], PlannedFunction | None] = {}
         self._device_names = device_names
         # Both are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
@@ -288,18 +288,32 @@ class LocalExecutor:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False) -> PlannedFunction:
-        """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
+    def _function(self, name: str, fresh: bool = False, captured: int | None = None) -> PlannedFunction | None:
+        """A graph function as a callable on kernel values; a fresh one has random streams of its own.
+
+        One that captured so many tensors, its last inputs, takes many elements at once; None where it has no such form.
+        """
         with self._lock:
-            found = None if fresh else self._functions.get(name)
-            if found is None:
-                from everflow.runtime.plan.functions import compile_function  # builds on this module
+            key = (name, captured)
+            if fresh or key not in self._functions:
+                from everflow.runtime.plan.functions import compile_for_many, compile_function  # builds on this module
 
                 self._ready_to_plan()
-                found = compile_function(name, self.graph, self.state, self._compile, self._lock)
-                if not fresh:
-                    self._functions[name] = found
-            return found
+                how = (self.graph, self.state, self._compile, self._lock)
+                if captured is None:
+                    made: PlannedFunction | None = compile_function(name, *how)
+                else:
+                    made = None if self._kind == REFERENCE else compile_for_many(name, captured, *how)
+                if fresh:
+                    return made
+                self._functions[key] = made
+            return self._functions[key]
+
+    def forget_function(self, name: str) -> None:
+        """A function is defined anew: what was compiled for that name goes."""
+        with self._lock:
+            for key in [key for key in self._functions if key[0] == name]:
+                del self._functions[key]
 
     # --- partial runs ----------------------------------------------------------------------
 

@@ -126,6 +126,12 @@ class SessionState:
             raise errors.InternalError(None, None, "This state belongs to no executor, so it has no functions")
         return self._function_caller(getattr(name_or_attr, "name", name_or_attr), fresh)
 
+    def function_for_many(self, attr: attr_value_pb2.NameAttrList, captured: int) -> Callable | None:
+        """A graph function whose inputs but the last `captured`, and all results, have the values of many elements
+        along a first dimension; None where it has no form that gives the same bits.
+        """
+        return None if self._function_caller is None else self._function_caller(attr.name, captured=captured)
+
     def for_function(self) -> SessionState:
         """The same state with random streams of its own: nodes of different functions may have equal names."""
         other = copy.copy(self)
@@ -166,6 +172,12 @@ class Step:
         """Give back the locks of a run that failed."""
         for lock in self.locks:
             lock.release()
+
+    def detached(self) -> Step:
+        """For what goes on in a thread of its own when this run is over: it ends with the session, or when it is
+        cancelled.
+        """
+        return Step(self.session)
 
     def interrupt(self) -> None:
         """End a run that its caller left by an exception: nothing of it may go on in other threads, or hold locks."""

@@ -10,7 +10,8 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset
+from everflow.kernels.data import blocks
+from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Take, dataset
 from everflow.kernels.queues.queues import rows_of, shape_text
 from everflow.kernels.sparse.serialize import serialize_sparse
 from everflow.kernels.tensors import AnyTensor, Value, to_numpy
@@ -61,6 +62,8 @@ def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Calla
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
     def start(iteration: Iteration) -> Following:
+        if iteration.takes_blocks and join is batched and input_dataset.blocks is not None:
+            return in_blocks(input_dataset.blocks.start_columns(iteration))
         following = input_dataset.start(iteration)
 
         def batch() -> Element:
@@ -73,6 +76,22 @@ def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Calla
                         raise
                     break
             return join(elements)
+
+        return batch
+
+    def in_blocks(take: Take) -> Following:
+        def batch() -> Element:
+            found: list[Element] = []
+            left = size
+            while left:
+                try:
+                    found.append(take(left))
+                except End:
+                    if not found or drop_remainder:
+                        raise
+                    break
+                left -= blocks.size_of(found[-1])
+            return blocks.joined(found) if blocks.fit(found) else batched([r for b in found for r in blocks.rows(b)])
 
         return batch
 

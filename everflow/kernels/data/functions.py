@@ -9,8 +9,20 @@ import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
+from everflow.kernels.data import blocks
 from everflow.kernels.data.batches import batched, grouped
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset, from_iterable
+from everflow.kernels.data.datasets import (
+    Blocks,
+    Dataset,
+    Element,
+    End,
+    Following,
+    Iteration,
+    Source,
+    dataset,
+    from_iterable,
+)
+from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -23,11 +35,16 @@ def _caller(
     session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
 ) -> Callable[..., tuple[Value, ...]]:
     """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
-    call = iteration.function(session, function)
+    call = _in_steps(iteration.function(session, function), captured, at_end)
+    return lambda *values: call(iteration.step, values)
 
-    def run(*values: Value) -> Element:
+
+def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: bool) -> Call:
+    """The same where a call has a step of its own."""
+
+    def run(step: Step | None, element: Element) -> Element:
         try:
-            return tuple(call(*values, *captured, step=iteration.step))
+            return tuple(call(*element, *captured, step=step))
         except OutOfRangeError as e:
             if at_end:
                 raise End from e
@@ -36,17 +53,38 @@ def _caller(
     return run
 
 
+def _for_many(session: Session, function: NameAttrList, captured: list[Value]) -> Callable[..., list[Value]] | None:
+    """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
+    call = session.function_for_many(function, len(captured))
+    if call is None or not captured:
+        return call
+    return lambda *columns, step: call(*columns, *captured, step=step)
+
+
 def _mapped(
-    input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    f: NameAttrList,
+    session: Session,
+    preserve_cardinality: bool,
+    parallel_calls: int = 1,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run = (
-            input_dataset.start(iteration),
-            _caller(session, f, other_arguments, iteration, not preserve_cardinality),
-        )
+        following = input_dataset.start(iteration)
+        if parallel_calls != 1 and iteration.may_call_at_once(session, f):
+            call = _in_steps(iteration.function(session, f), other_arguments, not preserve_cardinality)
+            return Parallel(following, call, parallel_calls, iteration)
+        run = _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 
-    return Dataset(start, input_dataset.cardinality)
+    def in_blocks() -> Blocks | None:
+        return blocks.mapped(
+            input_dataset,
+            _for_many(session, f, other_arguments),
+            lambda iteration: _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+        )
+
+    return Dataset(start, input_dataset.cardinality, blocks=in_blocks)
 
 
 @dataset("MapDataset", "ExperimentalMapDataset")
@@ -73,7 +111,7 @@ def parallel_map_dataset(
 ) -> Dataset:
     if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
-    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, int(num_parallel_calls))
 
 
 @dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
@@ -90,7 +128,8 @@ def map_and_batch_dataset(
 ) -> Dataset:
     if int(batch_size) <= 0:
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
-    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+    calls = int(num_parallel_calls)
+    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls)
     return grouped(mapped, int(batch_size), bool(drop_remainder), batched)
 
 
@@ -109,7 +148,14 @@ def filter_dataset(
 
         return filtered
 
-    return Dataset(start)
+    def in_blocks() -> Blocks | None:
+        return blocks.filtered(
+            input_dataset,
+            _for_many(session, predicate, other_arguments),
+            lambda iteration: _caller(session, predicate, other_arguments, iteration),
+        )
+
+    return Dataset(start, blocks=in_blocks)
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
@@ -146,14 +192,18 @@ def _dataset(values: tuple[Dataset]) -> Dataset:
 def flat_map_dataset(
     input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session
 ) -> Dataset:
+    def parts(iteration: Iteration) -> Callable[[], Dataset]:
+        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
+        return lambda: _dataset(run(*following()))
+
     def start(iteration: Iteration) -> Following:
-        following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
+        next_part, inner = parts(iteration), None
 
         def flat() -> Element:
             nonlocal inner
             while True:
                 if inner is None:
-                    inner = _dataset(run(*following())).start(iteration)
+                    inner = next_part().start(iteration)
                 try:
                     return inner()
                 except End:
@@ -161,7 +211,7 @@ def flat_map_dataset(
 
         return flat
 
-    return Dataset(start)
+    return Dataset(start, blocks=lambda: blocks.flattened(parts))
 
 
 def _interleaved(

@@ -5,12 +5,21 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset
+from everflow.kernels.data.blocks import chosen, fit, size_of
+from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Source, Take, dataset
 from everflow.kernels.random.philox import Philox
+
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import AnyTensor, Value
+
+Block: TypeAlias = "tuple[AnyTensor, ...]"
+_AT_A_TIME = 4096
 
 
 class Words:
@@ -28,7 +37,11 @@ class Words:
 
 
 def _shuffled(
-    input_dataset: Dataset, buffer_size: int, words_for_pass: Callable, count: int, iteration: Iteration
+    start: Callable[[Iteration], Callable],
+    buffer_size: int,
+    words_for_pass: Callable,
+    count: int,
+    iteration: Iteration,
 ) -> Callable:
     """A buffer from which a random element is taken each time; passes never mix, though the next one is read ahead."""
     draw = words_for_pass()
@@ -43,7 +56,7 @@ def _shuffled(
                 if count >= 0 and done >= count:
                     exhausted = True
                     return
-                following = input_dataset.start(iteration)
+                following = start(iteration)
                 passes.append([position, position])
             try:
                 element = following()
@@ -87,6 +100,112 @@ def _grow(ring: list[Element | None], first: int, end: int, size: int) -> None:
         ring[p % size] = element
 
 
+class _Pool:
+    """Elements that wait to be chosen: rows of tables, known by their numbers."""
+
+    def __init__(self) -> None:
+        self._columns: list[AnyTensor] = []
+        self._free: list[int] = []
+        self._alone: dict[int, Block] = {}  # elements of other shapes than the first ones
+        self._next = 0
+
+    def put(self, block: Block) -> list[int]:
+        """Keep the elements of a block; gives their numbers."""
+        count = size_of(block)
+        numbers = [self._free.pop() for _ in range(min(count, len(self._free)))]
+        more = count - len(numbers)
+        numbers.extend(range(self._next, self._next + more))
+        self._next += more
+        if not self._columns:
+            self._columns = [_longer(c[:0], max(64, count)) for c in block]
+        if not fit([tuple(self._columns), block]):
+            self._alone.update((number, chosen(block, slice(i, i + 1))) for i, number in enumerate(numbers))
+            return numbers
+        if self._next > len(self._columns[0]):
+            self._columns = [_longer(c, max(2 * len(c), self._next)) for c in self._columns]
+        places = np.array(numbers)
+        for column, values in zip(self._columns, block, strict=True):
+            _write(column, places, values)
+        return numbers
+
+    def get(self, numbers: list[int]) -> list[Block]:
+        """Elements by their numbers, which may be given to others then."""
+        self._free += numbers
+        if not self._alone:
+            return [self._rows(numbers)]
+        return [self._alone.pop(n) if n in self._alone else self._rows([n]) for n in numbers]
+
+    def _rows(self, numbers: list[int]) -> Block:
+        places = np.array(numbers)
+        return tuple(c[torch.from_numpy(places) if isinstance(c, torch.Tensor) else places] for c in self._columns)
+
+
+def _longer(column: AnyTensor, size: int) -> AnyTensor:
+    """A table of so many rows with the rows of a shorter one in front."""
+    shape = (size, *column.shape[1:])
+    out = np.empty(shape, object) if isinstance(column, np.ndarray) else torch.empty(shape, dtype=column.dtype)
+    _write(out, np.arange(len(column)), column)
+    return out
+
+
+def _write(column: Value, places: np.ndarray, values: Value) -> None:
+    column[torch.from_numpy(places) if isinstance(column, torch.Tensor) else places] = values
+
+
+def _in_blocks(
+    source: Blocks | None, buffer_size: int, stream: Callable[[Iteration], Callable[[], Words]], count: int
+) -> Blocks | None:
+    """The same order over numbers: of rows where the source has them, else of elements in a pool."""
+    if source is None:
+        return None
+
+    def start(iteration: Iteration) -> Take:
+        pool = None if source.columns is not None else _Pool()
+        ahead = buffer_size - 1  # how many elements are asked for until the block at hand is complete
+
+        def a_pass(iteration: Iteration) -> Callable[[], int]:
+            following, ready = source.start(iteration), deque()
+
+            def number() -> int:
+                nonlocal ahead
+                if not ready:
+                    block = following(min(max(ahead, 1), _AT_A_TIME))
+                    ready.extend(block.tolist() if pool is None else pool.put(block))
+                ahead -= 1
+                return ready.popleft()
+
+            return number
+
+        following = _shuffled(a_pass, buffer_size, stream(iteration), count, iteration)
+        waiting: deque[Block] = deque()  # elements of different shapes
+        error: BaseException | None = None
+
+        def take(n: int) -> Any:
+            nonlocal ahead, error
+            if waiting:
+                return waiting.popleft()
+            if error is not None:
+                failure, error = error, None
+                raise failure
+            numbers: list[int] = []
+            ahead += n
+            try:
+                while len(numbers) < n:
+                    numbers.append(following())
+            except Exception as e:
+                if not numbers:
+                    raise
+                error = e
+            if pool is None:
+                return np.array(numbers)
+            waiting.extend(pool.get(numbers))
+            return waiting.popleft()
+
+        return take
+
+    return Blocks(start, source.columns)
+
+
 def _checked(buffer_size: torch.Tensor) -> int:
     size = int(buffer_size)
     if size <= 0:
@@ -96,11 +215,12 @@ def _checked(buffer_size: torch.Tensor) -> int:
 
 def _repeated(input_dataset: Dataset, size: int, seed: int, seed2: int, count: int) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        return _shuffled(
-            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration
-        )
+        return _shuffled(input_dataset.start, size, stream(iteration), count, iteration)
 
-    return Dataset(start)
+    def stream(iteration: Iteration) -> Callable[[], Words]:
+        return lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2)))
+
+    return Dataset(start, blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, count))
 
 
 def _chosen(seed: int, seed2: int) -> tuple[int, int]:
@@ -122,22 +242,27 @@ def shuffle_dataset(
     if not reshuffle_each_iteration:
         chosen = _chosen(*given)
 
-        def again(iteration: Iteration) -> Following:
-            return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
+        def stream(iteration: Iteration) -> Callable[[], Words]:
+            return lambda: Words(*iteration.seeds_of(lambda: chosen))
 
-        return Dataset(again, input_dataset.cardinality)
-    streams = (
-        weakref.WeakKeyDictionary()
-    )  # an iterator shuffles anew with each pass, but every iterator begins with the same
+    else:
+        # An iterator shuffles anew with each pass, but every iterator begins with the same.
+        streams: weakref.WeakKeyDictionary[Iteration, Words] = weakref.WeakKeyDictionary()
+
+        def stream(iteration: Iteration) -> Callable[[], Words]:
+            seeds = streams.setdefault(iteration.root, Words(*given))
+            return lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds())))
 
     def start(iteration: Iteration) -> Following:
-        seeds = streams.setdefault(iteration, Words(*given))
-        return _shuffled(
-            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration
-        )
+        return _shuffled(input_dataset.start, size, stream(iteration), 1, iteration)
 
     return Dataset(
-        start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count)
+        start,
+        input_dataset.cardinality,
+        fused_repeat=(lambda count: _repeated(input_dataset, size, *given, count))
+        if reshuffle_each_iteration
+        else None,
+        blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, 1),
     )
 
 

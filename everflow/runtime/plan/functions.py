@@ -18,8 +18,9 @@ from everflow.runtime import threads
 from everflow.runtime.state import Step
 
 if TYPE_CHECKING:
-    from everflow.framework.functions import GraphFunction
+    from everflow.framework.functions import Body, GraphFunction
     from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation, Tensor
     from everflow.runtime.hints import Runnable, Value
     from everflow.runtime.state import SessionState
 
@@ -47,7 +48,7 @@ class PlannedFunction:
     def __init__(
         self,
         name: str,
-        function: GraphFunction,
+        function: GraphFunction | _ForMany,
         state: SessionState,
         compile_body: Callable[..., Runnable],
         lock: AbstractContextManager[Any],
@@ -131,7 +132,41 @@ def compile_function(
 
     `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of its body; `lock` is held meanwhile.
     """
+    return PlannedFunction(name, _defined(name, graph, state), state, compile_body, lock)
+
+
+def _defined(name: str, graph: Graph, state: SessionState) -> Any:
     function: Any = graph._functions.get(name) or state.derivatives.get(name)
     if function is None:
         raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
-    return PlannedFunction(name, function, state, compile_body, lock)
+    return function
+
+
+class _ForMany:
+    """What a function is for many elements at once."""
+
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def body_tensors(self) -> tuple[list[Tensor], list[Tensor]]:
+        return self._body.inputs, self._body.outputs
+
+    def body_controls(self) -> list[Operation]:
+        return self._body.controls
+
+
+def compile_for_many(
+    name: str,
+    captured: int,
+    graph: Graph,
+    state: SessionState,
+    compile_body: Callable[..., Runnable],
+    lock: AbstractContextManager[Any],
+) -> PlannedFunction | None:
+    """A function of the graph whose inputs but the last `captured`, and all results, have many elements' values along a
+    first dimension, with the same bits as one by one; None where there is no such form of it.
+    """
+    from everflow.ops.parallel_for.exact import for_many  # what draws graphs, needed for input pipelines only
+
+    body = for_many(_defined(name, graph, state), captured)
+    return None if body is None else PlannedFunction(name, _ForMany(body), state, compile_body, lock)
