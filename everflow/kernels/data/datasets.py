@@ -71,6 +71,11 @@ class Iteration:
         return "shuffle_and_repeat_fusion" in self.rewrites
 
     @property
+    def fuses_map_and_batch(self) -> bool:
+        """Whether a map and the batch after it are one."""
+        return "map_and_batch_fusion" in self.rewrites
+
+    @property
     def takes_blocks(self) -> bool:
         """Whether batches are made of many elements at a time, functions called for all of them at once."""
         return not _BLOCKS.isdisjoint(self.rewrites)
@@ -165,6 +170,7 @@ class Dataset:
         # Shuffles have a form of their own for being repeated: count → dataset.
         self.fused_repeat = fused_repeat
         self.parts: list[Dataset] | None = None  # the datasets that one is joined of
+        self.is_map = False  # whether a batch may be one with it
 
     @functools.cached_property
     def blocks(self) -> Blocks | None:

@@ -71,7 +71,13 @@ def in_files(filenames: Strings, elements_of: Callable) -> Source:
 
         return following
 
-    def start_blocks(iteration: Iteration) -> Take:
+    return Source(start, blocks=lambda: _blocks_in_files(names, elements_of))
+
+
+def _blocks_in_files(names: list[str], elements_of: Callable) -> Blocks:
+    """The same many at a time."""
+
+    def start(iteration: Iteration) -> Take:
         waiting, elements = iter(names), None
         some: list[bytes] = []
         error: Exception | None = None  # that of the element which comes next
@@ -107,7 +113,7 @@ def in_files(filenames: Strings, elements_of: Callable) -> Source:
 
         return take
 
-    return Source(start, blocks=lambda: Blocks(start_blocks))
+    return Blocks(start)
 
 
 @dataset("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")

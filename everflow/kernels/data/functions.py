@@ -84,7 +84,9 @@ def _mapped(
             lambda iteration: _caller(session, f, other_arguments, iteration, not preserve_cardinality),
         )
 
-    return Dataset(start, input_dataset.cardinality, blocks=in_blocks)
+    made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)
+    made.is_map = True
+    return made
 
 
 @dataset("MapDataset", "ExperimentalMapDataset")
@@ -130,7 +132,7 @@ def map_and_batch_dataset(
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
     calls = int(num_parallel_calls)
     mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls)
-    return grouped(mapped, int(batch_size), bool(drop_remainder), batched)
+    return grouped(mapped, int(batch_size), bool(drop_remainder), batched, with_map=True)
 
 
 @dataset("FilterDataset")

@@ -5,21 +5,13 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data.blocks import chosen, fit, size_of
 from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Source, Take, dataset
+from everflow.kernels.data.waiting import Waiting
 from everflow.kernels.random.philox import Philox
-
-if TYPE_CHECKING:
-    from everflow.kernels.tensors import AnyTensor, Value
-
-Block: TypeAlias = "tuple[AnyTensor, ...]"
-_AT_A_TIME = 4096
 
 
 class Words:
@@ -100,58 +92,6 @@ def _grow(ring: list[Element | None], first: int, end: int, size: int) -> None:
         ring[p % size] = element
 
 
-class _Pool:
-    """Elements that wait to be chosen: rows of tables, known by their numbers."""
-
-    def __init__(self) -> None:
-        self._columns: list[AnyTensor] = []
-        self._free: list[int] = []
-        self._alone: dict[int, Block] = {}  # elements of other shapes than the first ones
-        self._next = 0
-
-    def put(self, block: Block) -> list[int]:
-        """Keep the elements of a block; gives their numbers."""
-        count = size_of(block)
-        numbers = [self._free.pop() for _ in range(min(count, len(self._free)))]
-        more = count - len(numbers)
-        numbers.extend(range(self._next, self._next + more))
-        self._next += more
-        if not self._columns:
-            self._columns = [_longer(c[:0], max(64, count)) for c in block]
-        if not fit([tuple(self._columns), block]):
-            self._alone.update((number, chosen(block, slice(i, i + 1))) for i, number in enumerate(numbers))
-            return numbers
-        if self._next > len(self._columns[0]):
-            self._columns = [_longer(c, max(2 * len(c), self._next)) for c in self._columns]
-        places = np.array(numbers)
-        for column, values in zip(self._columns, block, strict=True):
-            _write(column, places, values)
-        return numbers
-
-    def get(self, numbers: list[int]) -> list[Block]:
-        """Elements by their numbers, which may be given to others then."""
-        self._free += numbers
-        if not self._alone:
-            return [self._rows(numbers)]
-        return [self._alone.pop(n) if n in self._alone else self._rows([n]) for n in numbers]
-
-    def _rows(self, numbers: list[int]) -> Block:
-        places = np.array(numbers)
-        return tuple(c[torch.from_numpy(places) if isinstance(c, torch.Tensor) else places] for c in self._columns)
-
-
-def _longer(column: AnyTensor, size: int) -> AnyTensor:
-    """A table of so many rows with the rows of a shorter one in front."""
-    shape = (size, *column.shape[1:])
-    out = np.empty(shape, object) if isinstance(column, np.ndarray) else torch.empty(shape, dtype=column.dtype)
-    _write(out, np.arange(len(column)), column)
-    return out
-
-
-def _write(column: Value, places: np.ndarray, values: Value) -> None:
-    column[torch.from_numpy(places) if isinstance(column, torch.Tensor) else places] = values
-
-
 def _in_blocks(
     source: Blocks | None, buffer_size: int, stream: Callable[[Iteration], Callable[[], Words]], count: int
 ) -> Blocks | None:
@@ -160,48 +100,8 @@ def _in_blocks(
         return None
 
     def start(iteration: Iteration) -> Take:
-        pool = None if source.columns is not None else _Pool()
-        ahead = buffer_size - 1  # how many elements are asked for until the block at hand is complete
-
-        def a_pass(iteration: Iteration) -> Callable[[], int]:
-            following, ready = source.start(iteration), deque()
-
-            def number() -> int:
-                nonlocal ahead
-                if not ready:
-                    block = following(min(max(ahead, 1), _AT_A_TIME))
-                    ready.extend(block.tolist() if pool is None else pool.put(block))
-                ahead -= 1
-                return ready.popleft()
-
-            return number
-
-        following = _shuffled(a_pass, buffer_size, stream(iteration), count, iteration)
-        waiting: deque[Block] = deque()  # elements of different shapes
-        error: BaseException | None = None
-
-        def take(n: int) -> Any:
-            nonlocal ahead, error
-            if waiting:
-                return waiting.popleft()
-            if error is not None:
-                failure, error = error, None
-                raise failure
-            numbers: list[int] = []
-            ahead += n
-            try:
-                while len(numbers) < n:
-                    numbers.append(following())
-            except Exception as e:
-                if not numbers:
-                    raise
-                error = e
-            if pool is None:
-                return np.array(numbers)
-            waiting.extend(pool.get(numbers))
-            return waiting.popleft()
-
-        return take
+        waiting = Waiting(source, buffer_size)
+        return waiting.chosen_by(_shuffled(waiting.a_pass, buffer_size, stream(iteration), count, iteration))
 
     return Blocks(start, source.columns)
 

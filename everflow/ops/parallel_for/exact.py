@@ -10,7 +10,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.functions import Body, body_of
 from everflow.framework.scopes import name_scope
-from everflow.ops import array, math
+from everflow.ops import array
 from everflow.ops.parallel_for import array_rules, math_rules  # noqa: F401  They register what ops become.
 from everflow.ops.parallel_for.vectorizer import Inputs, Vectorizer, rules_of, stacked
 
@@ -53,12 +53,6 @@ def _csv(inputs: Inputs):
     return [stacked(t) for t in inputs.op_like([inputs.stacked(0), *defaults]).outputs]
 
 
-def _assert(inputs: Inputs):
-    """If it fails for some, each is asked alone, and that says for which."""
-    tensors = [v.tensor for v in inputs.values]
-    return inputs.op_like([math.reduce_all(tensors[0]), *tensors[1:]])
-
-
 def _example(inputs: Inputs):
     shapes = inputs.attrs["dense_shapes"]
     if inputs.attrs["num_sparse"] or not all(shape.is_fully_defined() for shape in shapes):
@@ -89,7 +83,6 @@ RULES |= dict.fromkeys(_EACH.split(), _each)
 RULES |= {
     "StringJoin": _join,
     "LookupTableFindV2": _find,
-    "Assert": _assert,
     "DecodeCSV": _csv,
     "ParseSingleExample": _example,
 }

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework import errors
+from everflow.ops.parallel_for.exact import for_many
 from everflow.runtime import threads
 from everflow.runtime.state import Step
 
@@ -166,7 +167,5 @@ def compile_for_many(
     """A function of the graph whose inputs but the last `captured`, and all results, have many elements' values along a
     first dimension, with the same bits as one by one; None where there is no such form of it.
     """
-    from everflow.ops.parallel_for.exact import for_many  # what draws graphs, needed for input pipelines only
-
     body = for_many(_defined(name, graph, state), captured)
     return None if body is None else PlannedFunction(name, _ForMany(body), state, compile_body, lock)
