@@ -79,6 +79,18 @@ class RandomStreams(Protocol):
     def stream(self, node_name: str, factory: Callable[[], _T]) -> _T: ...
 
 
+class Functions(Protocol):
+    """The functions of a graph in forms of their own."""
+
+    def for_many(self, name: str, captured: int) -> Callable[..., list[Value]] | None:
+        """A function that takes many elements at once, but of its last inputs one value; None where there is none."""
+        ...
+
+    def apart(self, name: str) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+        ...
+
+
 class Session(Protocol):
     """What stays between the runs of a session."""
 
@@ -100,11 +112,8 @@ class Session(Protocol):
         """A function of the graph: `call(*values, step=step)`."""
         ...
 
-    def function_for_many(self, attr: NameAttrList, captured: int) -> Callable[..., list[Value]] | None:
-        """A function of the graph that takes many elements at once, but of its last inputs one value; None where there
-        is none.
-        """
-        ...
+    @property
+    def functions(self) -> Functions: ...
 
 
 class _Lock(Protocol):

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from everflow.protos import config_pb2
     from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
     from everflow.runtime.partial import PartialRun
-    from everflow.runtime.plan.functions import PlannedFunction
+    from everflow.runtime.plan.functions import Functions
     from everflow.runtime.plan.interpret import Interpreted
     from everflow.runtime.plan.place import Placer
 
@@ -115,9 +115,7 @@ class LocalExecutor:
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
         self.state = (
-            SessionState(graph, function_caller=self._function)
-            if state is None
-            else state.for_graph(graph, self._function)
+            SessionState(graph, functions=self.functions) if state is None else state.for_graph(graph, self.functions)
         )
         # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as
         # the reference.
@@ -126,7 +124,7 @@ class LocalExecutor:
         self._lock = renewed(threading.RLock())
         self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict[tuple[str, int | None], PlannedFunction | None] = {}
+        self._functions: Functions | None = None
         self._device_names = device_names
         # Both are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
@@ -288,32 +286,17 @@ class LocalExecutor:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False, captured: int | None = None) -> PlannedFunction | None:
-        """A graph function as a callable on kernel values; a fresh one has random streams of its own.
-
-        One that captured so many tensors, its last inputs, takes many elements at once; None where it has no such form.
-        """
+    def functions(self) -> Functions:
+        """The graph's functions, to be called on kernel values."""
         with self._lock:
-            key = (name, captured)
-            if fresh or key not in self._functions:
-                from everflow.runtime.plan.functions import compile_for_many, compile_function  # builds on this module
+            if self._functions is None:
+                from everflow.runtime.plan.functions import Functions  # builds on this module
 
                 self._ready_to_plan()
-                how = (self.graph, self.state, self._compile, self._lock)
-                if captured is None:
-                    made: PlannedFunction | None = compile_function(name, *how)
-                else:
-                    made = None if self._kind == REFERENCE else compile_for_many(name, captured, *how)
-                if fresh:
-                    return made
-                self._functions[key] = made
-            return self._functions[key]
-
-    def forget_function(self, name: str) -> None:
-        """A function is defined anew: what was compiled for that name goes."""
-        with self._lock:
-            for key in [key for key in self._functions if key[0] == name]:
-                del self._functions[key]
+                self._functions = Functions(
+                    self.graph, self.state, self._compile, self._lock, plain=self._kind == REFERENCE
+                )
+            return self._functions
 
     # --- partial runs ----------------------------------------------------------------------
 

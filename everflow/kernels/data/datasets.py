@@ -23,11 +23,12 @@ from everflow.kernels.facts import same
 from everflow.kernels.queues.queues import copied, rows_of
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, Value
+from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
     from everflow.kernels.context import Session, Step
-    from everflow.protos.attr_value_pb2 import NameAttrList
 
 Element: TypeAlias = tuple[Value, ...]
 Following: TypeAlias = Callable[[], Element]  # gives the next element, or raises `End`
@@ -62,6 +63,7 @@ class Iteration:
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
         self._functions: dict[str, Callable] = {}
+        self._apart: dict[str, tuple[Callable, Callable] | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
@@ -98,13 +100,29 @@ class Iteration:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
         found = self._functions.get(attr.name)
         if found is None:
-            draws = any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
-            found = self._functions[attr.name] = session.function(attr, fresh=draws)
+            found = self._functions[attr.name] = session.function(attr, fresh=self.draws(session, attr))
         return found
 
+    def function_apart(self, session: Session, attr: NameAttrList) -> tuple[Callable, Callable] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+        if attr.name not in self._apart:
+            self.function(session, attr)  # it is one of this iteration's
+            self._apart[attr.name] = session.functions.apart(attr.name)
+        return self._apart[attr.name]
+
+    @staticmethod
+    def draws(session: Session, attr: NameAttrList) -> bool:
+        """Whether a function has random ops."""
+        return any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
+
     def may_call_at_once(self, session: Session, attr: NameAttrList) -> bool:
-        """Whether several calls of a function may go on at the same time: none of its ops shows which came first."""
-        return all(op.type in _IN_ANY_ORDER for op in _stateful_ops(session.graph, attr.name))
+        """Whether several calls of a function may go on at the same time: none of its ops shows which came first, but
+        random ones, which may be called before.
+        """
+        return all(
+            op.type in _IN_ANY_ORDER or "seed" in op.attrs or _calls_in_any_order(session.graph, op)
+            for op in _stateful_ops(session.graph, attr.name)
+        )
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
@@ -117,6 +135,13 @@ def _stateful_ops(graph: Graph, name: str) -> list:
     inputs, outputs = function.body_tensors()
     bodies = {t.graph for t in [*inputs, *outputs]}
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
+
+
+def _calls_in_any_order(graph: Graph, op: Operation) -> bool:
+    """Whether an op only calls functions whose ops with state may come in any order."""
+    called = [value.name for value in op.attrs.values() if isinstance(value, NameAttrList)]
+    inner = [op for name in called for op in _stateful_ops(graph, name)]
+    return bool(called) and all(op.type in _IN_ANY_ORDER or _calls_in_any_order(graph, op) for op in inner)
 
 
 class Blocks:

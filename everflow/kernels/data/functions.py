@@ -55,10 +55,35 @@ def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: b
 
 def _for_many(session: Session, function: NameAttrList, captured: list[Value]) -> Callable[..., list[Value]] | None:
     """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
-    call = session.function_for_many(function, len(captured))
+    call = session.functions.for_many(function.name, len(captured))
     if call is None or not captured:
         return call
     return lambda *columns, step: call(*columns, *captured, step=step)
+
+
+def _at_once(
+    following: Following,
+    captured: list[Value],
+    f: NameAttrList,
+    session: Session,
+    at_end: bool,
+    count: int,
+    iteration: Iteration,
+) -> Following | None:
+    """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
+    where they can't be.
+    """
+    if not iteration.draws(session, f):
+        return Parallel(following, _in_steps(iteration.function(session, f), captured, at_end), count, iteration)
+    both = iteration.function_apart(session, f)
+    if both is None:
+        return None
+    draw, rest = both
+
+    def with_numbers() -> Element:
+        return (*following(), *captured, *draw(step=iteration.step))
+
+    return Parallel(with_numbers, _in_steps(rest, [], at_end), count, iteration)
 
 
 def _mapped(
@@ -72,8 +97,11 @@ def _mapped(
     def start(iteration: Iteration) -> Following:
         following = input_dataset.start(iteration)
         if parallel_calls != 1 and iteration.may_call_at_once(session, f):
-            call = _in_steps(iteration.function(session, f), other_arguments, not preserve_cardinality)
-            return Parallel(following, call, parallel_calls, iteration)
+            at_once = _at_once(
+                following, other_arguments, f, session, not preserve_cardinality, parallel_calls, iteration
+            )
+            if at_once is not None:
+                return at_once
         run = _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 

@@ -5,6 +5,7 @@ import threading
 import pytest
 
 import everflow as tf
+from everflow.data.functions import StructuredFunction
 from everflow.kernels.data import parallel
 from everflow.kernels.data.datasets import End, Iteration, from_iterable
 from everflow.kernels.data.parallel import Parallel
@@ -80,6 +81,25 @@ def test_a_map_whose_calls_show_their_order_has_one_at_a_time():
                 return [sess.run(following) for _ in range(12)]
 
     assert drawn(4) == drawn(None)
+
+
+def test_functions_that_may_be_called_at_the_same_time():
+    def checked(x):
+        with tf.control_dependencies([tf.assert_positive(x)]):
+            return tf.identity(x)
+
+    variable = tf.get_variable("v", initializer=1.0, use_resource=True)
+    wanted = {
+        checked: True,
+        lambda x: x + 1: True,
+        lambda x: x + tf.random_uniform([], seed=1): True,  # which are drawn before
+        lambda x: variable.assign_add(x): False,
+        lambda x: tf.cond(x > 0, lambda: tf.random_uniform([], seed=1), lambda: 1.0): False,
+    }
+    for function, may in wanted.items():
+        made = StructuredFunction(function, "test", tf.TensorSpec([], tf.float32))
+        session = SessionState(tf.get_default_graph())
+        assert Iteration().may_call_at_once(session, made.attr) is may
 
 
 def test_maps_of_python_functions_go_on_at_the_same_time():
