@@ -82,8 +82,12 @@ class RandomStreams(Protocol):
 class Functions(Protocol):
     """The functions of a graph in forms of their own."""
 
-    def for_many(self, name: str, captured: int) -> Callable[..., list[Value]] | None:
-        """A function that takes many elements at once, but of its last inputs one value; None where there is none."""
+    def for_many(
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+    ) -> tuple[Callable[..., list[Value]], tuple[bool, ...]] | None:
+        """A function that takes many elements at once, but of its last inputs one value, and which of its results are
+        lists; None where there is none. `lists`: which of its inputs are. A list is two values, see `Lists`.
+        """
         ...
 
     def apart(self, name: str) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:

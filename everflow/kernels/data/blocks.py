@@ -13,11 +13,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
-from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Iteration, Take
+from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Lists, Take
 from everflow.kernels.queues.queues import rows_of
 
 if TYPE_CHECKING:
     from everflow.kernels.tensors import AnyTensor, Value
+
+
+# How many elements are read ahead where nobody sees it.
+AHEAD = 64
 
 
 def size_of(block: Any) -> int:
@@ -33,9 +37,22 @@ def chosen(block: Any, which: slice | np.ndarray) -> Any:
     return tuple(c[mask] if isinstance(c, torch.Tensor) else c[which] for c in block)
 
 
-def rows(block: tuple[AnyTensor, ...]) -> list[Element]:
+def rows(block: tuple[AnyTensor | Lists, ...]) -> list[Element]:
     """The elements of a block one by one."""
-    return list(zip(*map(rows_of, block), strict=True))
+    return list(zip(*(c.rows() if isinstance(c, Lists) else rows_of(c) for c in block), strict=True))
+
+
+def one_by_one(source: Blocks, iteration: Iteration) -> Following:
+    """The elements of blocks, which are read ahead."""
+    take = source.start_columns(iteration)
+    waiting: deque[Element] = deque()
+
+    def following() -> Element:
+        if not waiting:
+            waiting.extend(rows(take(AHEAD)))
+        return waiting.popleft()
+
+    return following
 
 
 def one_row(element: Element) -> tuple[AnyTensor, ...]:
@@ -108,7 +125,7 @@ def taken(source: Blocks | None, count: int) -> Blocks | None:
 
         return take
 
-    return Blocks(start, source.columns)
+    return Blocks(start, source.columns, quiet=source.quiet)
 
 
 def skipped(source: Blocks | None, count: int) -> Blocks | None:
@@ -126,7 +143,7 @@ def skipped(source: Blocks | None, count: int) -> Blocks | None:
 
         return take
 
-    return Blocks(start, source.columns)
+    return Blocks(start, source.columns, quiet=source.quiet)
 
 
 def sharded(source: Blocks | None, shards: int, mine: int) -> Blocks | None:
@@ -148,7 +165,7 @@ def sharded(source: Blocks | None, shards: int, mine: int) -> Blocks | None:
 
         return take
 
-    return Blocks(start, source.columns)
+    return Blocks(start, source.columns, quiet=source.quiet)
 
 
 def repeated(dataset: Dataset, count: int) -> Blocks | None:
@@ -178,7 +195,7 @@ def repeated(dataset: Dataset, count: int) -> Blocks | None:
 
         return take
 
-    return Blocks(start, source.columns)
+    return Blocks(start, source.columns, quiet=source.quiet)
 
 
 def concatenated(datasets: Sequence[Dataset]) -> Blocks | None:
@@ -202,10 +219,10 @@ def concatenated(datasets: Sequence[Dataset]) -> Blocks | None:
 
         return take
 
-    return Blocks(start)
+    return Blocks(start, quiet=all(part.quiet for part in parts))
 
 
-def flattened(parts: Callable[[Iteration], Callable[[], Dataset]]) -> Blocks:
+def flattened(parts: Callable[[Iteration], Callable[[], Dataset]], quiet: bool) -> Blocks:
     """The elements of datasets one after the other; `parts(iteration)` returns a function that gives the next one."""
 
     def start(iteration: Iteration) -> Take:
@@ -223,7 +240,7 @@ def flattened(parts: Callable[[Iteration], Callable[[], Dataset]]) -> Blocks:
 
         return take
 
-    return Blocks(start)
+    return Blocks(start, quiet=quiet)
 
 
 def zipped(datasets: Sequence[Dataset]) -> Blocks | None:
@@ -289,37 +306,48 @@ def fit(blocks: Sequence[tuple[AnyTensor, ...]]) -> bool:
 # --- functions -------------------------------------------------------------------------------
 
 
+class Many:
+    """A function for many elements: `call(*columns, step=step)` gives columns, some of which may be lists."""
+
+    def __init__(self, call: Callable[..., Sequence[Value]], lists: Sequence[bool], quiet: bool = False) -> None:
+        self._call, self.quiet, self.gives_lists = call, quiet, any(lists)
+        self._lists = lists
+
+    def __call__(self, block: tuple[AnyTensor | Lists, ...], step: Any) -> tuple[AnyTensor | Lists, ...]:
+        given: list[Value] = []
+        for column in block:
+            given += [column.values, column.lengths] if isinstance(column, Lists) else [column]
+        results = iter(self._call(*given, step=step))
+        return tuple(Lists(next(results), next(results)) if is_list else next(results) for is_list in self._lists)
+
+
 def mapped(
-    dataset: Dataset,
-    call: Callable[..., Sequence[Value]] | None,
-    for_one: Callable[[Iteration], Callable[..., Element]],
+    dataset: Dataset, many: Many | None, for_one: Callable[[Iteration], Callable[..., Element]]
 ) -> Blocks | None:
-    """The results of a function: of `call(*columns, step=step)` for many elements, of `for_one(iteration)` for one."""
-    return _called(dataset, call, for_one, lambda block, results: tuple(results))
+    """The results of a function: of `many` for many elements, of `for_one(iteration)` for one."""
+    return _called(dataset, many, for_one, lambda block, results: results)
 
 
 def filtered(
-    dataset: Dataset,
-    call: Callable[..., Sequence[Value]] | None,
-    for_one: Callable[[Iteration], Callable[..., Element]],
+    dataset: Dataset, many: Many | None, for_one: Callable[[Iteration], Callable[..., Element]]
 ) -> Blocks | None:
     """The elements for which a function is true."""
 
-    def kept(block: tuple[AnyTensor, ...], results: Sequence[Value]) -> tuple[AnyTensor, ...] | None:
+    def kept(block: tuple[AnyTensor, ...], results: tuple[Any, ...]) -> tuple[AnyTensor, ...] | None:
         wanted = results[0].numpy()
         return block if wanted.all() else chosen(block, wanted) if wanted.any() else None
 
-    return _called(dataset, call, for_one, kept)
+    return _called(dataset, many, for_one, kept)
 
 
 def _called(
     dataset: Dataset,
-    call: Callable[..., Sequence[Value]] | None,
+    many: Many | None,
     for_one: Callable[[Iteration], Callable[..., Element]],
-    made_of: Callable[[tuple[AnyTensor, ...], Sequence[Value]], tuple[AnyTensor, ...] | None],
+    made_of: Callable[[tuple[AnyTensor, ...], tuple[Any, ...]], tuple[Any, ...] | None],
 ) -> Blocks | None:
     """What `made_of(block, results)` gives; where that is None, there is nothing of that block."""
-    if call is None:
+    if many is None:
         return None
     source = of(dataset)
 
@@ -344,7 +372,7 @@ def _called(
             nonlocal fails_alone
             if works and size_of(block) > 1:
                 try:
-                    return made_of(block, call(*block, step=iteration.step))
+                    return made_of(block, many(block, iteration.step))
                 except Exception:  # whatever it is: the elements are asked one by one, and whose error it is gives it
                     iteration.check()
             waiting.extend(rows(block))
@@ -359,4 +387,4 @@ def _called(
 
         return take
 
-    return Blocks(start)
+    return Blocks(start, quiet=source.quiet and many.quiet, lists=many.gives_lists)

@@ -44,6 +44,15 @@ _IN_ANY_ORDER = frozenset(
     VarHandleOp
     """.split()
 )
+_QUIET = frozenset(
+    """
+    FixedLengthRecordDataset FixedLengthRecordDatasetV2 HashTableV2 LookupTableFindV2 LookupTableSizeV2 RangeDataset RepeatDataset SkipDataset
+    TFRecordDataset TakeDataset TensorDataset TensorSliceDataset TextLineDataset
+    """.split()
+)
+_FUNCTION_CALLS = frozenset(
+    ("If", "PartitionedCall", "StatefulPartitionedCall", "StatelessIf", "StatelessWhile", "While")
+)
 _BLOCKS = frozenset(("map_and_batch_fusion", "map_vectorization"))
 
 dataset = functools.partial(kernel, result=same())  # it holds what it is made of
@@ -124,6 +133,18 @@ class Iteration:
             for op in _stateful_ops(session.graph, attr.name)
         )
 
+    @staticmethod
+    def is_quiet(session: Session, attr: NameAttrList) -> bool:
+        """Whether nobody sees that a function is called before its results are asked for: it only looks at tables, and
+        makes datasets of files and arrays.
+        """
+        function: Any = session.graph._functions[attr.name]
+        ops = function.body_tensors()[1][0].graph.get_operations()
+        return all(
+            op.type in _QUIET if op.definition.is_stateful or "Dataset" in op.type else op.type not in _FUNCTION_CALLS
+            for op in ops
+        )
+
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
         return next((op.type for name in list(self._functions) for op in _stateful_ops(session.graph, name)), None)
@@ -152,9 +173,18 @@ class Blocks:
     Where elements are rows of `columns`, what it gives are the numbers of rows, as one array.
     """
 
-    def __init__(self, start: StartBlocks, columns: Sequence[AnyTensor] | None = None) -> None:
+    def __init__(
+        self,
+        start: StartBlocks,
+        columns: Sequence[AnyTensor] | None = None,
+        *,
+        quiet: bool = False,
+        lists: bool = False,
+    ) -> None:
         self.start = start
         self.columns = columns
+        self.quiet = quiet  # whether nobody sees that elements are read before they are asked for
+        self.lists = lists  # whether columns may be `Lists`
 
     def start_columns(self, iteration: Iteration) -> Take:
         """The same with rows of columns looked up."""
@@ -170,6 +200,22 @@ def _looked_up(columns: Sequence[AnyTensor], numbers: np.ndarray) -> Iterator[An
         return (column[first : first + count] for column in columns)
     places = torch.from_numpy(numbers)
     return (c.index_select(0, places) if isinstance(c, torch.Tensor) else c[numbers] for c in columns)
+
+
+class Lists:
+    """A column of vectors of different lengths: all their values behind each other, and how many there are of each."""
+
+    def __init__(self, values: AnyTensor, lengths: torch.Tensor) -> None:
+        self.values, self.lengths = values, lengths
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def rows(self) -> Sequence[AnyTensor]:
+        """The vectors one by one."""
+        if isinstance(self.values, torch.Tensor):
+            return list(self.values.split(self.lengths.tolist()))
+        return np.split(self.values, self.lengths.cumsum(0)[:-1].numpy())
 
 
 def no_blocks() -> None:
@@ -199,7 +245,12 @@ class Dataset:
 
     @functools.cached_property
     def blocks(self) -> Blocks | None:
-        """Its elements many at a time, if it has such a form."""
+        """Its elements many at a time, if it has such a form; columns are tensors."""
+        return None if self.listed is None or self.listed.lists else self.listed
+
+    @functools.cached_property
+    def listed(self) -> Blocks | None:
+        """The same where columns may be `Lists`, too."""
         return self._make_blocks()
 
 
@@ -281,7 +332,7 @@ def rows_in_order(columns: Sequence[AnyTensor], size: int) -> Blocks:
 
         return take
 
-    return Blocks(start, columns)
+    return Blocks(start, columns, quiet=True)
 
 
 def text(value: Strings) -> str:
@@ -349,7 +400,7 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
         take = rows_in_order((), len(numbers)).start(iteration)
         return lambda n: (torch.from_numpy(take(n) * numbers.step + numbers.start),)
 
-    return from_iterable(elements, len(numbers), lambda: Blocks(start_blocks))
+    return from_iterable(elements, len(numbers), lambda: Blocks(start_blocks, quiet=True))
 
 
 # --- passing on ------------------------------------------------------------------------------

@@ -113,7 +113,7 @@ def _blocks_in_files(names: list[str], elements_of: Callable) -> Blocks:
 
         return take
 
-    return Blocks(start)
+    return Blocks(start, quiet=True)
 
 
 @dataset("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -18,6 +20,7 @@ from everflow.kernels.data.datasets import (
     End,
     Following,
     Iteration,
+    Lists,
     Source,
     dataset,
     from_iterable,
@@ -53,12 +56,19 @@ def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: b
     return run
 
 
-def _for_many(session: Session, function: NameAttrList, captured: list[Value]) -> Callable[..., list[Value]] | None:
+def _for_many(
+    session: Session, function: NameAttrList, captured: list[Value], lists: tuple[bool, ...] = ()
+) -> blocks.Many | None:
     """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
-    call = session.functions.for_many(function.name, len(captured))
-    if call is None or not captured:
-        return call
-    return lambda *columns, step: call(*columns, *captured, step=step)
+    found = session.functions.for_many(function.name, len(captured), lists)
+    if found is None:
+        return None
+    call, result_lists = found
+    return blocks.Many(
+        lambda *columns, step: call(*columns, *captured, step=step),
+        result_lists,
+        Iteration.is_quiet(session, function),
+    )
 
 
 def _at_once(
@@ -95,6 +105,8 @@ def _mapped(
     parallel_calls: int = 1,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
+        if iteration.takes_blocks and (found := made.listed) is not None and found.lists and found.quiet:
+            return blocks.one_by_one(found, iteration)
         following = input_dataset.start(iteration)
         if parallel_calls != 1 and iteration.may_call_at_once(session, f):
             at_once = _at_once(
@@ -227,21 +239,13 @@ def flat_map_dataset(
         return lambda: _dataset(run(*following()))
 
     def start(iteration: Iteration) -> Following:
-        next_part, inner = parts(iteration), None
+        return _one_after_the_other(parts(iteration), iteration)
 
-        def flat() -> Element:
-            nonlocal inner
-            while True:
-                if inner is None:
-                    inner = next_part().start(iteration)
-                try:
-                    return inner()
-                except End:
-                    inner = None
+    def in_blocks() -> Blocks:
+        source = input_dataset.blocks
+        return blocks.flattened(parts, source is not None and source.quiet and Iteration.is_quiet(session, f))
 
-        return flat
-
-    return Dataset(start, blocks=lambda: blocks.flattened(parts))
+    return Dataset(start, blocks=in_blocks)
 
 
 def _interleaved(
@@ -427,27 +431,24 @@ def group_by_window_dataset(
     session: Session,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following = input_dataset.start(iteration)
-        key_of = _caller(session, key_func, key_func_other_arguments, iteration)
+        with_key = _with_keys(input_dataset, key_func, key_func_other_arguments, session, iteration)
         reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
         size_of = _caller(session, window_size_func, window_size_func_other_arguments, iteration)
         groups: dict[int, list] = {}
         sizes: dict[int, int] = {}
-        current = None
 
-        def window(key: int) -> Callable:
+        def window(key: int) -> Dataset:
             elements = groups.pop(key)
-            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements)))).start(iteration)
+            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
 
-        def next_window() -> Callable:
+        def next_window() -> Dataset:
             while True:
                 try:
-                    element = following()
+                    key, element = with_key()
                 except End:
                     if not groups:
                         raise
                     return window(min(groups))
-                key = int(key_of(*element)[0])
                 if key not in sizes:
                     sizes[key] = int(size_of(torch.tensor(key))[0])
                     if sizes[key] <= 0:
@@ -458,19 +459,64 @@ def group_by_window_dataset(
                 if len(groups[key]) == sizes[key]:
                     return window(key)
 
-        def following_element() -> Element:
-            nonlocal current
-            while True:
-                if current is None:
-                    current = next_window()
-                try:
-                    return current()
-                except End:
-                    current = None
-
-        return following_element
+        return _one_after_the_other(next_window, iteration)
 
     return Dataset(start)
+
+
+def _one_after_the_other(next_part: Callable[[], Dataset], iteration: Iteration) -> Following:
+    """The elements of datasets, those of one after those of the other."""
+    inner: Following | None = None
+
+    def following() -> Element:
+        nonlocal inner
+        while True:
+            if inner is None:
+                inner = next_part().start(iteration)
+            try:
+                return inner()
+            except End:
+                inner = None
+
+    return following
+
+
+def _with_keys(
+    dataset: Dataset, key_func: NameAttrList, captured: list[Value], session: Session, iteration: Iteration
+) -> Callable[[], tuple[int, Element]]:
+    """A function that gives the next element and its key; keys of many elements are found together where nobody sees
+    that they are read ahead.
+    """
+    key_of = _caller(session, key_func, captured, iteration)
+    source = dataset.listed if iteration.takes_blocks else None
+    if source is None or not source.quiet or not Iteration.is_quiet(session, key_func):
+        following = dataset.start(iteration)
+
+        def one() -> tuple[int, Element]:
+            element = following()
+            return int(key_of(*element)[0]), element
+
+        return one
+    take = source.start_columns(iteration)
+    waiting: deque[tuple[int | None, Element]] = deque()
+
+    def keys_of(block: tuple[AnyTensor, ...]) -> Sequence[int | None]:
+        many = _for_many(session, key_func, captured, tuple(isinstance(column, Lists) for column in block))
+        if many is not None:
+            with contextlib.suppress(Exception):  # whose it is shows when each is asked
+                keys: Any = many(block, iteration.step)[0]
+                return keys.tolist()
+        iteration.check()
+        return [None] * blocks.size_of(block)
+
+    def ahead() -> tuple[int, Element]:
+        if not waiting:
+            block = take(blocks.AHEAD)
+            waiting.extend(zip(keys_of(block), blocks.rows(block), strict=True))
+        key, element = waiting.popleft()
+        return (int(key_of(*element)[0]) if key is None else key), element
+
+    return ahead
 
 
 @dataset("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")

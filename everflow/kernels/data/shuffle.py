@@ -103,7 +103,7 @@ def _in_blocks(
         waiting = Waiting(source, buffer_size)
         return waiting.chosen_by(_shuffled(waiting.a_pass, buffer_size, stream(iteration), count, iteration))
 
-    return Blocks(start, source.columns)
+    return Blocks(start, source.columns, quiet=source.quiet)
 
 
 def _checked(buffer_size: torch.Tensor) -> int:

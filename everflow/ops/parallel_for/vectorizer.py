@@ -136,13 +136,13 @@ class Vectorizer:
     """Makes ops for all iterations out of those that a body drew for one."""
 
     def __init__(self, iterations, body_ops, differing=None, rules=None):
-        """`differing` has what differs between iterations: tensor of the body → that of all iterations."""
+        """`differing` has what differs between iterations: tensor of the body → its value for all iterations."""
         self.length = array.reshape(iterations, [1])
         self.indices = None
         self._body = set(body_ops)
         self._rules = _rules if rules is None else rules
         self._repeated = {}
-        self._tensors = {t: stacked(all_of_them) for t, all_of_them in (differing or {}).items()}
+        self._tensors = dict(differing or {})
         self._ops = {}
 
     @classmethod

@@ -154,7 +154,7 @@ class Functions:
         self._graph, self._state, self._compile, self._lock = graph, state, compile_body, lock
         self._plain = plain
         self._shared: dict[str, PlannedFunction] = {}
-        self._for_many: dict[tuple[str, int], PlannedFunction | None] = {}
+        self._for_many: dict[tuple, tuple[PlannedFunction, tuple[bool, ...]] | None] = {}
 
     def shared(self, name: str) -> PlannedFunction:
         """The function of that name; all who call it share its random streams."""
@@ -168,15 +168,18 @@ class Functions:
         """The function of that name, with random streams of its own."""
         return self._planned(name, self._defined(name))
 
-    def for_many(self, name: str, captured: int) -> PlannedFunction | None:
+    def for_many(
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+    ) -> tuple[PlannedFunction, tuple[bool, ...]] | None:
         """A function whose inputs but the last `captured`, and all results, have many elements' values along a first
-        dimension, with the same bits as one by one; None where there is no such form of it.
+        dimension, with the same bits as one by one, and which of its results are lists; None where there is no such
+        form of it. `lists`: which of its inputs are. A list is two values, those of all elements and their lengths.
         """
         with self._lock:
-            key = (name, captured)
+            key = (name, captured, lists)
             if key not in self._for_many:
-                body = None if self._plain else for_many(self._defined(name), captured)
-                self._for_many[key] = None if body is None else self._planned(name, _Rewritten(body))
+                many = None if self._plain else for_many(self._defined(name), captured, lists)
+                self._for_many[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
             return self._for_many[key]
 
     def apart(self, name: str) -> tuple[PlannedFunction, PlannedFunction] | None:

@@ -79,6 +79,8 @@ class Drawn:
 
 def arithmetic(d):
     kind, shape = d.parts[0]
+    if d.may_differ:
+        return None
     if kind == "text":
         return words(d)
     n = d.random.randint(1, 4)
@@ -97,6 +99,8 @@ def arithmetic(d):
 def words(d):
     kind, shape = d.parts[0]
     tf = d.tf
+    if d.may_differ:
+        return None
     if kind != "text":
         return d.mapped(tf.as_string, ("text", shape))
     choice = d.random.choice(["number", "join", "replace", "substr", "hash", "length"])
@@ -130,7 +134,7 @@ def shaping(d):
 
 def casting(d):
     kind, shape = d.parts[0]
-    if kind != "text":
+    if kind != "text" and not d.may_differ:
         other = "float" if kind == "int" else "int"
         d.mapped(lambda x: d.tf.cast(x, {"int": d.tf.int64, "float": d.tf.float32}[other]), (other, shape))
 
@@ -155,6 +159,8 @@ def drawing(d):
 
 def keeping(d):
     kind, shape = d.parts[0]
+    if d.may_differ:
+        return
     tf, n = d.tf, d.random.randint(0, 3)
     if kind == "text":
         d.dataset = d.dataset.filter(lambda *e: tf.reduce_all(tf.strings.length(e[0]) > n - 1))
@@ -206,6 +212,8 @@ def prefetch(d):
 
 
 def zipped(d):
+    if d.may_differ:
+        return
     more = d.tf.data.Dataset.range(d.random.randint(1, 30))
     if d.random.random() < 0.5:
         more = more.shuffle(5, seed=d.random.randint(1, 99))
@@ -237,13 +245,29 @@ def flat(d):
         d.dataset = d.dataset.interleave(lambda *e: tensors(e if len(e) > 1 else e[0]).repeat(copies), 2, 1)
 
 
+def bucketed(d):
+    """Lists of pieces of text, those of similar length together."""
+    kind, shape = d.parts[0]
+    tf, calls = d.tf, d.random.choice([None, 2])
+    if len(d.parts) > 1 or shape != []:
+        return
+    text = d.dataset if kind == "text" else d.dataset.map(tf.as_string)
+    lists = text.map(lambda x: tf.string_split([x], d.random.choice(["", "1"])).values, num_parallel_calls=calls)
+    if d.random.random() < 0.5:
+        lists = lists.map(lambda x: tf.string_to_hash_bucket_fast(x, 10) + 1)
+    sizes = [d.random.randint(1, 3) for _ in range(3)]
+    d.dataset = lists.apply(tf.data.experimental.bucket_by_sequence_length(lambda x: tf.size(x), [2, 3], sizes))
+    d.parts, d.may_differ = [("text", None)], True
+
+
 def without_errors(d):
     d.dataset = d.dataset.apply(d.tf.data.experimental.ignore_errors())
 
 
 MOVES = [
     arithmetic, arithmetic, arithmetic, words, shaping, shaping, casting, failing, drawing, keeping, keeping, shuffle, shuffle, repeat, take,
-    skip, shard, batch, batch, unbatch, cache, prefetch, zipped, concatenated, enumerated, flat, without_errors,
+    skip, shard, batch, batch, unbatch, cache, prefetch, zipped, concatenated, enumerated, flat, bucketed, bucketed,
+    without_errors,
 ]  # fmt: skip
 
 

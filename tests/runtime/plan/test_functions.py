@@ -83,7 +83,7 @@ def test_forms_of_a_function():
         f, g = graph._functions
         with tf.Session() as sess:
             known = sess._executor.functions()
-            assert known.for_many(f, 0)(torch.tensor([1.0, 2.0]))[0].tolist() == [-1.0, -2.0]
+            assert known.for_many(f, 0)[0](torch.tensor([1.0, 2.0]))[0].tolist() == [-1.0, -2.0]
             assert known.for_many(f, 0) is known.for_many(f, 0) and known.for_many(g, 0) is None
             draw, rest = known.apart(g)
             whole = known.fresh(g)
