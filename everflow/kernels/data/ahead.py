@@ -117,13 +117,16 @@ class Ahead:
         self._iteration = iteration
         self._own = iteration.apart()  # its step is that of the run that asks, or of the thread
         self._following = start(self._own)
-        self._size = AUTOTUNED if size < 0 else size
+        self.size = AUTOTUNED if size < 0 else size
+        self.asked = self.found_ready = 0  # how often an element was asked for, and the sum of those that were ready
         self._buffer: _Buffer | None = None
         self._first = True
 
     def __call__(self) -> Element:
         step = self._iteration.step
         if self._buffer is not None:
+            self.asked += 1
+            self.found_ready += len(self._buffer.ready)
             return self._buffer.take(step)
         self._own.step = step
         begin = time.perf_counter()
@@ -131,7 +134,7 @@ class Ahead:
             return self._following()
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and step is not None:
-                self._buffer = _Buffer(self._following, self._own, self._size)
+                self._buffer = _Buffer(self._following, self._own, self.size)
                 self._own.step = step.detached()
                 weakref.finalize(self, self._buffer.close)
             self._first = False

@@ -13,12 +13,13 @@ import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import stages
 from everflow.kernels.facts import same
 from everflow.kernels.queues.queues import copied, rows_of
 from everflow.kernels.registry import fresh, kernel
@@ -29,7 +30,9 @@ if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
     from everflow.kernels.context import Session, Step
+    from everflow.kernels.data.stages import Stage
 
+_F = TypeVar("_F", bound=Callable)
 Element: TypeAlias = tuple[Value, ...]
 Following: TypeAlias = Callable[[], Element]  # gives the next element, or raises `End`
 Start: TypeAlias = "Callable[[Iteration], Following]"
@@ -55,7 +58,24 @@ _FUNCTION_CALLS = frozenset(
 )
 _BLOCKS = frozenset(("map_and_batch_fusion", "map_vectorization"))
 
-dataset = functools.partial(kernel, result=same())  # it holds what it is made of
+
+def dataset(*op_types: str) -> Callable[[_F], _F]:
+    """Register a kernel that makes a dataset, which holds what it is made of."""
+
+    def register(function: _F) -> _F:
+        if not stages.IS_WATCHING:
+            return kernel(*op_types, result=same())(function)
+
+        @functools.wraps(function)
+        def watched(*arguments: Any, **attributes: Any) -> Dataset:
+            made = function(*arguments, **attributes)
+            stages.watched(made, op_types[0], arguments, attributes)
+            return made
+
+        kernel(*op_types, result=same())(watched)
+        return function
+
+    return register
 
 
 class End(Exception):
@@ -183,6 +203,7 @@ class Blocks:
     ) -> None:
         self.start = start
         self.columns = columns
+        self.stage: Stage | None = None  # whose time is taken when they are
         self.quiet = quiet  # whether nobody sees that elements are read before they are asked for
         self.lists = lists  # whether columns may be `Lists`
 
@@ -242,6 +263,7 @@ class Dataset:
         self.fused_repeat = fused_repeat
         self.parts: list[Dataset] | None = None  # the datasets that one is joined of
         self.is_map = False  # whether a batch may be one with it
+        self.stage: Stage | None = None  # its place in a report on where time goes, if there is one
 
     @functools.cached_property
     def blocks(self) -> Blocks | None:
