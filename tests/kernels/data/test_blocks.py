@@ -6,7 +6,7 @@ import torch
 
 import everflow as tf
 from everflow.kernels.data import blocks
-from everflow.kernels.data.datasets import Blocks, Dataset, End, Iteration, from_iterable
+from everflow.kernels.data.datasets import Blocks, Dataset, End, Iteration, Lists, from_iterable
 from tests.kernels.data import random_pipelines
 
 D = tf.data.Dataset
@@ -99,7 +99,7 @@ def test_a_function_for_many_that_fails_is_called_for_each():
             raise ValueError("this one")
         return (value * 10,)
 
-    made = blocks.mapped(numbers(6), many, lambda iteration: one)
+    made = blocks.mapped(numbers(6), blocks.Many(many, [False]), lambda iteration: one)
     assert taken(made, 4, 4, 4, 4, 4, 4) == [[0], [10], ValueError, [30], [40, 50], End]
 
 
@@ -110,7 +110,7 @@ def test_a_function_for_many_that_never_works_is_given_up():
         asked.append(len(column))
         raise ValueError("results of different shapes")
 
-    made = blocks.mapped(numbers(6), many, lambda iteration: lambda value: (value,))
+    made = blocks.mapped(numbers(6), blocks.Many(many, [False]), lambda iteration: lambda value: (value,))
     assert taken(made, *[3] * 7) == [[0], [1], [2], [3], [4], [5], End]
     assert asked == [3]
 
@@ -119,8 +119,36 @@ def test_filters_keep_what_a_predicate_says():
     def many(column, step):
         return [column % 3 == 0]
 
-    made = blocks.filtered(numbers(8), many, lambda iteration: lambda value: (value % 3 == 0,))
+    made = blocks.filtered(numbers(8), blocks.Many(many, [False]), lambda iteration: lambda value: (value % 3 == 0,))
     assert taken(made, 4, 4, 4) == [[0, 3], [6], End]
+
+
+def test_lists_of_different_lengths_come_one_by_one():
+    def many(column, step):
+        return [torch.arange(int(column.sum())), column]
+
+    source = Dataset(numbers(4).start, blocks=lambda: Blocks(rows(4).start, quiet=True))
+    made = blocks.mapped(source, blocks.Many(many, [True], quiet=True), lambda iteration: None)
+    assert made.lists and made.quiet
+    following = blocks.one_by_one(made, Iteration())
+    assert [following()[0].tolist() for _ in range(4)] == [[], [0], [1, 2], [3, 4, 5]]
+    words = Lists(np.array([b"a", b"b", b"c"], object), torch.tensor([1, 0, 2]))
+    assert [r.tolist() for r in words.rows()] == [[b"a"], [], [b"b", b"c"]] and len(words) == 3
+
+
+def test_what_is_read_ahead_is_quiet():
+    """A generator runs no further than it is asked to; files and arrays show nothing."""
+    seen = []
+
+    def rows():
+        for i in range(100):
+            seen.append(i)
+            yield b"a b"
+
+    read = D.from_generator(rows, tf.string, []).map(lambda x: tf.string_split([x]).values)
+    following = tf.compat.v1.data.make_one_shot_iterator(read).get_next()
+    with tf.Session() as sess:
+        assert sess.run(following).tolist() == [b"a", b"b"] and seen == [0]
 
 
 def test_rows_of_arrays_are_looked_up_once():
