@@ -18,6 +18,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.framework.forking import renewed
+from everflow.kernels.data import threads
 from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset
 
 if TYPE_CHECKING:
@@ -25,20 +26,8 @@ if TYPE_CHECKING:
 
 # What takes longer than this, in seconds, is worth a thread.
 WORTH = 5e-4
-# A thread that waits longer than this, in seconds, ends.
-PATIENCE = 1.0
 # How many elements to make ahead where that is left open.
 AUTOTUNED = 4
-
-
-def begin_thread(target: Callable[[], None], threads_of_a_kernel: int) -> None:
-    """Start a thread of a pipeline."""
-
-    def run() -> None:
-        torch.set_num_threads(threads_of_a_kernel)
-        target()
-
-    threading.Thread(target=run, name="everflow-input", daemon=True).start()
 
 
 class _Buffer:
@@ -57,7 +46,7 @@ class _Buffer:
         self.is_running = False
 
     def close(self) -> None:
-        """Nobody holds the pipeline any more."""
+        """Nobody will ask any more."""
         with self.condition:
             self.is_over = True
             step = self._iteration.step
@@ -84,7 +73,7 @@ class _Buffer:
 
     def _begin(self) -> None:
         self.is_running = True
-        begin_thread(self._fill, self._iteration.threads_of_a_kernel)
+        threads.begin_thread(self._fill, self, self._iteration.threads_of_a_kernel)
 
     def _fill(self) -> None:
         while self._has_room():
@@ -104,7 +93,7 @@ class _Buffer:
     def _has_room(self) -> bool:
         """Whether another element is wanted; if not so for long, the thread is over."""
         with self.condition:
-            wanted = self.condition.wait_for(lambda: len(self.ready) < self.size or self.is_over, PATIENCE)
+            wanted = self.condition.wait_for(lambda: len(self.ready) < self.size or self.is_over, threads.PATIENCE)
             if not wanted or self.is_over:
                 self.is_running = False
             return self.is_running

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
-from everflow.kernels.data.ahead import PATIENCE, begin_thread
+from everflow.kernels.data import threads
 from everflow.kernels.data.datasets import Element, End, Following, Iteration
 
 if TYPE_CHECKING:
@@ -42,19 +42,22 @@ class _Workers:
         self.condition = threading.Condition()
         self._jobs: deque[_Job] = deque()
         self._running = self._idle = 0
+        self._is_over = False
 
     def submit(self, job: _Job) -> None:
         with self.condition:
             self._jobs.append(job)
             if self._running < self._count and self._idle < len(self._jobs):
                 self._running += 1
-                begin_thread(self._work, self._threads_of_a_kernel)
+                threads.begin_thread(self._work, self, self._threads_of_a_kernel)
             self.condition.notify_all()
 
     def close(self) -> None:
         """Nobody waits for results any more."""
         with self.condition:
+            self._is_over = True
             self._jobs.clear()
+            self.condition.notify_all()
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
@@ -69,9 +72,9 @@ class _Workers:
     def _next(self) -> _Job | None:
         with self.condition:
             self._idle += 1
-            found = self.condition.wait_for(lambda: self._jobs, PATIENCE)
+            self.condition.wait_for(lambda: self._jobs or self._is_over, threads.PATIENCE)
             self._idle -= 1
-            if not found:
+            if not self._jobs:
                 self._running -= 1
                 return None
             return self._jobs.popleft()
@@ -100,8 +103,8 @@ class Parallel:
                     self._workers.submit(job)
 
     def _begin(self) -> None:
-        threads = min(self._count, self._iteration.threads)
-        self._workers = _Workers(self._call, threads, self._iteration.threads_of_a_kernel)
+        count = min(self._count, self._iteration.threads)
+        self._workers = _Workers(self._call, count, self._iteration.threads_of_a_kernel)
         weakref.finalize(self, self._workers.close)
 
     def __call__(self) -> Element:

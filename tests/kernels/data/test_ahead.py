@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import everflow as tf
-from everflow.kernels.data import ahead
+from everflow.kernels.data import ahead, threads
 from everflow.kernels.data.ahead import Ahead, max_intra_op_parallelism_dataset, private_thread_pool_dataset
 from everflow.kernels.data.datasets import Dataset, End, Iteration, from_iterable
 from everflow.runtime.state import SessionState, Step
@@ -16,21 +16,21 @@ from everflow.runtime.state import SessionState, Step
 pytestmark = pytest.mark.usefixtures("own_graph")
 
 
-def threads():
+def running():
     return [t for t in threading.enumerate() if t.name == "everflow-input"]
 
 
 def gone():
     """Whether threads end that have nothing to do."""
     end = time.monotonic() + 20
-    while threads() and time.monotonic() < end:
+    while running() and time.monotonic() < end:
         time.sleep(0.01)
-    return not threads()
+    return not running()
 
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch):
-    monkeypatch.setattr(ahead, "PATIENCE", 0.05)
+    monkeypatch.setattr(threads, "PATIENCE", 0.05)
     assert gone()
 
 
@@ -51,7 +51,7 @@ def started(make, size=2):
 def test_light_elements_are_made_by_whoever_asks(monkeypatch):
     monkeypatch.setattr(ahead, "WORTH", 60.0)
     following = started(lambda: range(3))
-    assert [following() for _ in range(3)] == [(0,), (1,), (2,)] and not threads()
+    assert [following() for _ in range(3)] == [(0,), (1,), (2,)] and not running()
     with pytest.raises(End):
         following()
 
@@ -104,7 +104,7 @@ def test_an_abandoned_pipeline_leaves_no_thread(worth_it):
     following = started(lambda: range(10**9))
     for _ in range(4):
         following()
-    assert threads()
+    assert running()
     del following
     gc.collect()
     assert gone()
@@ -157,7 +157,7 @@ def test_a_closed_session_leaves_no_thread(worth_it):
     assert gone()
 
 
-def test_settings_of_threads():
+def test_settings_of_running():
     seen = []
 
     def start(iteration):

@@ -10,7 +10,7 @@ from everflow.kernels.data import parallel
 from everflow.kernels.data.datasets import End, Iteration, from_iterable
 from everflow.kernels.data.parallel import Parallel
 from everflow.runtime.state import SessionState, Step
-from tests.kernels.data.test_ahead import gone, impatient, threads  # noqa: F401  A fixture is one of them.
+from tests.kernels.data.test_ahead import gone, impatient, running  # noqa: F401  A fixture is one of them.
 
 pytestmark = pytest.mark.usefixtures("own_graph")
 
@@ -18,7 +18,6 @@ pytestmark = pytest.mark.usefixtures("own_graph")
 @pytest.fixture(autouse=True)
 def worth_it(monkeypatch):
     monkeypatch.setattr(parallel, "WORTH", -1.0)
-    monkeypatch.setattr(parallel, "PATIENCE", 0.05)
 
 
 def started(call, count, parallel_calls=2):
@@ -67,7 +66,7 @@ def test_errors_come_in_their_place():
 def test_short_calls_stay_with_whoever_asks(monkeypatch):
     monkeypatch.setattr(parallel, "WORTH", 60.0)
     following = started(lambda step, element: element, 3)
-    assert [following() for _ in range(3)] == [(0,), (1,), (2,)] and not threads()
+    assert [following() for _ in range(3)] == [(0,), (1,), (2,)] and not running()
 
 
 def test_a_map_whose_calls_show_their_order_has_one_at_a_time():
