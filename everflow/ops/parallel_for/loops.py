@@ -67,7 +67,7 @@ def _types_of(made):
 
 def _vectorized(body, iterations):
     variable, made, ops = body
-    vectorizer = Vectorizer(variable, iterations, ops)
+    vectorizer = Vectorizer.of_loop(variable, iterations, ops)
     return nest.map_structure(vectorizer.convert, made)
 
 

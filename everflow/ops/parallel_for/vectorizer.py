@@ -38,6 +38,11 @@ def rule(*op_types):
     return register
 
 
+def rules_of(op_types):
+    """What is registered for some types: op type → rule."""
+    return {op_type: _rules[op_type] for op_type in op_types}
+
+
 class Value(NamedTuple):
     """What stands for a tensor of the body: with all iterations in a first dimension, or the same for all of them."""
 
@@ -130,13 +135,23 @@ def _widened(tensor, rank, own_rank):
 class Vectorizer:
     """Makes ops for all iterations out of those that a body drew for one."""
 
-    def __init__(self, loop_variable, iterations, body_ops):
+    def __init__(self, iterations, body_ops, differing=None, rules=None):
+        """`differing` has what differs between iterations: tensor of the body → its value for all iterations."""
         self.length = array.reshape(iterations, [1])
-        self.indices = math.range(iterations)
+        self.indices = None
         self._body = set(body_ops)
+        self._rules = _rules if rules is None else rules
         self._repeated = {}
-        self._tensors = {loop_variable: stacked(self.indices)}
+        self._tensors = dict(differing or {})
         self._ops = {}
+
+    @classmethod
+    def of_loop(cls, variable, iterations, body_ops):
+        """That of a loop whose variable counts the iterations."""
+        made = cls(iterations, body_ops)
+        made.indices = math.range(iterations)
+        made._tensors[variable] = stacked(made.indices)
+        return made
 
     def convert(self, output):
         """What a body returned, for all iterations: with a dimension more in front, or an op that runs after all of
@@ -199,9 +214,9 @@ class Vectorizer:
                 self._ops[op] = inputs.op_like(v.tensor for v in values)
                 made = [same(t) for t in self._ops[op].outputs]
             else:
-                if op.type not in _rules:
+                if op.type not in self._rules:
                     raise ValueError(f"No converter defined for {op.type}\n{op.node_def}\ninputs: {values}")
-                made = _rules[op.type](inputs)
+                made = self._rules[op.type](inputs)
                 if isinstance(made, Operation):
                     self._ops[op], made = made, []
                 elif isinstance(made, Value):
