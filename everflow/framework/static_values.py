@@ -455,7 +455,7 @@ EVALUATORS: dict[str, Callable[..., Any]] = {
     "Transpose": lambda op, x, perm: np.transpose(x, perm),
     "Tile": lambda op, x, multiples: np.tile(x, multiples),
     "ReverseV2": lambda op, x, axis: np.flip(x, tuple(int(a) for a in axis)),
-    "Select": lambda op, c, x, y: np.where(c, x, y) if c.ndim == x.ndim else np.stack([a if k else b for k, a, b in zip(c, x, y)]),
+    "Select": lambda op, c, x, y: np.where(c, x, y) if c.ndim in (0, x.ndim) else np.stack([a if k else b for k, a, b in zip(c, x, y)]),
     "SelectV2": lambda op, c, x, y: np.where(c, x, y),
     "Slice": lambda op, x, begin, size: x[tuple(slice(b, None if s == -1 else b + s) for b, s in zip(begin, size))],
     "StridedSlice": _strided_slice,
