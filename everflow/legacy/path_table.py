@@ -112,6 +112,7 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
                                                            keras keras.layers keras.models keras.engine.*
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
