@@ -102,3 +102,10 @@ def _by_segment(reduction, values, ids, count):
         places = array.gather(array.gather(splits, ids), values.value_rowids()) + inside
         return RaggedTensor(_by_segment(reduction, values.values, places, splits[-1]), splits, internal=True)
     return reduction.segment(values, ids, count)
+
+
+def _reduce(self, kind, axis, keepdims, name):
+    return reduce(kind, self, axis, keepdims, name)
+
+
+RaggedTensor._reduce = _reduce
