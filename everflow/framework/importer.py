@@ -70,6 +70,9 @@ def import_graph_def(
     graph._check_not_finalized()
     with name_scope(name, "import", list(input_map.values())) as scope:
         input_map = _tensors_of(input_map, name)
+        for key, tensor in input_map.items():
+            if tensor.graph is not graph:
+                raise ValueError(f"input_map maps {key!r} to {tensor.name!r}, which is of another graph")
         prefix = scope[:-1] if scope else ""
         with graph._lock:
             importer = _Importer(graph, graph_def, input_map, prefix, _stripped_defaults(producer_op_list))

@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 @kernel("Slice", result=view(0))
 def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
     starts, sizes = dims_of(begin), dims_of(size)
-    if len(starts) != input.ndim or len(sizes) != input.ndim:
+    if begin.ndim != 1 or size.ndim != 1 or len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
             f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, "
-            f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+            f"but got shapes {list(begin.shape)} and {list(size.shape)} instead."
         )
     keys = []
     for i, (start, length, dim) in enumerate(zip(starts, sizes, input.shape, strict=True)):
