@@ -54,7 +54,8 @@ python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
-python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.* legacy.inner.feature_column
+python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
@@ -266,6 +267,7 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
                       contrib.seq2seq legacy.inner.contrib_seq2seq
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
