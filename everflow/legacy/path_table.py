@@ -138,7 +138,8 @@ python.ops            custom_gradient                    : . ops.gradients.custo
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
-python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_arrays.lists ops.array.inplace legacy.gen_ops
+python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
+python.ops            batch_ops collective_ops inplace_ops nccl_ops sort_ops : . ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse
 python.ops            gradient_checker                   : test

@@ -113,7 +113,9 @@ def strided_slice(
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
     if is_text(input):
-        return np.asarray(_turn(input[keys], backward), object)
+        cut = _turn(input[keys], backward)
+        # A handle or list is itself, without an array around it.
+        return np.asarray(cut, object) if isinstance(cut, (np.ndarray, bytes)) else cut
     return _turn(input[keys], backward)
 
 
