@@ -37,9 +37,9 @@ def _side_by_side(features, columns, weight_collections, trainable, cols_to_vars
     cache = FeatureTransformationCache(features)
     outputs = []
     for column in columns:
-        with variable_scope(None, default_name=column.var_scope_name):
+        with variable_scope(None, default_name=column._var_scope_name):
             tensor = column.get_dense_tensor(
-                cache, ScopedVariables(with_model_variables(weight_collections), trainable)
+                cache, ScopedVariables(with_model_variables(weight_collections), trainable, weight_collections)
             )
             output = flat_rows(tensor, column)
             outputs.append(output)

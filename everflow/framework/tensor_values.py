@@ -194,6 +194,10 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
         except OverflowError as e:
             raise ValueError(f"Python int too large to convert: {values!r}") from e
     except ValueError as e:
+        if isinstance(values, list | tuple) and not isinstance(values[0], list | tuple):
+            raise TypeError(
+                f"A {type(values)} can't become a tensor, since its elements have different shapes: {values!r}"
+            ) from e
         raise ValueError(f"Argument must be a dense tensor: {values} - the lists in it have different lengths") from e
 
 

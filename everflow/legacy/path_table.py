@@ -56,7 +56,8 @@ python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
-python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.* legacy.inner.feature_column
+python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
@@ -124,6 +125,7 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
                                                            keras keras.layers keras.models keras.engine.*
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
@@ -148,8 +150,9 @@ python.ops            custom_gradient                    : . ops.gradients.custo
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
+python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
-python.ops            batch_ops inplace_ops list_ops sort_ops : . ops.tensor_arrays.lists ops.array.inplace legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
 python.ops            gradient_checker                   : test
@@ -203,7 +206,12 @@ python.ops.linalg     linear_operator_util               : legacy.inner.linalg o
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
-python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
+python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops ragged_concat_ops ragged_functional_ops \
+                      ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value segment_id_ops : legacy.inner.ragged ragged . \
+                                                           ops.ragged ops.ragged.*
+python.ops.ragged     ragged_batch_gather_ops ragged_batch_gather_with_default_op ragged_conversion_ops ragged_gather_ops ragged_map_ops \
+                      ragged_string_ops ragged_tensor_shape ragged_where_op : legacy.inner.ragged ops.ragged.batches ops.ragged.conversion ops.ragged.mapping \
+                                                           ops.ragged.dynamic_shape ops.ragged.* ops.strings.ragged ragged .
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
 python.module         module                             : ops.variables.module
@@ -280,6 +288,7 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
                       contrib.seq2seq legacy.inner.contrib_seq2seq
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary

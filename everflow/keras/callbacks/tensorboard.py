@@ -8,7 +8,7 @@ import os
 import time
 
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
 from everflow.ops import array
@@ -44,13 +44,15 @@ class TensorBoard(Callback):
         from everflow.summary import FileWriter, merge_all  # loads google_crc32c
 
         super().set_model(model)
-        if self.histogram_freq and self.merged is None:
+        if self.histogram_freq and self.merged is None and not executing_eagerly():
             for layer in model.layers:
                 self._add_summaries_of(layer)
-        self.writer = FileWriter(self.log_dir, get_default_graph() if self.write_graph else None)
+        graph = K.get_graph()
+        with graph.as_default():  # when executing eagerly, that of functional models
+            self.writer = FileWriter(self.log_dir, graph if self.write_graph else None)
         if self.embeddings_freq and self.embeddings_data is not None:
             self._configure_embeddings()
-        if self.histogram_freq:
+        if self.histogram_freq and not executing_eagerly():
             self.merged = merge_all()
 
     # --- histograms and images -----------------------------------------------------------------

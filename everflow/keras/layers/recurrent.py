@@ -351,14 +351,14 @@ class _OfDenseCell(OfCell, RNN):
         return cls(**config)
 
 
-def _over(cell_class, *last):
+def over(cell_class, *last, **loop):
     """Class decorator: a layer over this kind of cell takes what the cell takes, and what the loop takes.
 
     Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
     """
     of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
     first = inserted(without(*last, of=of_cell), bias_regularizer={"activity_regularizer": None})
-    parameters = {**first, **_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+    parameters = {**first, **_LOOP_ARGUMENTS, **loop, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
 
     def start(self, activity_regularizer, **given):
         if "implementation" not in of_cell:
@@ -376,12 +376,12 @@ def _over(cell_class, *last):
     return decorate
 
 
-@_over(SimpleRNNCell)
+@over(SimpleRNNCell)
 class SimpleRNN(_OfDenseCell):
     """The output of each step is fed to the next."""
 
 
-@_over(GRUCell, "reset_after")
+@over(GRUCell, "reset_after")
 class GRU(_OfDenseCell):
     """Gated recurrent units.
 
@@ -389,7 +389,7 @@ class GRU(_OfDenseCell):
     """
 
 
-@_over(LSTMCell)
+@over(LSTMCell)
 class LSTM(_OfDenseCell):
     """Long short-term memory.
 

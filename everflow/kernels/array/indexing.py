@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 @kernel("Slice", result=view(0))
 def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
     starts, sizes = dims_of(begin), dims_of(size)
-    if len(starts) != input.ndim or len(sizes) != input.ndim:
+    if begin.ndim != 1 or size.ndim != 1 or len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
             f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, "
-            f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+            f"but got shapes {list(begin.shape)} and {list(size.shape)} instead."
         )
     keys = []
     for i, (start, length, dim) in enumerate(zip(starts, sizes, input.shape, strict=True)):
@@ -113,7 +113,9 @@ def strided_slice(
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
     if is_text(input):
-        return np.asarray(_turn(input[keys], backward), object)
+        cut = _turn(input[keys], backward)
+        # A handle or list is itself, without an array around it.
+        return np.asarray(cut, object) if isinstance(cut, (np.ndarray, bytes)) else cut
     return _turn(input[keys], backward)
 
 

@@ -12,18 +12,21 @@ from everflow.framework.composites import CompositeTensor
 from everflow.platform.signatures import standing_for
 
 _forms: dict[str, Callable] = {}
+_kinds: tuple[type, ...] = (CompositeTensor,)
 
 
-def register_forms(**forms: Callable) -> None:
+def register_forms(kinds: tuple[type, ...] = (), **forms: Callable) -> None:
     """What takes the place of functions, by name, where ragged tensors are given; `elementwise` is for all that
-    `takes_ragged`.
+    `takes_ragged`. `kinds` are further classes of what is ragged.
     """
+    global _kinds
+    _kinds += kinds
     _forms.update(forms)
 
 
 def ragged_form(name: str, *values) -> Callable | None:
     """The form of a function for ragged tensors where one of some values may be one, else None."""
-    return _forms.get(name) if any(isinstance(v, CompositeTensor) for v in values) else None
+    return _forms.get(name) if any(isinstance(v, _kinds) for v in values) else None
 
 
 def takes_ragged(operands: int = 1):
