@@ -152,8 +152,8 @@ _KINDS |= dict.fromkeys(["floor_div", "floor_mod"], "i")
 
 
 def can_convert(dtype: np.dtype, to: np.dtype) -> bool:
-    """Whether `convert` gives what TensorFlow gives: not for floats beyond the range of an integer."""
-    return not (dtype.kind == "f" and to.kind in "iu")
+    """Whether `convert` gives what TensorFlow gives: floats beyond the range of a short integer are not told apart."""
+    return not (dtype.kind == "f" and (to.kind == "u" or (to.kind == "i" and to.itemsize < 4)))
 
 
 def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtype) -> ir.Value:
@@ -161,6 +161,8 @@ def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtyp
     target = llvm_type(to)
     if to.kind == "b":
         return _comparison("!=")(builder, dtype, [value, ir.Constant(value.type, 0)])
+    if dtype.kind == "f" and to.kind == "i":
+        return _whole(builder, value, target)
     if dtype.kind == "f":
         return (builder.fpext if to.itemsize > dtype.itemsize else builder.fptrunc)(value, target)
     if to.kind == "f":
@@ -170,3 +172,14 @@ def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtyp
     if target.width < value.type.width:
         return builder.trunc(value, target)
     return (builder.sext if dtype.kind == "i" else builder.zext)(value, target)
+
+
+def _whole(builder: ir.IRBuilder, value: ir.Value, target: ir.IntType) -> ir.Value:
+    """A float without its fraction; what is no number of the type becomes the least of it, as processors have it."""
+    limit = 2.0 ** (target.width - 1)
+    fits = builder.and_(
+        builder.fcmp_ordered(">=", value, ir.Constant(value.type, -limit)),
+        builder.fcmp_ordered("<", value, ir.Constant(value.type, limit)),
+    )
+    whole = builder.fptosi(builder.select(fits, value, ir.Constant(value.type, 0.0)), target)
+    return builder.select(fits, whole, ir.Constant(target, -(1 << (target.width - 1))))

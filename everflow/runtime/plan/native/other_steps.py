@@ -11,7 +11,7 @@ from llvmlite import ir
 
 from everflow.framework import dtypes
 from everflow.kernels.random.distributions import RESERVED_PER_VALUE
-from everflow.native import stream_loops, streams
+from everflow.native import selection, stream_loops, streams
 from everflow.native.codegen import I64
 from everflow.native.procedures import REFUSED
 from everflow.runtime.plan.native.edges import shape_of
@@ -101,3 +101,18 @@ def join(t: Translator, node: Node) -> None:
             part = math.prod(shape_of(value)[position:]) * t.dtype(value).itemsize
             t.procedure.copy(to, t.procedure.offset(source, i, part), part)
             to = t.procedure.offset(to, I64(1), part)
+
+
+@step("TopK", "TopKV2")
+def top_k(t: Translator, node: Node) -> None:
+    """The largest of each row, in order."""
+    numbers = node.inputs[0]
+    shape, count = shape_of(numbers), shape_of((node, 0))[-1]
+    if not node.attribute("sorted") or not count or t.dtype(numbers).kind not in "fiu":
+        raise NotNative(node.name)
+    rows, size = math.prod(shape[:-1]), shape[-1]
+    t.work += 2 * rows * size
+    values, places = (t.procedure.reserve(t.size((node, i))) for i in range(2))
+    function = selection.top_k(t.writer, t.dtype(numbers))
+    t.procedure.builder.call(function, [t.at(numbers), values, places, I64(rows), I64(size), I64(count)])
+    t.where[node, 0], t.where[node, 1] = t.fixed(values), t.fixed(places)
