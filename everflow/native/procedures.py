@@ -122,9 +122,17 @@ class Procedure:
             self.leave_unless(self.builder.icmp_signed("==", status, I32(0)), REFUSED)
 
     def product(
-        self, dtype: np.dtype, rows: int, columns: int, inner: int | ir.Value, a: Matrix, b: Matrix, to: ir.Value,
-        *, adds: bool = False,
-    ) -> None:  # fmt: skip
+        self,
+        dtype: np.dtype,
+        rows: int,
+        columns: int,
+        inner: int | ir.Value,
+        a: Matrix,
+        b: Matrix,
+        to: ir.Value,
+        *,
+        adds: bool = False,
+    ) -> None:
         """A product of matrices by the BLAS, or that added to what is there. It sees the transposed of all three."""
         name, number = _GEMM[dtype]
         if isinstance(inner, int):

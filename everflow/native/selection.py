@@ -40,9 +40,14 @@ def top_k(writer: Writer, dtype: np.dtype) -> ir.Function:
 
 
 def _insert(
-    b: ir.IRBuilder, dtype: np.dtype, number: ir.Value, place: ir.Value, start: ir.Value,
-    values: ir.Value, places: ir.Value,
-) -> None:  # fmt: skip
+    b: ir.IRBuilder,
+    dtype: np.dtype,
+    number: ir.Value,
+    place: ir.Value,
+    start: ir.Value,
+    values: ir.Value,
+    places: ir.Value,
+) -> None:
     """Move smaller entries one up, from `start` on, and put the new one in."""
     kind = number.type
     before = b.block
