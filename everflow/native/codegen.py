@@ -392,13 +392,10 @@ class _NestWriter:
         last = self.axes[-1]
         dear = any(scalars.cost(s.detail) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
-        width = LANES // max(v.dtype.itemsize for v in values)
-        while width > last.size:
-            width //= 2
-        if width < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
+        widest = LANES // max(v.dtype.itemsize for v in values)
+        if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return self.region.writer.hint(1, 1)
-        # More entries at once than there are, and LLVM makes a loop without end of it for some processors.
-        return self.region.writer.hint(width, 1 if dear else min(4, 1 << (last.size // width).bit_length() - 1))
+        return self.region.writer.hint(*_lanes(last.size, widest, 1 if dear else 4))
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""
@@ -512,6 +509,25 @@ class _NestWriter:
                 self._store(_combined(b, reduction, before, part), reduction.dtype, total)
         b.ret_void()
         return made
+
+
+def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:
+    """How many entries of a loop go side by side, and how many times that at once: what is left over goes one by one,
+    which costs most where the loop is short. Never more than there are: LLVM makes a loop without end of that for some
+    processors.
+    """
+    choices = [
+        (width, times)
+        for width in (widest, widest // 2, 4)
+        for times in (4, 2, 1)
+        if 4 <= width and times <= most and width * times <= size
+    ]
+
+    def cost(choice: tuple[int, int]) -> float:
+        width, times = choice
+        return size // (width * times) * (times + 0.5) + size % (width * times)
+
+    return min(choices, key=cost)
 
 
 def _result_strides(nest: Nest, reduction: Value) -> tuple[int, ...]:

@@ -6,7 +6,7 @@
 
 They stand beside the kernels, and say the same. A lowering gets its inputs as expressions, attributes by keyword, and
 numpy arrays for the input positions that are `known` when planning; one with a keyword `result_shape` is told the static
-shape of its first result. It returns one expression or a tuple of them; None,
+shape of its first result, one with a keyword `place` draws random numbers at it (`draws.py`). It returns one expression or a tuple of them; None,
 or a ValueError, where it has nothing to say of these types and shapes.
 
 One that `checks` may return its results as `Checked`: they hold under a condition. That of an op that `updates`
@@ -35,6 +35,10 @@ class Lowering:
     attribute_names: tuple[str, ...]
     updates: bool = False
     checks: bool = False
+
+    @property
+    def draws(self) -> bool:
+        return "place" in self.attribute_names
 
 
 _lowerings: dict[str, Lowering] = {}

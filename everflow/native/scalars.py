@@ -11,7 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
+from everflow.native.formulas import FLOAT
 from everflow.native.math_functions import AS_TENSORFLOW, FUNCTIONS, SINGLE_PRECISION_ONLY
+from everflow.native.normals import normal_of
+from everflow.native.philox import block, fractions
 
 # Those whose results are TensorFlow's to the last bit, wherever it does not take small numbers for zero.
 _IN_SINGLE_PRECISION = {name: AS_TENSORFLOW[name] for name in ("log1p", "sigmoid", "softplus", "tanh")}
@@ -45,7 +48,7 @@ def emit(function: str, builder: ir.IRBuilder, dtype: np.dtype, operands: list[i
 
 def cost(function: str) -> int:
     """About how many instructions a function takes."""
-    return 10 if function in FUNCTIONS else 1
+    return 20 if function in _DRAWS else 10 if function in FUNCTIONS else 1
 
 
 def is_known(function: str, dtype: np.dtype) -> bool:
@@ -119,7 +122,18 @@ def _floor_division(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Va
     return builder.select(is_below, less, quotient), builder.select(is_below, builder.add(rest, divisor), rest)
 
 
-_EMITTERS: dict[str, Emit] = {
+def _draw(kind: str, position: int) -> Emit:
+    """One of the numbers of a block of random words: operands are the stream's key, its counter, and the block."""
+
+    def write(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> ir.Value:
+        words = block(builder, *operands)
+        return normal_of(words, position) if kind == "normal" else fractions(words, FLOAT)[position]
+
+    return write
+
+
+_DRAWS = {f"{kind}{i}": _draw(kind, i) for kind in ("uniform", "normal") for i in range(4)}
+_EMITTERS: dict[str, Emit] = _DRAWS | {
     "floor_div": lambda *given: _floor_division(*given)[0],
     "floor_mod": lambda *given: _floor_division(*given)[1],
     "add": _either("fadd", "add"),

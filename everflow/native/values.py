@@ -248,6 +248,11 @@ def apply(function: str, *operands: Operand) -> Value:
     return _made(MAP, tuple(v.expand(shape) for v in values), dtype, shape, function)
 
 
+def mapped(function: str, operands: Sequence[Value], dtype: np.dtype) -> Value:
+    """An element-wise function of operands of one shape, with results of another type."""
+    return _made(MAP, tuple(operands), dtype, operands[0].shape, function)
+
+
 def select(condition: Value, then: Operand, otherwise: Operand) -> Value:
     """`then` where the condition holds, else `otherwise`; at least one of them is a tensor."""
     dtype = next(o.dtype for o in (then, otherwise) if isinstance(o, Value))

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
+from array import array
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.kernels import tensors
+from everflow.kernels.random.distributions import next_place
 from everflow.native import toolchain
 from everflow.native.codegen import Entry, Writer
 from everflow.native.nests import contiguous
@@ -48,7 +51,7 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            entry = writer.add(_expressions(region), len(region.inputs), _updates(region), region.condition)
+            entry = writer.add(_expressions(region), region.count, _updates(region), region.condition)
             made.append((node, region, entry))
     if not made:
         return loops
@@ -161,17 +164,23 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
         tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
         names.append(f"{name}.data_ptr()")
     body.append(f"if {' and '.join(tests) or 'True'}:")
-    body += [f"    {line}" for line in _call_lines(region, entry, names, space)]
+    body += [f"    {line}" for line in _call_lines(region, entry, names, space, state)]
     lines += [("        " if locked else "    ") + line for line in body]
     lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
     return space["call"]
 
 
-def _call_lines(region: Region, entry: Entry, names: list[str], space: dict[str, Any]) -> list[str]:
+def _call_lines(
+    region: Region, entry: Entry, names: list[str], space: dict[str, Any], state: SessionState
+) -> list[str]:
     """The lines that call the code once the addresses of its inputs are known, and return its results if it could."""
     expressions = _expressions(region)
     lines = []
+    for i, node in enumerate(region.draws):
+        space[f"draw{i}"] = _drawer(node, state)
+        lines.append(f"p{i} = draw{i}()")
+    names = [f"p{i}.buffer_info()[0]" for i in range(len(region.draws))] + names
     results: dict[int, str] = {}
     for i, (node, output) in enumerate(region.outputs):
         space[f"o{i}"] = tuple(node.shape(output) or ())
@@ -189,6 +198,13 @@ def _call_lines(region: Region, entry: Entry, names: list[str], space: dict[str,
         name = results[expressions.index(plain_form(region.values[edge]))]
         given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
     return [*lines, f"if not run({', '.join(names)}): return {', '.join(given)}"]
+
+
+def _drawer(node: Node, state: SessionState) -> Callable[[], array[int]]:
+    """A function that goes on in the stream of a random op, and gives where this run starts."""
+    session: Any = state
+    count = math.prod(node.shape() or ())
+    return lambda: array("Q", next_place(node, session, count))
 
 
 def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:

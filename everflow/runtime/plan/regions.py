@@ -18,9 +18,10 @@ from everflow.framework.op_defs import OpDef
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars
+from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
-from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, stands_for_variable
+from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
     LOOP,
@@ -50,9 +51,9 @@ NUMBERS = {
         dtypes.bool,
     )
 }
-# A region that stands for fewer calls than this is none, unless it is long.
+# A region that stands for fewer calls than this is none, unless it is long, or one that a kernel takes many for.
 FEWEST_CALLS = 2
-LONG = 1 << 14
+LONG, MANY = 1 << 14, 24
 # The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
 MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
 
@@ -72,12 +73,14 @@ class Region:
         self.held: dict[Edge, Node] = {}  # references to variables that are written, and what was read from there
         self.updating = [node for node in nodes if _is_update(node)]
         self.condition: Value | None = None  # without which kernels must be asked
+        self.draws = [node for node in nodes if _draws(node)]  # the first inputs are their places in random streams
         if variables is not None:
             self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
             known = _known_positions(node)
-            results = lowered(node, [None if i in known else self._value(e) for i, e in enumerate(node.inputs)])
+            given = [None if i in known else self._value(e) for i, e in enumerate(node.inputs)]
+            results = lowered(node, given, self.draws.index(node) if node in self.draws else 0)
             if isinstance(results, Checked):
                 holds = results.condition.reduce("all", range(len(results.condition.shape)))
                 self.condition = holds if self.condition is None else self.condition & holds
@@ -106,7 +109,7 @@ class Region:
                 writers[variable] = node
         numbers: dict[Node, Value] = {}
         for variable in dict.fromkeys(self.held.values()):
-            numbers[variable] = input_value(len(self.inputs), *_content(variable))
+            numbers[variable] = input_value(self.count, *_content(variable))
             self.inputs.append((variable, 0))
         for edge in {e: None for edges in self.edges.values() for e in edges if not stands_for_variable(e)}:
             for shown in variables.shown(edge) & writers.keys():
@@ -119,10 +122,20 @@ class Region:
         if found is None:
             found = _scalar_constant(edge)
             if found is None:
-                found = _as_input(edge, len(self.inputs))
+                found = _as_input(edge, self.count)
                 self.inputs.append(edge)
             self.values[edge] = found
         return found
+
+    @property
+    def count(self) -> int:
+        """How many inputs the code has."""
+        return len(self.draws) + len(self.inputs)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does something besides computing its outputs."""
+        return bool(self.updates or self.draws)
 
     @property
     def work(self) -> int:
@@ -135,7 +148,9 @@ class Region:
         computed += self.updates.values()
         largest = max((max([v.size, *(s.size for s in v.sources)]) for v in computed), default=0)
         is_of_use = bool(self.outputs or self.updates)
-        return is_of_use and (len(computed) >= FEWEST_CALLS or (len(computed) == 1 and largest >= LONG))
+        return is_of_use and (
+            len(computed) >= FEWEST_CALLS or (len(computed) == 1 and (largest >= LONG or self.work >= MANY))
+        )
 
 
 def find_regions(
@@ -170,6 +185,11 @@ def _is_free(node: Node) -> bool:
 def _is_update(node: Node) -> bool:
     found = lowering.find(node.type)
     return found is not None and found.updates
+
+
+def _draws(node: Node) -> bool:
+    found = lowering.find(node.type)
+    return found is not None and found.draws
 
 
 # What these write they must compute, too: to copy alone is a kernel's.
@@ -210,7 +230,11 @@ def _regions_of(
     level, work = -1, 0
     for node in ordered:
         if node in chosen:
-            if levels[node] != level or work + chosen[node] > MOST_WORK:
+            # Where a check fails, kernels do it all, and would draw once more.
+            is_odd = groups and (
+                _draws(node) and any(map(checks, groups[-1])) or checks(node) and any(map(_draws, groups[-1]))
+            )
+            if levels[node] != level or work + chosen[node] > MOST_WORK or is_odd:
                 groups.append([])
                 level, work = levels[node], 0
             groups[-1].append(node)
@@ -231,8 +255,8 @@ def put_in(
         _put(block, node, behind)
         if node in last_of:
             region = last_of[node]
-            new = Node(program.new_index(), node.op, node.name, UPDATE if region.updates else NATIVE)
-            if region.updates:
+            new = Node(program.new_index(), node.op, node.name, UPDATE if region.acts else NATIVE)
+            if region.acts:
                 new.wanted, new.definition = True, _definition(region)
             new.output_dtypes = [n.output_dtypes[i].base_dtype for n, i in region.outputs]
             new.output_shapes = [n.output_shapes[i] for n, i in region.outputs]
@@ -248,6 +272,8 @@ def put_in(
                 if users:  # of the reference, which is that to the variable
                     program.replace((node, output), (region.held[node.inputs[0]], 0), drop=False)
             node.wanted = False
+            program.erase(node)
+        for node in region.draws:
             program.erase(node)
         for node in reversed(region.nodes):
             program.drop_if_unneeded(node)
@@ -302,8 +328,10 @@ def work_of(node: Node) -> int:
     return bool(results) + sum(scalars.cost(v.detail) for v in steps)
 
 
-def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:
-    """The results of a node as expressions over those of its inputs; none, where its lowering has nothing to say."""
+def lowered(node: Node, values: list[Any], draw: int = 0) -> tuple[Value, ...]:
+    """The results of a node as expressions over those of its inputs; none, where its lowering has nothing to say. `draw`:
+    the input that says where a random op is in its stream.
+    """
     found = lowering.find(node.type)
     assert found is not None
     for position in _known_positions(node):
@@ -317,6 +345,8 @@ def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:
             keywords[name] = node
         elif name == "result_shape":
             keywords[name] = tuple(node.shape() or ())
+        elif name == "place":
+            keywords[name] = input_value(draw, *PLACE)
         else:
             keywords[name] = node.attribute(name)
     result = found.function(*values, **keywords)

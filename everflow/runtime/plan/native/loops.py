@@ -64,8 +64,14 @@ def _check(loop: Node) -> None:
         found = lowering.find(node.type)
         if torch_device(node.device) != "cpu" or any(is_ref(*e) for e in node.inputs) or (found and found.updates):
             raise NotNative(node.name)
-        if not (_is_nothing(node) or node.type in STEPS or node.facts.renames or work_of(node)):
+        if not (_is_nothing(node) or node.type in STEPS or node.facts.renames or _expression_work(node)):
             raise NotNative(node.name)
+
+
+def _expression_work(node: Node) -> int:
+    """The work of a node that is an expression; 0 for one that is a step, as all are that draw."""
+    found = lowering.find(node.type)
+    return 0 if found is None or found.draws else work_of(node)
 
 
 def _is_nothing(node: Node) -> bool:
@@ -179,7 +185,7 @@ class Translator:
     def block(self, block: Block) -> None:
         """All nodes of a block: what is no expression as soon as it can be, then the expressions that can."""
         nodes = [n for n in block if not _is_nothing(n)]
-        works = {n: work_of(n) for n in nodes}
+        works = {n: _expression_work(n) for n in nodes}
         self._destine(nodes, works)
         levels: dict[Node, int] = {}
         last: dict[Edge, int] = {}  # level of who used an array or stack last
@@ -212,7 +218,7 @@ class Translator:
 
     def _expressions(self, nodes: list[Node]) -> None:
         region = Region(nodes, keeps_views=True)
-        self.work += sum(n * max(1, math.prod(shape_of((node, 0)))) for node in nodes if (n := work_of(node)))
+        self.work += sum(n * max(1, math.prod(shape_of((node, 0)))) for node in nodes if (n := _expression_work(node)))
         computed: dict = {}  # expression → the edges that are it
         for edge in region.outputs:
             value = plain_form(region.values[edge])

@@ -87,7 +87,7 @@ class Variables:
             elif node not in chosen and node.facts.fails and node.type not in _READS:
                 level = max(level, updating + 1)
                 failing = max(failing, level)
-            elif node in chosen and _checks(node):  # in one region what is done before it fails is done, too
+            elif node in chosen and checks(node):  # in one region what is done before it fails is done, too
                 level = max(level, updating)
                 failing = max(failing, level)
             levels[node] = level
@@ -109,7 +109,8 @@ class Variables:
             readers[variable] = []
 
 
-def _checks(node: Node) -> bool:
+def checks(node: Node) -> bool:
+    """Whether machine code looks at values before it knows that a node has results."""
     found = lowering.find(node.type)
     return found is not None and found.checks
 
