@@ -467,16 +467,14 @@ def select_v2(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
     return chosen(condition, t, e)
 
 
-_FEW_HOT = 1 << 13
-
-
-def _set_hot(target: torch.Tensor, axis: int, at: torch.Tensor, on: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
-    """Put `on` at an index of each line along an axis, in place; an index that is not there sets nothing."""
-    if not target.numel():
-        return target
-    size = target.shape[axis]
+def _hot(at: torch.Tensor, axis: int, size: int, on: torch.Tensor, off: torch.Tensor) -> torch.Tensor:
+    """Lines along an axis with `on` at an index each, `off` elsewhere; an index that is not there sets nothing."""
+    if at.numel() * size <= 1 << 13:  # a look at each is quicker than finding out which are there
+        line = torch.arange(size, device=at.device).view([-1] + [1] * (at.ndim - 1 - axis % at.ndim))
+        return torch.where(at == line, on, off)
     there = (at >= 0) & (at < size)
-    return target.scatter_(axis, at.clamp(0, size - 1), torch.where(there, on, off))
+    lines = off.new_empty([*at.shape[: axis % at.ndim], size, *at.shape[axis % at.ndim + 1 :]]).copy_(off)
+    return lines.scatter_(axis, at.clamp(0, size - 1), torch.where(there, on, off))
 
 
 @safe("OneHot")
@@ -489,16 +487,9 @@ def one_hot(
     if not -1 <= axis <= indices.ndim:
         raise invalid(f"Expected axis to be -1 or between [0, {indices.ndim + 1}).  But received: {axis}")
     at = indices.long().unsqueeze(axis)
-    dims = list(indices.shape)
-    dims.insert(axis if axis >= 0 else len(dims), size)
     if is_text(on_value):
-        hot = torch.zeros(dims, dtype=torch.bool)
-        return np.where(_set_hot(hot, axis, at, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
-    on, off = signed(on_value), signed(off_value)
-    if indices.numel() * size <= _FEW_HOT:  # a look at each is quicker than finding out which are there
-        line = torch.arange(size, device=at.device).view([-1] + [1] * (at.ndim - 1 - axis % at.ndim))
-        return torch.where(at == line, on, off).view(off_value.dtype)
-    return _set_hot(off.new_empty(dims).copy_(off), axis, at, on, off).view(off_value.dtype)
+        return np.where(_hot(at, axis, size, torch.tensor(True), torch.tensor(False)).numpy(), on_value, off_value)
+    return _hot(at, axis, size, signed(on_value), signed(off_value)).view(off_value.dtype)
 
 
 @fresh("DynamicPartition")
