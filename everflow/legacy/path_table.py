@@ -91,7 +91,7 @@ python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
-python.framework      versions                           : version .
+python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
