@@ -240,7 +240,8 @@ class _Importer:
             )
         if versions.producer < GRAPH_DEF_VERSION_MIN_PRODUCER:
             raise ValueError(
-                f"GraphDef producer version {versions.producer} below min producer {GRAPH_DEF_VERSION_MIN_PRODUCER}: it is too old."
+                f"GraphDef producer version {versions.producer} is older than any that can be read: "
+                f"{GRAPH_DEF_VERSION_MIN_PRODUCER} at least"
             )
         if GRAPH_DEF_VERSION in versions.bad_consumers:
             raise ValueError(f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.")

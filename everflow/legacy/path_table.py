@@ -92,7 +92,7 @@ python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
-python.framework      versions                           : version .
+python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
@@ -262,6 +262,7 @@ python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training.tracking base                            : legacy.inner.tracking
 python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
                                                            contrib.checkpoint.inspection keras.engine.tracked_attributes
 python.training       checkpoint_utils                   : train.eval_step

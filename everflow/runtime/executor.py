@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import threading
 import time
@@ -132,6 +133,7 @@ class LocalExecutor:
         self._rules: list[Rewrite] = []
         self._native = ""
         self._partial_runs: dict[str, PartialRun] = {}
+        self._run_numbers = itertools.count()
         self.extended_to = -1
         if self.config.log_device_placement:
             print("Device mapping:")
@@ -311,7 +313,7 @@ class LocalExecutor:
             raise errors.InvalidArgumentError(None, None, "A run in parts has to fetch or run something.")
         self.extend()
         with self._lock:
-            handle = f"->{len(self._partial_runs)}/{id(self)}"
+            handle = f"->{next(self._run_numbers)}/{id(self)}"
             self._partial_runs[handle] = PartialRun(self, fetches, feeds)
             return handle
 
@@ -319,7 +321,10 @@ class LocalExecutor:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        return found.run(fetches, feeds)
+        results = found.run(fetches, feeds)
+        if found.is_over:
+            self._partial_runs.pop(handle, None)
+        return results
 
     def reset(self, containers: list[str]) -> None:
         """Forget the objects of these resource containers; plans that hold them are made anew."""

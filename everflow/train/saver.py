@@ -29,6 +29,14 @@ from everflow.train.saver_graph import SaverGraph, named, saveables_of
 from everflow.train.tracking import names_in_object_checkpoint
 
 
+def _check_folder(folder, save_path):
+    """Saving makes a folder of the last level only, and none where a file is."""
+    if not folder or "://" in folder or file_io.is_directory(folder):
+        return
+    if file_io.file_exists(folder) or not file_io.is_directory(os.path.dirname(folder) or "."):
+        raise ValueError(f"Can't save to {save_path}: there is no directory {folder}")
+
+
 def _renamed(saver_def, rename):
     """A SaverDef with other names for the nodes it uses."""
     made = SaverDef()
@@ -177,6 +185,7 @@ class Saver:
             raise TypeError(f"'sess' must be a Session; {sess}")
         written = None
         folder = os.path.dirname(save_path)
+        _check_folder(folder, save_path)
         if not self._is_empty:
             try:
                 written = self._write(sess, path)
