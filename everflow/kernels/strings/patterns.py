@@ -103,9 +103,7 @@ def _replaced(input: Strings, source: bytes, rewrite: bytes, replace_global: boo
 
     plain = (lambda s: _replace_all(regexp, make, s)) if replace_global else replace_first
     code = _RUNS.ready(input.size)
-    if code is None or any(isinstance(part, int) and part for part in parts):
-        return mapped(plain, input)
-    how = automaton(source, False)
+    how = automaton(source, False) if code is not None else None
     return mapped(plain, input) if how is None else _run_replacement(code, how, parts, replace_global, input, plain)
 
 
@@ -118,15 +116,41 @@ def _run_replacement(
     plain: Callable[[bytes], bytes],
 ) -> Strings:
     """By an automaton; strings that it leaves out by the plain function."""
-    given, out, room = contiguous(input), np.empty(input.shape, object), torch.empty(_ROOM, dtype=torch.uint8)
-    texts = [v for part in parts for v in ((text_address(part), len(part)) if isinstance(part, bytes) else (0, 0))]
-    numbers = torch.tensor([how.at_begin, how.elsewhere, *texts])
-    place = numbers.data_ptr()
-    table = (text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts))
-    left = code.replace(
-        id(given), given.size, *table, place, place + 16, len(parts), all_of_them, room.data_ptr(), _ROOM, id(out)
+    given, out = contiguous(input), np.empty(input.shape, object)
+    slots = 2 * how.groups if any(isinstance(part, int) and part for part in parts) else 0
+    texts = [v for part in parts for v in ((text_address(part), len(part)) if isinstance(part, bytes) else (0, part))]
+    numbers = torch.tensor([*texts, *[0] * slots])
+    room = torch.empty(3 * _ROOM if slots else _ROOM, dtype=torch.uint8)
+    place, spare = numbers.data_ptr(), room.data_ptr()
+    table = torch.tensor(
+        [
+            *_state_table(how),
+            how.at_begin,
+            how.elsewhere,
+            place,
+            len(parts),
+            all_of_them,
+            spare,
+            _ROOM,
+            how.program.data_ptr(),
+            len(how.program),
+            how.start,
+            text_address(how.members),
+            place + 8 * len(texts),
+            slots,
+            spare + _ROOM,
+            _ROOM // 16,
+            spare + 2 * _ROOM,
+            _ROOM,
+        ]
     )
+    left = code.replace(id(given), given.size, table.data_ptr(), id(out))
     return out if left == 0 else filled(out, given, plain) if left > 0 else mapped(plain, input)
+
+
+def _state_table(how: Automaton) -> tuple[int, ...]:
+    """An automaton's table as compiled loops know it."""
+    return text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts)
 
 
 @fresh("RegexReplace")
@@ -147,8 +171,8 @@ def _matched(input: Strings, source: bytes) -> torch.Tensor:
         return measured(lambda s: full(s) is not None, input, torch.bool)
     given, out = contiguous(input), torch.empty(input.shape, dtype=torch.bool)
     found = out.view(torch.uint8)
-    table = (text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts))
-    left = code.full_matches(id(given), given.size, *table, how.at_begin, found.data_ptr())
+    table = torch.tensor([*_state_table(how), how.at_begin])
+    left = code.full_matches(id(given), given.size, table.data_ptr(), found.data_ptr())
     if left < 0:
         return measured(lambda s: full(s) is not None, input, torch.bool)
     if left:
