@@ -104,7 +104,7 @@ def read_records(file: Any, compression: str = "", name: str = "") -> Iterator[b
     yield from _read_blocks(source, position, name, code)
 
 
-_BLOCKS = Library("record_blocks")
+_BLOCKS = Library("record_blocks", cost=20)
 _AROUND = 16  # bytes around a record
 _MOST = 4096  # records looked at together
 

@@ -27,7 +27,7 @@ class _NoAutomatonError(Exception):
 
 
 class _Instruction(NamedTuple):
-    """A step: one of some bytes, then on to the first of `to`; or, without bytes, on to all of `to`, the first preferred."""
+    """A step: one of some bytes, then on to `to`; or, without bytes, on to all of `to`, the first preferred."""
 
     kind: str
     to: tuple[int, ...] = ()

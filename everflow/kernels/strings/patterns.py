@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import re2
@@ -25,7 +25,7 @@ from everflow.kernels.strings.text import (
 from everflow.kernels.tensors import Strings
 from everflow.native.loops.library import Library
 
-_RUNS = Library("automaton_runs")
+_RUNS = Library("automaton_runs", cost=100)
 _ROOM = 1 << 14  # bytes of a result; longer ones are left to RE2
 _LEFT = 2
 
@@ -103,49 +103,39 @@ def _replaced(input: Strings, source: bytes, rewrite: bytes, replace_global: boo
 
     plain = (lambda s: _replace_all(regexp, make, s)) if replace_global else replace_first
     code = _RUNS.ready(input.size)
-    how = automaton(source, False) if code is not None else None
-    return mapped(plain, input) if how is None else _run_replacement(code, how, parts, replace_global, input, plain)
-
-
-def _run_replacement(
-    code: Any,
-    how: Automaton,
-    parts: list[bytes | int],
-    all_of_them: bool,
-    input: Strings,
-    plain: Callable[[bytes], bytes],
-) -> Strings:
-    """By an automaton; strings that it leaves out by the plain function."""
+    how = _replacement(source, rewrite, regexp.groups, replace_global) if code is not None else None
+    if how is None:
+        return mapped(plain, input)
     given, out = contiguous(input), np.empty(input.shape, object)
+    left = code.replace(id(given), given.size, how.table.data_ptr(), id(out))
+    return out if left == 0 else filled(out, given, plain) if left > 0 else mapped(plain, input)
+
+
+class _Replacement(NamedTuple):
+    """What compiled loops need to know, and what holds the memory that they are told of.
+
+    They use the room under Python's lock, so threads may share it.
+    """
+
+    table: torch.Tensor
+    holds: list[Any]
+
+
+@functools.lru_cache(maxsize=256)
+def _replacement(source: bytes, rewrite: bytes, groups: int, all_of_them: bool) -> _Replacement | None:
+    how, parts = automaton(source, False), _rewrite_parts(rewrite, groups)
+    if how is None:
+        return None
     slots = 2 * how.groups if any(isinstance(part, int) and part for part in parts) else 0
     texts = [v for part in parts for v in ((text_address(part), len(part)) if isinstance(part, bytes) else (0, part))]
     numbers = torch.tensor([*texts, *[0] * slots])
     room = torch.empty(3 * _ROOM if slots else _ROOM, dtype=torch.uint8)
     place, spare = numbers.data_ptr(), room.data_ptr()
-    table = torch.tensor(
-        [
-            *_state_table(how),
-            how.at_begin,
-            how.elsewhere,
-            place,
-            len(parts),
-            all_of_them,
-            spare,
-            _ROOM,
-            how.program.data_ptr(),
-            len(how.program),
-            how.start,
-            text_address(how.members),
-            place + 8 * len(texts),
-            slots,
-            spare + _ROOM,
-            _ROOM // 16,
-            spare + 2 * _ROOM,
-            _ROOM,
-        ]
-    )
-    left = code.replace(id(given), given.size, table.data_ptr(), id(out))
-    return out if left == 0 else filled(out, given, plain) if left > 0 else mapped(plain, input)
+    replacement = (place, len(parts), all_of_them, spare, _ROOM)
+    program = (how.program.data_ptr(), len(how.program), how.start, text_address(how.members))
+    memory = (place + 8 * len(texts), slots, spare + _ROOM, _ROOM // 16, spare + 2 * _ROOM, _ROOM)
+    table = torch.tensor([*_state_table(how), how.at_begin, how.elsewhere, *replacement, *program, *memory])
+    return _Replacement(table, [how, parts, numbers, room])
 
 
 def _state_table(how: Automaton) -> tuple[int, ...]:

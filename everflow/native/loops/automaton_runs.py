@@ -106,8 +106,9 @@ def goes_on(step: P64, s: P8, n: I64, at: I64, end: I64, how: P64) -> I64:
 
 
 def find_groups(s: P8, n: I64, start: I64, end: I64, how: P64) -> I64:
-    """Where the groups of a match begin and end, into its slots; -1 for those that are not in it. OTHER where that needs
-    more room than there is.
+    """Where the groups of a match begin and end, into its slots; -1 for those that are not in it.
+
+    OTHER where that needs more room than there is.
     """
     slots = P64(PP(how)[SLOTS])
     pending = P64(PP(how)[STACK])

@@ -36,8 +36,9 @@ def masked_crc32c(s: P8, n: I64) -> I64:
 
 
 def scan(block: P8, n: I64, spans: P64, most: I64) -> I64:
-    """The (start, size) of each record that is whole and right, up to `most` of them; gives how many. Then comes what is
-    not whole, or wrong, or the end.
+    """The (start, size) of each record that is whole and right, up to `most` of them; gives how many.
+
+    Then comes what is not whole, or wrong, or the end.
     """
     at = 0
     found = 0
