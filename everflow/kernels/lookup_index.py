@@ -15,7 +15,7 @@ from everflow.native.loops.library import Library
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
-TABLES = Library("tables")
+TABLES = Library("tables", cost=4)
 _TAKERS = {8: "take_words", 4: "take_halves"}
 
 

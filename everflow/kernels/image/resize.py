@@ -210,7 +210,7 @@ def resize_nearest_neighbor_grad(
     return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
 
 
-LOOPS = Library("resizing")
+LOOPS = Library("resizing", cost=4)
 PIXELS = 64  # that take about as long as a string does
 
 
@@ -223,7 +223,7 @@ def _loop_tables(
     half: bool,
     channels: int,
 ) -> list[torch.Tensor]:
-    """(places, weights) of rows and of columns for compiled loops: one tap after the other, columns with their channels."""
+    """(places, weights) of rows, and of columns with their channels, for compiled loops: one tap after the other."""
     rows, columns = (table(*pair, corners, half) for pair in (height, width))
     places = columns.indices.T[:, :, None] * channels + torch.arange(channels)
     shares = columns.weights.T[:, :, None].expand(places.shape)

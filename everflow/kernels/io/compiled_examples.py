@@ -20,7 +20,7 @@ from everflow.native.loops.library import Library
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
-_RECORDS = Library("records")
+_RECORDS = Library("records", cost=20)
 _KINDS = {dtypes.string: 1, dtypes.float32: 2, dtypes.int64: 3}
 _FILLERS = {dtypes.float32: "fill_floats", dtypes.int64: "fill_integers"}
 _ANY = -1

@@ -163,7 +163,7 @@ def split_csv_line(line: bytes, delimiter: bytes, use_quotes: bool) -> list[byte
             return fields
 
 
-_CSV = Library("csv_lines")
+_CSV = Library("csv_lines", cost=15)
 _COLUMN_KINDS = {dtypes.string: 0, dtypes.int32: 1, dtypes.int64: 2, dtypes.float32: 3, dtypes.float64: 4}
 
 

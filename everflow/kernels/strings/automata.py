@@ -27,11 +27,17 @@ class _NoAutomatonError(Exception):
 
 
 class _Instruction(NamedTuple):
-    """A step: one of some bytes, then on to the first of `to`; or, without bytes, on to all of `to`, the first preferred."""
+    """A step: one of some bytes, then on to `to`; or, without bytes, on to all of `to`, the first preferred."""
 
-    kind: str  # bytes, jump, begin, end, accept
+    kind: str
     to: tuple[int, ...] = ()
     bytes: frozenset[int] = frozenset()
+    slot: int = 0
+
+
+# Kinds of instructions, as compiled loops number them.
+_KINDS = ("bytes", "jump", "begin", "end", "save", "accept")
+_WIDTH, _MOST_PLACES = 8, 5  # numbers of an instruction: its kind, a detail, how many places, and these
 
 
 # What is parsed: a function that adds its instructions in front of a place and gives where they begin.
@@ -62,19 +68,18 @@ class _Program:
             found[place] = None
             if instruction.kind == "accept" and cut:
                 break
-            through = {"jump": True, "begin": first, "end": last}.get(instruction.kind, False)
+            through = {"jump": True, "save": True, "begin": first, "end": last}.get(instruction.kind, False)
             if through:
                 stack += instruction.to[::-1]
-        return tuple(
-            p for p in found if self.instructions[p].kind != "jump" and (last or self.instructions[p].kind != "begin")
-        )
+        kept = ("bytes", "end", "accept", "begin") if last else ("bytes", "end", "accept")
+        return tuple(p for p in found if self.instructions[p].kind in kept)
 
 
 class _Parser:
     """A recursive descent over the pattern. Each part is (function, whether it may match nothing)."""
 
     def __init__(self, text: str) -> None:
-        self.text, self.at = text, 0
+        self.text, self.at, self.groups = text, 0, 0
 
     def next(self) -> str:
         return self.text[self.at : self.at + 1]
@@ -141,14 +146,7 @@ class _Parser:
     def single(self) -> tuple[_Part, bool]:
         c = self.take()
         if c == "(":
-            if self.next() == "?":
-                if self.text[self.at : self.at + 2] != "?:":
-                    raise _NoAutomatonError
-                self.at += 2
-            inner = self.alternatives()
-            if self.take() != ")":
-                raise _NoAutomatonError
-            return inner
+            return self.group()
         if c in "^$":
             return lambda program, then: program.add(_Instruction("begin" if c == "^" else "end", (then,))), True
         if c in "*+?{":
@@ -160,6 +158,26 @@ class _Parser:
         else:
             chosen = _ASCII - {10} if c == "." else frozenset([ord(c)])
         return lambda program, then: program.add(_Instruction("bytes", (then,), chosen)), False
+
+    def group(self) -> tuple[_Part, bool]:
+        slot = None
+        if self.next() == "?":
+            if self.text[self.at : self.at + 2] != "?:":
+                raise _NoAutomatonError
+            self.at += 2
+        else:
+            slot, self.groups = 2 * self.groups, self.groups + 1
+        inner, empty = self.alternatives()
+        if self.take() != ")":
+            raise _NoAutomatonError
+        if slot is None:
+            return inner, empty
+
+        def add(program: _Program, then: int) -> int:
+            after = program.add(_Instruction("save", (then,), slot=slot + 1))
+            return program.add(_Instruction("save", (inner(program, after),), slot=slot))
+
+        return add, empty
 
     def escaped(self) -> frozenset[int]:
         c = self.take()
@@ -223,6 +241,10 @@ class Automaton(NamedTuple):
     accepts: bytes
     at_begin: int  # the state to begin with at the beginning of the text, and elsewhere
     elsewhere: int
+    program: torch.Tensor  # the instructions that it was made of
+    start: int  # the first of them
+    members: bytes  # 128 for each instruction: whether it takes that byte
+    groups: int
 
 
 @functools.lru_cache(maxsize=256)
@@ -234,12 +256,12 @@ def automaton(pattern: bytes, whole: bool) -> Automaton | None:
         if parser.at < len(parser.text):
             return None
         program = _Program()
-        return _determined(program, part(program, 0), cut=not whole)
+        return _determined(program, part(program, 0), parser.groups, cut=not whole)
     except (UnicodeDecodeError, _NoAutomatonError, RecursionError):
         return None
 
 
-def _determined(program: _Program, start: int, cut: bool) -> Automaton:
+def _determined(program: _Program, start: int, groups: int, cut: bool) -> Automaton:
     sets = [i.bytes for i in program.instructions if i.kind == "bytes"]
     signatures: dict[tuple[bool, ...], int] = {}
     classes = bytes(signatures.setdefault(tuple(b in s for s in sets), len(signatures)) for b in range(128)) + bytes(
@@ -274,7 +296,8 @@ def _determined(program: _Program, start: int, cut: bool) -> Automaton:
             ]
         )
         accepts.append(_accepts(program, reached))
-    return Automaton(classes, torch.tensor(rows, dtype=torch.int32), bytes(accepts), at_begin, elsewhere)
+    table = torch.tensor(rows, dtype=torch.int32)
+    return Automaton(classes, table, bytes(accepts), at_begin, elsewhere, *_encoded(program, start), groups)
 
 
 def _accepts(program: _Program, reached: tuple[int, ...]) -> int:
@@ -283,3 +306,19 @@ def _accepts(program: _Program, reached: tuple[int, ...]) -> int:
         raise _NoAutomatonError  # the beginning of the text behind its end: only empty text has both
     now = any(program.instructions[p].kind == "accept" for p in reached)
     return now * NOW | ("accept" in at_end) * AT_THE_END
+
+
+def _encoded(program: _Program, start: int) -> tuple[torch.Tensor, int, bytes]:
+    """A program for compiled loops; alternatives are split up where there are many of them."""
+    instructions = list(program.instructions)
+    for place, instruction in enumerate(instructions):  # which grows meanwhile
+        if len(instruction.to) > _MOST_PLACES:
+            first, rest = instruction.to[: _MOST_PLACES - 1], instruction.to[_MOST_PLACES - 1 :]
+            instructions.append(_Instruction("jump", rest))
+            instructions[place] = _Instruction("jump", (*first, len(instructions) - 1))
+    rows = []
+    for place, (kind, to, _, slot) in enumerate(instructions):
+        detail = place if kind == "bytes" else slot
+        rows.append([_KINDS.index(kind), detail, len(to), *to, *[0] * (_MOST_PLACES - len(to))])
+    members = b"".join(bytes(b in instruction.bytes for b in range(128)) for instruction in instructions)
+    return torch.tensor(rows), start, members

@@ -12,7 +12,7 @@ from everflow.kernels.strings.text import contiguous, measured, scalar_string
 from everflow.kernels.tensors import AnyTensor, Strings
 from everflow.native.loops.library import Library
 
-_HASHES = Library("hashes")
+_HASHES = Library("hashes", cost=10)
 
 
 def _by_code(loop: str, input: Strings, num_buckets: int, *key: int) -> torch.Tensor | None:

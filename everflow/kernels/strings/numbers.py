@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node
 
-_NUMBERS = Library("numbers")
+_NUMBERS = Library("numbers", cost=4)
 _MOST_DIGITS = 9  # behind the point, that compiled loops write
 
 # --- numbers to text --------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import re2
@@ -25,7 +25,7 @@ from everflow.kernels.strings.text import (
 from everflow.kernels.tensors import Strings
 from everflow.native.loops.library import Library
 
-_RUNS = Library("automaton_runs")
+_RUNS = Library("automaton_runs", cost=100)
 _ROOM = 1 << 14  # bytes of a result; longer ones are left to RE2
 _LEFT = 2
 
@@ -103,30 +103,44 @@ def _replaced(input: Strings, source: bytes, rewrite: bytes, replace_global: boo
 
     plain = (lambda s: _replace_all(regexp, make, s)) if replace_global else replace_first
     code = _RUNS.ready(input.size)
-    if code is None or any(isinstance(part, int) and part for part in parts):
+    how = _replacement(source, rewrite, regexp.groups, replace_global) if code is not None else None
+    if how is None:
         return mapped(plain, input)
-    how = automaton(source, False)
-    return mapped(plain, input) if how is None else _run_replacement(code, how, parts, replace_global, input, plain)
-
-
-def _run_replacement(
-    code: Any,
-    how: Automaton,
-    parts: list[bytes | int],
-    all_of_them: bool,
-    input: Strings,
-    plain: Callable[[bytes], bytes],
-) -> Strings:
-    """By an automaton; strings that it leaves out by the plain function."""
-    given, out, room = contiguous(input), np.empty(input.shape, object), torch.empty(_ROOM, dtype=torch.uint8)
-    texts = [v for part in parts for v in ((text_address(part), len(part)) if isinstance(part, bytes) else (0, 0))]
-    numbers = torch.tensor([how.at_begin, how.elsewhere, *texts])
-    place = numbers.data_ptr()
-    table = (text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts))
-    left = code.replace(
-        id(given), given.size, *table, place, place + 16, len(parts), all_of_them, room.data_ptr(), _ROOM, id(out)
-    )
+    given, out = contiguous(input), np.empty(input.shape, object)
+    left = code.replace(id(given), given.size, how.table.data_ptr(), id(out))
     return out if left == 0 else filled(out, given, plain) if left > 0 else mapped(plain, input)
+
+
+class _Replacement(NamedTuple):
+    """What compiled loops need to know, and what holds the memory that they are told of.
+
+    They use the room under Python's lock, so threads may share it.
+    """
+
+    table: torch.Tensor
+    holds: list[Any]
+
+
+@functools.lru_cache(maxsize=256)
+def _replacement(source: bytes, rewrite: bytes, groups: int, all_of_them: bool) -> _Replacement | None:
+    how, parts = automaton(source, False), _rewrite_parts(rewrite, groups)
+    if how is None:
+        return None
+    slots = 2 * how.groups if any(isinstance(part, int) and part for part in parts) else 0
+    texts = [v for part in parts for v in ((text_address(part), len(part)) if isinstance(part, bytes) else (0, part))]
+    numbers = torch.tensor([*texts, *[0] * slots])
+    room = torch.empty(3 * _ROOM if slots else _ROOM, dtype=torch.uint8)
+    place, spare = numbers.data_ptr(), room.data_ptr()
+    replacement = (place, len(parts), all_of_them, spare, _ROOM)
+    program = (how.program.data_ptr(), len(how.program), how.start, text_address(how.members))
+    memory = (place + 8 * len(texts), slots, spare + _ROOM, _ROOM // 16, spare + 2 * _ROOM, _ROOM)
+    table = torch.tensor([*_state_table(how), how.at_begin, how.elsewhere, *replacement, *program, *memory])
+    return _Replacement(table, [how, parts, numbers, room])
+
+
+def _state_table(how: Automaton) -> tuple[int, ...]:
+    """An automaton's table as compiled loops know it."""
+    return text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts)
 
 
 @fresh("RegexReplace")
@@ -147,8 +161,8 @@ def _matched(input: Strings, source: bytes) -> torch.Tensor:
         return measured(lambda s: full(s) is not None, input, torch.bool)
     given, out = contiguous(input), torch.empty(input.shape, dtype=torch.bool)
     found = out.view(torch.uint8)
-    table = (text_address(how.classes), how.table.data_ptr(), how.table.shape[1], text_address(how.accepts))
-    left = code.full_matches(id(given), given.size, *table, how.at_begin, found.data_ptr())
+    table = torch.tensor([*_state_table(how), how.at_begin])
+    left = code.full_matches(id(given), given.size, table.data_ptr(), found.data_ptr())
     if left < 0:
         return measured(lambda s: full(s) is not None, input, torch.bool)
     if left:

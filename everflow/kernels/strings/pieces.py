@@ -29,7 +29,7 @@ from everflow.native.loops.library import Library
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
-_SPLITS = Library("splits")
+_SPLITS = Library("splits", cost=10)
 
 
 def _character_starts(s: bytes) -> list[int]:
@@ -244,17 +244,17 @@ def split_v2(input: Strings, sep: Strings, *, maxsplit: int) -> tuple[torch.Tens
 def _windows(
     data: Strings, splits: torch.Tensor, widths: list[int], glue: bytes
 ) -> tuple[Strings, torch.Tensor] | None:
-    """The stretches of these widths of all rows, and where each row's begin, by a compiled loop."""
-    code, rows = TEXT.ready(len(data)), splits.diff()
-    if code is None or not len(splits) or (len(rows) and int(rows.min()) < 0):
+    """The stretches of these widths of all rows, and where each row's begin, by compiled loops."""
+    code, rows = TEXT.ready(len(data)), len(splits) - 1
+    if code is None or rows < 0:
         return None
-    counts = sum(((rows - (width - 1)).clamp_(min=0) for width in widths), torch.zeros_like(rows))
-    ends = torch.cat([splits.new_zeros(1), counts.cumsum(0)])
-    given, out, kinds = contiguous(data), np.empty(int(ends[-1]), object), torch.tensor(widths, dtype=torch.int64)
-    status = code.join_windows(
-        id(given), splits.data_ptr(), len(rows), kinds.data_ptr(), len(widths), id(glue), id(out)
-    )
-    return (out, ends) if status == 0 else None
+    given, kinds, ends = contiguous(data), torch.tensor(widths, dtype=torch.int64), torch.empty_like(splits)
+    how = (splits.data_ptr(), rows, kinds.data_ptr(), len(widths))
+    total = code.count_windows(*how, len(data), ends.data_ptr())
+    if total < 0:
+        return None
+    out = np.empty(total, object)
+    return (out, ends) if code.join_windows(id(given), *how, id(glue), id(out)) == 0 else None
 
 
 @fresh("StringNGrams")
@@ -271,14 +271,15 @@ def ngrams(
     Tsplits: DType,
 ) -> tuple[Strings, torch.Tensor]:
     glue, left, right = (text_bytes(t) for t in (separator, left_pad, right_pad))
-    if data_splits.numel() and (int(data_splits.min()) < 0 or int(data_splits.max()) > len(data)):
-        value = next(v for v in data_splits.tolist() if not 0 <= v <= len(data))
-        raise InvalidArgumentError(None, None, f"Invalid split value {value}, must be in [0,{len(data)}]")
     if pad_width == 0 and not preserve_short_sequences:
         bounds = data_splits.to(torch.int64).contiguous()
         windows = _windows(data, bounds, [width for width in ngram_widths if width > 0], glue)
         if windows is not None:
             return windows[0], windows[1].to(torch_dtype(Tsplits))
+    splits = data_splits.tolist()
+    for value in splits:
+        if not 0 <= value <= len(data):
+            raise InvalidArgumentError(None, None, f"Invalid split value {value}, must be in [0,{len(data)}]")
 
     def grams_of(start: int, end: int, width: int) -> Iterator[bytes]:
         padding = width - 1 if pad_width < 0 else min(pad_width, width - 1)
@@ -290,7 +291,6 @@ def ngrams(
             tokens = [*range(first, first + width - before - after - 1), first + width - before - after - 1]
             yield glue.join([left] * before + [data[i] for i in tokens if i >= 0] + [right] * after)
 
-    splits = data_splits.tolist()
     found, ends = [], [0] if splits else []
     for start, end in zip(splits, splits[1:]):
         if end < start:

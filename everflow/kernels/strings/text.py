@@ -20,8 +20,8 @@ from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import Strings
 from everflow.native.loops.library import Library
 
-TEXT = Library("text")
-_BASE64 = Library("base64_digits")
+TEXT = Library("text", cost=2)
+_BASE64 = Library("base64_digits", cost=8)
 _SPACE = b" \t\n\v\f\r"
 _NUMPY = {
     torch.bool: np.bool_,

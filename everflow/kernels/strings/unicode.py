@@ -21,7 +21,7 @@ from everflow.native.loops.library import Library
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
-_UTF8 = Library("utf8")
+_UTF8 = Library("utf8", cost=40)
 # Forms of text, as compiled loops number them.
 _FORMS = {"UTF-8": 0, "UTF-16-BE": 1, "UTF-32-BE": 2}
 _LAST_CODE_POINT = 0x10FFFF

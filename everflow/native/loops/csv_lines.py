@@ -1,5 +1,7 @@
-"""Lines of CSV, all of a batch at once, straight into the columns. A line with anything wrong in it makes the loop answer
-`OTHER`: the kernel then goes through the lines one by one and says what is wrong.
+"""Lines of CSV, all of a batch at once, straight into the columns.
+
+A line with anything wrong in it makes the loop answer `OTHER`: the kernel then goes through the lines one by one and
+says what is wrong.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
-"""Hashes of byte strings: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash, SipHash-2-4. What each step is for is told
-where they are for Python, in `kernels/strings/hashing.py`.
+"""Hashes of byte strings: FarmHash's 64-bit fingerprint, Murmur's 64-bit hash, SipHash-2-4.
+
+`kernels/strings/hashing.py` has the same for Python.
 """
 
 from __future__ import annotations

@@ -15,15 +15,19 @@ from typing import Any
 
 from everflow.native.background import BACKGROUND, is_possible
 
-# Strings, or other pieces of work of that size, that are done without a file before it is worth making.
-ENOUGH = 20_000
+# Tenths of microseconds that are spent without a file before it is worth having: to find one on disk takes ten times as
+# long, in the background; to make one, once, some hundred times.
+ENOUGH = 100_000
 
 
 class Library:
-    """The loops of a module of this package, those in its `EXPORTED`."""
+    """The loops of a module of this package, those in its `EXPORTED`.
 
-    def __init__(self, name: str) -> None:
-        self._name = name
+    `cost`: what a string, or other piece of work, takes without them, in tenths of microseconds.
+    """
+
+    def __init__(self, name: str, cost: int) -> None:
+        self._name, self._cost = name, cost
         self._done = 0
         self.code: Any = None  # the functions by name, once they are there
 
@@ -33,7 +37,7 @@ class Library:
         `code.name(...)` keeps Python's lock, which what makes objects needs. `code.free.name(...)` leaves it.
         """
         if self.code is None and self._done < ENOUGH:
-            self._done += work
+            self._done += work * self._cost
             if self._done >= ENOUGH or _MODE == "always":
                 self._done = ENOUGH
                 self._ask()

@@ -269,8 +269,9 @@ def rounded(mantissa: U64, scale: U64, down: I64, out: PU64) -> I64:
 
 
 def from_floats(values: PF64, count: I64, precision: I64, out: P8) -> I64:
-    """With so many digits behind the point, at most 9, as C's `%.*f`. What is not finite, or has more than 18 digits, is
-    left out.
+    """With so many digits behind the point, at most 9, as C's `%.*f`.
+
+    What is not finite, or has more than 18 digits, is left out.
     """
     to = cells(out)
     room = stack(32)

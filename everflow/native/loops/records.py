@@ -1,4 +1,4 @@
-"""Example and SequenceExample messages, batches of them at once: where the values of each feature are, then these values.
+"""Example and SequenceExample messages, batches of them at once: where the values of each feature are, and then these.
 
 Only what is usual is read here. A message with anything else in it (a feature twice, of another kind, fields in another
 order, bytes that are no message) makes a function answer `OTHER`; the kernels, which read such batches with protobuf,

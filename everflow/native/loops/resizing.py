@@ -126,7 +126,7 @@ def bicubic(
     room: PF32,
     out: PF32,
 ) -> None:
-    """As `bilinear`, with four places and weights for each row and column: all first ones, all second ones and so on."""
+    """As `bilinear`, with four places and weights for each row and column: all first ones, all second ones, ..."""
     for b in range(batch):
         for y in range(out_height):
             weigh_rows(images, floating, b * height * width, width, row_places + y, out_height, row_weights + y, room)

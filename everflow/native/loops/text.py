@@ -1,6 +1,6 @@
 """Strings measured, changed, cut, joined and split, over arrays of them.
 
-Functions give 0, or how many results they left out (their cells are empty, and the caller has a slower way), or `OTHER`.
+Functions give 0, or how many results they left out (these cells are empty; the caller has a slower way), or `OTHER`.
 """
 
 from __future__ import annotations
@@ -240,6 +240,22 @@ def join_rows(array: P8, rows: I64, width: I64, glue: P8, out: P8) -> I64:
     return 0
 
 
+def count_windows(splits: P64, rows: I64, widths: P64, kinds: I64, most: I64, ends: P64) -> I64:
+    """How many stretches of these widths there are up to each row, and in all; OTHER where rows are not one after the
+    other.
+    """
+    total = 0
+    ends[0] = 0
+    for i in range(rows):
+        if splits[i] < 0 or splits[i + 1] < splits[i] or splits[i + 1] > most:
+            return OTHER
+        for k in range(kinds):
+            found = splits[i + 1] - splits[i] - widths[k] + 1
+            total += found if found > 0 else 0
+        ends[i + 1] = total
+    return total
+
+
 def join_windows(array: P8, splits: P64, rows: I64, widths: P64, kinds: I64, glue: P8, out: P8) -> I64:
     """Of each row all stretches of so many strings, for one width after the other."""
     place = 0
@@ -261,5 +277,6 @@ EXPORTED = [
     substrings,
     join_arrays,
     join_rows,
+    count_windows,
     join_windows,
 ]

@@ -1,7 +1,7 @@
 """Python functions on numbers and pointers, in a small part of Python's syntax, as LLVM IR.
 
-What there is: numbers of 64 bits with and without a sign, floats, pointers (`p[i]`, `p + i`), `if`, `while`, `for` over a
-range, calls, constants of the module (numbers; bytes and tuples of numbers as tables). A variable has the type of its
+What there is: numbers of 64 bits with and without a sign, floats, pointers (`p[i]`, `p + i`), `if`, `while`, `for` over
+a range, calls, constants of the module (numbers; bytes and tuples of numbers as tables). A variable has the type of its
 first value; numbers of different types meet only where one is converted: `U64(n)`. Division is that of the machine.
 """
 

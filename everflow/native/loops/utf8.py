@@ -1,4 +1,7 @@
-"""Text in UTF-8 to code points and back, over arrays of strings. Text that is no UTF-8 makes a function answer `OTHER`."""
+"""Text in UTF-8 to code points and back, over arrays of strings.
+
+Text that is no UTF-8 makes a function answer `OTHER`.
+"""
 
 from __future__ import annotations
 

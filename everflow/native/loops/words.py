@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import llvmlite.binding as llvm
 from llvmlite import ir
 
 _BYTE, _HALF, _WORD = ir.IntType(8), ir.IntType(32), ir.IntType(64)
@@ -86,6 +87,7 @@ if TYPE_CHECKING:
     def bits_of(value: float) -> int: ...
     def float_of(bits: int) -> float: ...
     def leading_zeros(value: int) -> int: ...
+    def crc32c_of_word(crc: int, word: int) -> int: ...
     def bytes_type() -> P8: ...
     def new_bytes(start: P8, count: int) -> P8: ...
     def take(object: P8) -> None: ...
@@ -119,6 +121,22 @@ else:
         product = b.mul(b.zext(one, wide), b.zext(other, wide))
         return b.trunc(b.lshr(product, ir.Constant(wide, 64)), _WORD)
 
+    def _crc32c_of_word(b, crc, word):
+        """The processor's own instruction, or one bit after the other."""
+        features, machine = llvm.get_host_cpu_features(), llvm.get_default_triple().partition("-")[0]
+        if machine == "x86_64" and features.get("sse4.2"):
+            kind, name = ir.FunctionType(_WORD, [_WORD, _WORD]), "llvm.x86.sse42.crc32.64.64"
+            return b.call(b.module.globals.get(name) or ir.Function(b.module, kind, name), [crc, word])
+        if machine in ("aarch64", "arm64") and features.get("crc"):
+            kind, name = ir.FunctionType(_HALF, [_HALF, _WORD]), "llvm.aarch64.crc32cx"
+            function = b.module.globals.get(name) or ir.Function(b.module, kind, name)
+            return b.zext(b.call(function, [b.trunc(crc, _HALF), word]), _WORD)
+        rest = b.xor(crc, word)
+        for _ in range(64):
+            bit = b.neg(b.and_(rest, _WORD(1)))
+            rest = b.xor(b.lshr(rest, _WORD(1)), b.and_(bit, _WORD(0x82F63B78)))
+        return rest
+
     def _bytes_type(b):
         known = b.module.globals.get("PyBytes_Type")
         return known or ir.GlobalVariable(b.module, _BYTE, "PyBytes_Type")
@@ -129,6 +147,7 @@ else:
     bits_of = Intrinsic(lambda b, x: b.bitcast(x, _WORD), U64, (F64,))
     float_of = Intrinsic(lambda b, x: b.bitcast(x, F64.register), F64, (U64,))
     leading_zeros = Intrinsic(lambda b, x: b.ctlz(x, ir.Constant(ir.IntType(1), 0)), I64, (U64,))
+    crc32c_of_word = Intrinsic(_crc32c_of_word, U64, (U64, U64))
     bytes_type = Intrinsic(_bytes_type, P8, ())
     new_bytes = External("PyBytes_FromStringAndSize", P8, (P8, I64))
     take = External("Py_IncRef", NOTHING, (P8,))

@@ -51,7 +51,7 @@ def texts(rng, count):
 def compare(both_ways, rng, pattern):
     given = np.array(texts(rng, 40), object)
     both_ways(lambda: patterns.static_regex_full_match(given, pattern=pattern))
-    for rewrite in ("_", "", "<\\0>", "\\\\-"):
+    for rewrite in ("_", "", "<\\0>", "\\\\-", "[\\1]", "\\2\\1"):
         for all_of_them in (True, False):
             both_ways(
                 lambda r=rewrite, a=all_of_them: patterns.static_regex_replace(

@@ -20,7 +20,7 @@ def jobs(monkeypatch):
 
 
 def test_a_file_is_asked_for_once(jobs):
-    hashes = Library("hashes")
+    hashes = Library("hashes", cost=1)
     for run in range(1, 30):
         assert hashes.ready(ENOUGH // 10) is None
         assert len(jobs) == (run >= 10)
@@ -30,26 +30,26 @@ def test_a_file_is_asked_for_once(jobs):
 
 def test_switched_off(jobs, monkeypatch):
     monkeypatch.setattr(library, "_MODE", "off")
-    assert Library("hashes").ready(ENOUGH) is None and jobs == []
+    assert Library("hashes", cost=1).ready(ENOUGH) is None and jobs == []
 
 
 def test_made_at_once_where_that_is_wanted(jobs, monkeypatch):
     monkeypatch.setattr(library, "_MODE", "always")
-    assert Library("hashes").ready(1) is not None and jobs == []
+    assert Library("hashes", cost=1).ready(1) is not None and jobs == []
 
 
 def test_without_a_compiler(jobs, monkeypatch):
     monkeypatch.setattr(library, "is_possible", lambda: False)
     library.is_supported.cache_clear()
     try:
-        assert Library("hashes").ready(ENOUGH) is None and jobs == []
+        assert Library("hashes", cost=1).ready(ENOUGH) is None and jobs == []
     finally:
         library.is_supported.cache_clear()
 
 
 @pytest.fixture(scope="module")
 def hashes():
-    made = Library("hashes")
+    made = Library("hashes", cost=1)
     made.make()
     return made.code
 
