@@ -120,7 +120,7 @@ class Ahead:
         self._own.step = step
         begin = time.perf_counter()
         try:
-            return self._following()
+            return threads.with_threads(self._own.threads_of_a_kernel, self._following)
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and step is not None:
                 self._buffer = _Buffer(self._following, self._own, self.size)

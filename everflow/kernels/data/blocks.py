@@ -243,6 +243,27 @@ def flattened(parts: Callable[[Iteration], Callable[[], Dataset]], quiet: bool) 
     return Blocks(start, quiet=quiet)
 
 
+def again(kept: Sequence[tuple[AnyTensor, ...]]) -> Blocks:
+    """Blocks that were kept, cut as they are asked for."""
+
+    def start(iteration: Iteration) -> Take:
+        waiting = deque(kept)
+
+        def take(n: int) -> tuple[AnyTensor, ...]:
+            iteration.check()
+            if not waiting:
+                raise End
+            block = waiting.popleft()
+            if size_of(block) <= n:
+                return block
+            waiting.appendleft(chosen(block, slice(n, None)))
+            return chosen(block, slice(n))
+
+        return take
+
+    return Blocks(start, quiet=True)
+
+
 def zipped(datasets: Sequence[Dataset]) -> Blocks | None:
     if any(dataset.blocks is None for dataset in datasets):
         return None  # elements of one may be gone when another fails or ends

@@ -143,7 +143,7 @@ class Parallel:
         element = self._following()
         begin = time.perf_counter()
         try:
-            return self._call(step, element)
+            return threads.with_threads(self._iteration.threads_of_a_kernel, self._call, step, element)
         finally:
             if time.perf_counter() - begin > WORTH and not self._first and self._count > 1:
                 self._begin()

@@ -9,9 +9,11 @@ import atexit
 import threading
 import weakref
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol, TypeVar
 
 import torch
+
+T = TypeVar("T")
 
 # A thread that waits longer than this, in seconds, ends.
 PATIENCE = 1.0
@@ -42,6 +44,20 @@ def begin_thread(target: Callable[[], None], owner: Owner, threads_of_a_kernel: 
     _owners.add(owner)
     _threads.add(thread)
     thread.start()
+
+
+def with_threads(count: int, call: Callable[..., T], *arguments: Any) -> T:
+    """Call something whose kernels take so many threads. Some results depend on that in the last bits: what may run here
+    or in a thread of the pipeline has the same number in both.
+    """
+    before = torch.get_num_threads()
+    if before == count:
+        return call(*arguments)
+    torch.set_num_threads(count)
+    try:
+        return call(*arguments)
+    finally:
+        torch.set_num_threads(before)
 
 
 @atexit.register

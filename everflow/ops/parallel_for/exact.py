@@ -121,6 +121,8 @@ def for_many(function, captured: int, lists: tuple[bool, ...] = ()) -> Many | No
     handles = [t._handle_data for t in inputs]
     body = body_of(function.definition, function._library, handle_data=handles, shapes=shapes)
     ops = body.graph.get_operations()
+    if any(t.dtype.is_complex for op in ops for t in op.outputs):
+        return None  # their arithmetic rounds otherwise where one thread's share of many values ends
     with body.graph.as_default(), name_scope("many"):
         lists = lists or (False,) * elements
         many = [_given(t, is_list) for t, is_list in zip(body.inputs, lists)]

@@ -4,6 +4,9 @@ import subprocess
 import sys
 
 import pytest
+import torch
+
+from everflow.kernels.data.threads import with_threads
 
 SCRIPT = """
 import time
@@ -32,3 +35,11 @@ def test_a_process_ends_while_they_work(limit):
         [sys.executable, "-c", SCRIPT.format(limit=limit)], capture_output=True, text=True, timeout=120
     )
     assert (done.returncode, done.stdout.strip()) == (0, "[0, 1, 2, 3, 4]"), done.stderr
+
+
+def test_kernels_have_the_same_number_of_threads_wherever_they_run():
+    before = torch.get_num_threads()
+    assert with_threads(3, torch.get_num_threads) == 3 and torch.get_num_threads() == before
+    with pytest.raises(ZeroDivisionError):
+        with_threads(3, lambda: 1 / 0)
+    assert torch.get_num_threads() == before

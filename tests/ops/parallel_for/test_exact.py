@@ -91,6 +91,7 @@ def test_examples():
         lambda x: tf.py_func(lambda v: v, [x], tf.float32),
         lambda x: tf.cond(x[0] > 0, lambda: x, lambda: -x),
         lambda x: tf.boolean_mask(x, x > 0),
+        lambda x: tf.real(tf.complex(x, x) * 2.0),
     ],
 )
 def test_what_has_no_form_with_the_same_bits(function):
