@@ -59,6 +59,7 @@ python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
+python.framework      config                             : config config.experimental config.optimizer config.threading
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \
