@@ -380,13 +380,12 @@ def _dense_table(
     attribute = node.attribute
 
     def make() -> DenseTable:
-        empty, deleted = (None if key is None else _rows(key, 0)[0] for key in (empty_key, deleted_key))
         return DenseTable(
             attribute("key_dtype"),
             attribute("value_dtype"),
             attribute("value_shape").as_list(),
-            empty,
-            deleted,
+            _rows(empty_key, 0)[0],
+            None if deleted_key is None else _rows(deleted_key, 0)[0],
             attribute("initial_num_buckets"),
             attribute("max_load_factor"),
             tuple(empty_key.shape),

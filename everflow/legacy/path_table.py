@@ -24,6 +24,8 @@ python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
                                                            legacy.inner.data
 python.data.util      nest                               : framework.nest
+python.data.util      sparse                             : legacy.inner.data_sparse
+python.data.util      structure                          : legacy.inner.data_structure data.structure
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
@@ -59,6 +61,7 @@ python.estimator.export export export_output export_lib  : estimator.export
 python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
 python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
+python.framework      config                             : config config.experimental config.optimizer config.threading
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \

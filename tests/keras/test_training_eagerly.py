@@ -57,3 +57,30 @@ def test_a_traced_function_as_call():
         inputs = tf.keras.Input((3,))
         model = tf.keras.Model(inputs, Double()(inputs))
         np.testing.assert_array_equal(model.predict(np.ones((1, 3))), [[2, 2, 2]])
+
+
+def _functional():
+    inputs = tf.keras.Input((3,))
+    outputs = tf.keras.layers.Dense(2, kernel_initializer="ones")(inputs)
+    return tf.keras.Model(inputs, outputs), outputs
+
+
+def test_losses_of_a_functional_models_tensors_count():
+    with eager_mode():
+        model, outputs = _functional()
+        model.add_loss(tf.reduce_mean(outputs))
+        model.compile("sgd", "mse")
+        assert model.evaluate(np.ones((4, 3)), np.zeros((4, 2)), verbose=0) == 12
+        assert model.train_on_batch(np.ones((4, 3)), np.zeros((4, 2))) == 12
+
+
+def test_metrics_of_a_functional_models_tensors_are_of_the_batch():
+    with eager_mode():
+        model, outputs = _functional()
+        model.add_metric(tf.reduce_sum(outputs, axis=1), name="sums", aggregation="mean")
+        model.compile("sgd", "mse")
+        x, y = np.ones((4, 3)), np.zeros((4, 2))
+        assert model.evaluate(x, y, verbose=0) == [9, 6]
+        first, second = model.train_on_batch(x, y), model.train_on_batch(x, y)
+        np.testing.assert_allclose([first, second], [[9, 6], [8.2944, 5.76]], rtol=1e-5)
+        assert model.metrics_names == ["loss", "sums"]

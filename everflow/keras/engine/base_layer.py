@@ -82,6 +82,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             self.__dict__.setdefault(kept, [])
         self._updates, self._losses, self._callable_losses = [], [], []
         self._metrics, self._metrics_tensors = [], {}
+        self._of_tensors = []  # (metric, or None for a loss, tensor) of a functional model that runs eagerly
         self._inbound_nodes, self._outbound_nodes = [], []
         self._initial_weights = kwargs.get("weights")
         self._note_input_shape(kwargs)
