@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test test-all check-fast metrics proto clean
+.PHONY: help run test test-all check-fast metrics bench proto clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -31,6 +31,11 @@ check-fast: $(STAMP)  ## style, types and the tests of the house itself: under a
 
 metrics: $(STAMP)  ## figures of the source, with their bounds
 	$(BIN)/python -m tests.source_figures
+
+# TENSORFLOW_PYTHON=old/bin/python adds TensorFlow 1.15.5, BENCH="greedy_decoder elementwise" measures these only,
+# BENCH_OPTIONS="--rounds 5 --threads 1" measures in another way.
+bench: $(STAMP)  ## time programs beside TensorFlow and torch, and write docs/performance.md
+	$(BIN)/python -m benchmarks $(BENCH) $(if $(TENSORFLOW_PYTHON),--tensorflow $(TENSORFLOW_PYTHON)) $(BENCH_OPTIONS)
 
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:  ## compile everflow/protos/*.proto again

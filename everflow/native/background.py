@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import atexit
+import functools
+import importlib.util
 import logging
 import os
 import queue
@@ -13,13 +15,17 @@ from collections.abc import Callable
 
 def is_possible() -> bool:
     """Whether there is a compiler: llvmlite, and a Python to run it. What is frozen into a program of its own has none."""
-    if not sys.executable or getattr(sys, "frozen", False):
-        return False
-    try:
-        import llvmlite.binding  # noqa: F401  # a library that not every machine has
-    except ImportError:
-        return False
-    return True
+    return bool(sys.executable) and not getattr(sys, "frozen", False) and _is_installed()
+
+
+@functools.cache
+def _is_installed() -> bool:
+    """Only looked for: to load it would make every program's first run longer."""
+    return importlib.util.find_spec("llvmlite") is not None
+
+
+class Ending(Exception):
+    """The program ends, and nobody needs the code any more that was being made."""
 
 
 class _Background:
@@ -32,7 +38,6 @@ class _Background:
         self._thread: threading.Thread | None = None
         self.busy = threading.Lock()
         self._level = logging.WARNING
-        self._is_over = False
 
     def submit(self, job: Callable[[], None]) -> None:
         if self._thread is None:
@@ -52,15 +57,15 @@ class _Background:
         """
         try:
             job()
+        except Ending:
+            return
         except Exception:
-            if not self._is_over:
-                level, self._level = self._level, logging.DEBUG
-                text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
-                logging.getLogger("everflow").log(level, text, exc_info=True)
+            level, self._level = self._level, logging.DEBUG
+            text = "A plan stays as it is: it could not be compiled. EVERFLOW_NATIVE=off lets it be."
+            logging.getLogger("everflow").log(level, text, exc_info=True)
 
     def close(self) -> None:
         """Let the job at hand end: a process must not go away under a compiler's feet."""
-        self._is_over = True
         while not self._jobs.empty():
             self._jobs.get()
         self._jobs.put(None)

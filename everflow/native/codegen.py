@@ -42,6 +42,7 @@ class Entry:
     name: str
     scratch: int  # bytes that it needs for itself
     is_shared: bool  # whether it looks at the number of threads
+    may_refuse: bool = False  # whether it may return 1, and have done nothing
 
 
 class _LoopHint(ir.MDValue):
@@ -72,14 +73,19 @@ class Writer:
         inputs: int,
         updates: Sequence[tuple[Value, Value]] = (),
         condition: Value | None = None,
+        for_python: bool = True,
     ) -> Entry:
         """A region that computes these values from so many inputs, and writes some over inputs: (value, input). Where a
-        condition, a truth value, does not hold, it returns 1 and has done nothing.
+        condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
+        module only.
         """
         region = _Region(self, outputs, inputs, updates)
         check = _Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
         entry = region.write(f"entry{len(self.entries)}", check)
-        python_calls.write(self.module, region.entry)
+        if for_python:
+            python_calls.write(self.module, region.entry)
+        else:
+            region.entry.linkage = "internal"
         self.entries.append(entry)
         return entry
 
@@ -154,7 +160,7 @@ class _Region:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
         self.builder.ret(I32(0))
-        return Entry(name, self.scratch, self.is_shared)
+        return Entry(name, self.scratch, self.is_shared, check is not None)
 
     def write_check(self, check: _Region, name: str) -> None:
         """Return 1 where the only output of another region, over the same inputs, is false."""
@@ -507,7 +513,8 @@ class _NestWriter:
 
 def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:
     """How many entries of a loop go side by side, and how many times that at once: what is left over goes one by one,
-    which costs most where the loop is short.
+    which costs most where the loop is short. Never more than there are: LLVM makes a loop without end of that for some
+    processors.
     """
     choices = [
         (width, times) for width in (widest, widest // 2, 4) for times in (4, 2, 1) if 4 <= width and times <= most

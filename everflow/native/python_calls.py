@@ -19,7 +19,7 @@ _METH_FASTCALL = 0x80
 # What the code calls of CPython: (result, arguments).
 _PYTHON: dict[str, tuple[ir.Type, list[ir.Type]]] = {
     "PyLong_AsUnsignedLongLong": (I64, [POINTER]),
-    "PyBool_FromLong": (POINTER, [I64]),
+    "PyLong_FromLong": (POINTER, [I64]),
     "PyEval_SaveThread": (POINTER, []),
     "PyEval_RestoreThread": (ir.VoidType(), [POINTER]),
 }
@@ -43,7 +43,7 @@ def form_of(name: str) -> str:
 
 def write(module: ir.Module, function: ir.Function) -> None:
     """Write the function that Python calls for one that takes pointers and integers. Others may run meanwhile; it
-    returns whether the function did not return zero.
+    returns the number that the function does, or zero.
     """
     made = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), form_of(function.name))
     b = ir.IRBuilder(made.append_basic_block())
@@ -60,7 +60,7 @@ def write(module: ir.Module, function: ir.Function) -> None:
     status = b.call(function, given)
     b.call(_external(module, "PyEval_RestoreThread"), [state])
     status = b.sext(status, I64) if status.type == I32 else I64(0)
-    b.ret(b.call(_external(module, "PyBool_FromLong"), [status]))
+    b.ret(b.call(_external(module, "PyLong_FromLong"), [status]))
 
 
 def _external(module: ir.Module, name: str) -> ir.Function:
@@ -79,11 +79,11 @@ def _address(function: Any) -> int:
     return ctypes.cast(function, ctypes.c_void_p).value or 0
 
 
-def function_at(address: int, holder: Any) -> Callable[..., bool]:
+def function_at(address: int, holder: Any) -> Callable[..., int]:
     """The built-in function of code at an address; as long as it lives, `holder` does."""
     method = _Method(b"compiled", address, _METH_FASTCALL, None)
     owner = (holder, method)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    made: Callable[..., bool] = make(ctypes.addressof(method), owner, None)
+    made: Callable[..., int] = make(ctypes.addressof(method), owner, None)
     return made

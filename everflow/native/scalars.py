@@ -124,7 +124,20 @@ def _draw(kind: str, position: int) -> Emit:
 
 
 _DRAWS = {f"{kind}{i}": _draw(kind, i) for kind in ("uniform", "normal") for i in range(4)}
+
+
+def _floor_division(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """Quotient and rest of whole numbers, rounded down; the divisor is positive."""
+    number, divisor = operands
+    quotient, rest = builder.sdiv(number, divisor), builder.srem(number, divisor)
+    is_below = builder.icmp_signed("<", rest, ir.Constant(rest.type, 0))
+    less = builder.sub(quotient, ir.Constant(rest.type, 1))
+    return builder.select(is_below, less, quotient), builder.select(is_below, builder.add(rest, divisor), rest)
+
+
 _EMITTERS: dict[str, Emit] = _DRAWS | {
+    "floor_div": lambda *given: _floor_division(*given)[0],
+    "floor_mod": lambda *given: _floor_division(*given)[1],
     "add": _either("fadd", "add"),
     "sub": _either("fsub", "sub"),
     "mul": _either("fmul", "mul"),
@@ -151,6 +164,7 @@ _EMITTERS: dict[str, Emit] = _DRAWS | {
 _KINDS = dict.fromkeys(["div", "is_nan", "is_inf", "is_finite"], "f") | dict.fromkeys(
     ["add", "sub", "mul", "neg", "abs"], "fiu"
 )
+_KINDS |= dict.fromkeys(["floor_div", "floor_mod"], "i")
 
 
 def can_convert(dtype: np.dtype, to: np.dtype) -> bool:

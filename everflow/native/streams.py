@@ -11,12 +11,12 @@ from collections.abc import Callable
 from everflow.native.background import BACKGROUND, is_possible
 
 UNIFORM, NORMAL = "uniform", "normal"
-# Numbers that are drawn without it before it is worth making.
-ENOUGH = 1 << 20
+# Numbers that are drawn without it before it is worth making; a call that draws a few takes as long as so many.
+ENOUGH, CALL = 1 << 20, 1 << 11
 _MASK64 = (1 << 64) - 1
 
 _drawn = 0
-_fillers: dict[str, Callable[..., bool]] = {}
+_fillers: dict[str, Callable[..., int]] = {}
 
 
 def is_ready() -> bool:
@@ -28,7 +28,7 @@ def fill(kind: str, address: int, key: int, counter: int, blocks: int) -> bool:
     """Write the single precision numbers of so many blocks of a stream, four for each; whether there was code for it."""
     filler = _fillers.get(kind)
     if filler is None:
-        _note(4 * blocks)
+        _note(4 * blocks + CALL)
         return False
     filler(address, key, counter & _MASK64, counter >> 64 & _MASK64, blocks, 1)
     return True

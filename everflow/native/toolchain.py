@@ -6,7 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import functools
-import itertools
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -18,13 +18,15 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from everflow.native import compiler_process, python_calls
+from everflow.native.background import Ending
 from everflow.native.cache import Cache
 
-_serial = itertools.count()
-# What compiled code may call besides itself: OpenMP's runtime, which ATen has brought along.
-IMPORTS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+# What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
+OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
+FILES_OF_A_LINKER = 64
 
 
 class CompilerError(Exception):
@@ -43,6 +45,8 @@ class _Compiler:
         """The object file of a module; where vectorising fails, one without vectors."""
         with self._lock:
             image = self._ask(text, True) or self._ask(text, False)
+        if self._is_over:
+            raise Ending
         if not image:
             raise CompilerError("LLVM ended without an object file")
         return image
@@ -120,42 +124,79 @@ def object_code(text: str) -> bytes:
     return _cache().get(key, lambda: _compiler.compile(text))
 
 
-@functools.cache
-def _jit() -> llvm.LLJIT:
-    return llvm.create_lljit_compiler(target_machine())
+class _Linkers:
+    """Load object files. A linker keeps some kilobytes of every file it has loaded, also of those that are gone, so it
+    serves for some, and goes with the last of them.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._count = 0
+        self._linker: llvm.LLJIT | None = None
+
+    def link(self, builder: llvm.JITLibraryBuilder) -> tuple[llvm.ResourceTracker, llvm.LLJIT]:
+        with self._lock:
+            if self._linker is None or self._count % FILES_OF_A_LINKER == 0:
+                self._linker = llvm.create_lljit_compiler(target_machine())
+            self._count += 1
+            return builder.link(self._linker, f"regions{self._count}"), self._linker
 
 
-_linking = threading.Lock()
+_linkers = _Linkers()
 
 
 @functools.cache
 def imports() -> dict[str, int]:
-    """Addresses of what code may call besides Python, by name; none where OpenMP's runtime is not at hand."""
-    try:
-        process = ctypes.CDLL(None)
-    except (OSError, TypeError):  # on Windows a process has no names of its own
-        return {}
-    found = {name: getattr(process, name, None) for name in IMPORTS}
-    return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items() if f is not None}
+    """Addresses of what code may call, by name; those only that are at hand here."""
+    found: dict[str, int] = {}
+    for library, names in ((None, OPENMP), (_aten(), BLAS)):
+        try:
+            loaded = ctypes.CDLL(library)
+        except (OSError, TypeError):  # on Windows a process has no names of its own
+            continue
+        for name in names:
+            function = getattr(loaded, name, None)
+            if function is not None:
+                found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return found
+
+
+def _aten() -> str:
+    """The file that holds ATen's kernels and the BLAS they call."""
+    name = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
+    found = importlib.util.find_spec("torch")
+    assert found is not None and found.origin is not None
+    return os.path.join(os.path.dirname(found.origin), "lib", name)
 
 
 def can_share() -> bool:
     """Whether code may have threads share a loop."""
-    return set(imports()) == set(IMPORTS)
+    return imports().keys() >= set(OPENMP)
+
+
+def can_multiply() -> bool:
+    """Whether code may have matrices multiplied."""
+    return imports().keys() >= set(BLAS)
 
 
 class Loaded:
-    """An object file in memory. Its code goes with it."""
+    """An object file in memory. Its code goes with it. `process`: addresses of what else it uses, by name;
+    functions are for Python, or for code."""
 
-    def __init__(self, image: bytes, names: list[str]) -> None:
+    def __init__(
+        self, image: bytes, names: list[str], process: dict[str, int] | None = None, *, for_python: bool = True
+    ) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(python_calls.form_of(name))
-        for name, address in {**imports(), **python_calls.imports()}.items():
+            builder.export_symbol(python_calls.form_of(name) if for_python else name)
+        for name, address in {**imports(), **python_calls.imports(), **(process or {})}.items():
             builder.import_symbol(name, address)
-        with _linking:
-            self._tracker = builder.link(_jit(), f"regions{next(_serial)}")
+        self._tracker, self._linker = _linkers.link(builder)  # which go in this order
 
-    def function(self, name: str) -> Callable[..., bool]:
+    def address(self, name: str) -> int:
+        """Where a function of the file begins that is not for Python."""
+        return self._tracker[name]
+
+    def function(self, name: str) -> Callable[..., int]:
         """A function of the file, for Python: it takes addresses and integers. It holds the file."""
         return python_calls.function_at(self._tracker[python_calls.form_of(name)], self)

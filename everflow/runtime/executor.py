@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 import time
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from everflow.protos import config_pb2
     from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
     from everflow.runtime.partial import PartialRun
-    from everflow.runtime.plan.functions import PlannedFunction
+    from everflow.runtime.plan.functions import Functions
     from everflow.runtime.plan.interpret import Interpreted
     from everflow.runtime.plan.place import Placer
 
@@ -115,9 +116,7 @@ class LocalExecutor:
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
         self.state = (
-            SessionState(graph, function_caller=self._function)
-            if state is None
-            else state.for_graph(graph, self._function)
+            SessionState(graph, functions=self.functions) if state is None else state.for_graph(graph, self.functions)
         )
         # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as
         # the reference.
@@ -126,13 +125,18 @@ class LocalExecutor:
         self._lock = renewed(threading.RLock())
         self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict[str, PlannedFunction] = {}
+        self._functions: Functions | None = None
         self._device_names = device_names
-        # Both are made before the first plan.
+        # These are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
         self._rules: list[Rewrite] = []
+        self._native = ""
         self._partial_runs: dict[str, PartialRun] = {}
         self.extended_to = -1
+        if self.config.log_device_placement:
+            print("Device mapping:")
+            for device in self.list_devices():
+                print(f"{device.name} -> device: {device.device_type}")
         keep_freed_memory()
 
     @property
@@ -160,11 +164,13 @@ class LocalExecutor:
             from everflow.runtime.plan.patterns import chosen  # builds on this module
             from everflow.runtime.plan.place import Placer  # builds on this module
             from everflow.runtime.plan.rules import REWRITES  # builds on this module
+            from everflow.runtime.plan.tiers import mode_of  # builds on this module
 
             self._placer = Placer(
                 self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement
             )
             self._rules = chosen(REWRITES, self.config)
+            self._native = mode_of(self.config)
 
     def feeder(self, tensor: Tensor) -> Feeder:
         found = self._feeders.get(tensor)
@@ -200,17 +206,14 @@ class LocalExecutor:
         """A new plan, not kept; `shaped` if it may make others of itself for the shapes that are fed, `as_drawn`
         without rewriting.
         """
-        from everflow.runtime.plan.tiers import mode_of  # builds on this module
         from everflow.runtime.threads import allowed  # builds on this module
 
         with self._lock:
             self._ready_to_plan()
             if self.config.graph_options.place_pruned_graph:
                 self._placer.place(_closure(fetches, feeds))
-            threads, native = allowed(self.config), mode_of(self.config)
-            return self._compile(
-                fetches, feeds, self.state, shaped, as_drawn, threads=threads, native=native, **options
-            )
+            options.update(threads=allowed(self.config), native=self._native)
+            return self._compile(fetches, feeds, self.state, shaped, as_drawn, **options)
 
     def _compile(
         self,
@@ -288,18 +291,16 @@ class LocalExecutor:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False) -> PlannedFunction:
-        """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
+    def functions(self) -> Functions:
+        """The graph's functions, to be called on kernel values."""
         with self._lock:
-            found = None if fresh else self._functions.get(name)
-            if found is None:
-                from everflow.runtime.plan.functions import compile_function  # builds on this module
+            if self._functions is None:
+                from everflow.runtime.plan.functions import Functions  # builds on this module
 
                 self._ready_to_plan()
-                found = compile_function(name, self.graph, self.state, self._compile, self._lock)
-                if not fresh:
-                    self._functions[name] = found
-            return found
+                compiled = functools.partial(self._compile, native=self._native)
+                self._functions = Functions(self.graph, self.state, compiled, self._lock, plain=self._kind == REFERENCE)
+            return self._functions
 
     # --- partial runs ----------------------------------------------------------------------
 

@@ -95,6 +95,10 @@ def check_list(graph: Graph, feeds: Iterable[Any]) -> list[Tensor]:
     return result
 
 
+# Bytes from which on a read-only array, as a file in memory is, is fed without a copy.
+_LARGE = 1 << 16
+
+
 class Feeder:
     """Converts the values for one tensor: `array(value)` for numpy, `feed(value)` for the kernel's form."""
 
@@ -169,9 +173,22 @@ def _converters(tensor: Tensor) -> tuple[Callable, Callable]:
         # What numpy made anew is ours to use; the caller's own array may be read-only or run backwards.
         if kind in _PLAIN or (kind is np.ndarray and made is not value):
             return from_numpy(made)
+        if made.nbytes >= _LARGE and not made.flags.writeable and made.flags.c_contiguous and made.dtype.isnative:
+            return from_numpy(asarray(_Readable(made)))
         return general(made)
 
     return array, feed
+
+
+class _Readable:
+    """The memory of an array that must not be written, for torch, which has no such tensors: no kernel writes into what
+    is fed.
+    """
+
+    def __init__(self, array: np.ndarray) -> None:
+        address, _ = array.__array_interface__["data"]
+        self.__array_interface__ = {**array.__array_interface__, "data": (address, False)}
+        self._array = array
 
 
 def _keep(value: Value) -> Value:

@@ -10,7 +10,7 @@ from everflow.framework import nest
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation
-from everflow.framework.scopes import control_dependencies, executing_eagerly, get_default_graph
+from everflow.framework.scopes import CLUSTER_MARK, control_dependencies, executing_eagerly, get_default_graph
 from everflow.ops import array
 from everflow.ops.control_flow.contexts import ControlFlowContext
 from everflow.ops.control_flow.grouping import group, no_op
@@ -67,7 +67,7 @@ def compile(computation, inputs=None):
     graph = get_default_graph()
     cluster = graph.unique_name("cluster")
     pivot = no_op(name=f"{cluster}/pivot")
-    with graph._attr_scope({"_xla_compile_id": cluster.encode()}), _ClusterContext(cluster, pivot):
+    with graph._attr_scope({CLUSTER_MARK: cluster.encode()}), _ClusterContext(cluster, pivot):
         flat = [array.identity(x, name=f"input_{i}") for i, x in enumerate(flat)]
         outputs = computation(*nest.pack_sequence_as(inputs, flat)) if inputs else computation()
         keeps_structure = _keeps_structure(outputs)

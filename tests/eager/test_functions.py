@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.runtime.plan import machine_code, tiers
 
 tfe = tf.contrib.eager
 
@@ -185,3 +186,26 @@ def test_a_loop_inside_a_with_statement_needs_no_value_of_its_counter():
         return tape.gradient(found, x)
 
     np.testing.assert_array_equal(total(tf.constant([1.0, 2.0, 3.0])), [2.0, 4.0, 6.0])
+
+
+def test_a_function_that_is_called_often_becomes_machine_code(monkeypatch):
+    monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    counts, whole = [], machine_code.with_machine_code
+
+    def counted(*arguments):
+        counts.append(whole(*arguments))
+        return counts[-1]
+
+    monkeypatch.setattr(machine_code, "with_machine_code", counted)
+    v = tf.Variable(tf.ones([4]))
+
+    @tf.function
+    def train(x):
+        with tf.GradientTape() as tape:
+            loss = tf.reduce_sum(tf.tanh(x * v) * tf.exp(-x))
+        v.assign_sub(0.1 * tape.gradient(loss, v))
+        return loss
+
+    losses = [float(train(tf.ones([3, 4]))) for _ in range(tiers.OFTEN_ENOUGH + 2)]
+    assert counts == [counts[0]] and counts[0] > 0
+    assert losses == sorted(losses, reverse=True)

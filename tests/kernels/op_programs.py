@@ -271,6 +271,7 @@ def lists():
         raw.TensorListSetItem(reserved, 0, _ROWS[0]),
         raw.TensorListScatterIntoExistingList(made, _ROWS[:1], [1]), raw.TensorListResize(made, 4), rest,
         raw.TensorListConcatLists(made, made, element_dtype=tf.float32), raw.AddN([made, made]), raw.ZerosLike(made),
+        raw.TensorListPushBackBatch(tf.stack([made, made]), _ROWS[:2])[1],
     ]  # fmt: skip
     empty, parts = (
         raw.EmptyTensorList([2], 5, element_dtype=tf.float32),

@@ -2,7 +2,7 @@
 
 import sys
 
-from everflow.native.background import _Background, is_possible
+from everflow.native.background import Ending, _Background, is_possible
 
 
 def test_the_background_does_one_thing_after_the_other():
@@ -31,3 +31,11 @@ def test_a_program_of_its_own_has_no_compiler(monkeypatch):
     assert is_possible()
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     assert not is_possible()
+
+
+def test_code_that_a_program_which_ends_was_waiting_for_is_nothing_to_tell(caplog):
+    def end():
+        raise Ending
+
+    _Background().attempt(end)
+    assert not caplog.text

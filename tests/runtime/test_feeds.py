@@ -5,6 +5,7 @@ import pytest
 
 import everflow as tf
 from everflow.framework import raw_ops as raw
+from everflow.runtime.feeds import Feeder
 
 
 def fed(dtype, value, shape=None):
@@ -22,10 +23,35 @@ def test_what_becomes_floats(value):
     np.testing.assert_array_equal(fed(tf.float32, value), np.asarray(value, np.float32))
 
 
-def test_read_only_arrays_are_copied():
-    array = np.ones(3, np.float32)
+@pytest.mark.parametrize("size", [3, 100_000])
+def test_read_only_arrays(size):
+    array = np.ones(size, np.float32)
     array.flags.writeable = False
-    np.testing.assert_array_equal(fed(tf.float32, array), array)
+    x = tf.placeholder(tf.float32, [size])
+    v = tf.Variable(tf.zeros([size]))
+    with tf.Session() as sess:
+        np.testing.assert_array_equal(sess.run(x + 1.0, {x: array}), array + 1.0)
+        sess.run(v.assign(x), {x: array})
+        sess.run(v.assign_add(x), {x: array})
+        np.testing.assert_array_equal(sess.run(v), np.full(size, 2.0))
+    np.testing.assert_array_equal(array, np.ones(size))
+
+
+def _kernel_value(dtype, value):
+    return Feeder(tf.placeholder(dtype)).feed(value)
+
+
+def test_large_arrays_are_fed_without_a_copy(tmp_path):
+    """Also those that are files, which nobody may write."""
+    array = np.ones([300, 300], np.float32)
+    np.save(tmp_path / "array.npy", array)
+    read_only = array.copy()
+    read_only.flags.writeable = False
+    for value in (array, read_only, array[10:], np.load(tmp_path / "array.npy", mmap_mode="r")):
+        fed = _kernel_value(tf.float32, value)
+        assert fed.data_ptr() == value.__array_interface__["data"][0]
+        del value
+        assert (fed.numpy() == 1.0).all()
 
 
 def test_integers():

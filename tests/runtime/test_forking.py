@@ -145,3 +145,39 @@ def test_limited_runs_of_the_parent_are_none_of_the_childs():
         one = tf.constant(1.0) + 0.0
         print(session.run(one, options=options), in_child(lambda: float(session.run(one, options=options))))
     """) == ["1.0 1.0"]
+
+
+def test_a_child_runs_machine_code_of_its_parent_and_compiles_its_own():
+    assert run("""
+        config = tf.ConfigProto()
+        config.graph_options.optimizer_options.global_jit_level = 1
+        compiled = tf.Session(config=config)
+        y = tf.placeholder(tf.float32, [4])
+        z = tf.sqrt(y * 4.0) + 1.0
+        before = compiled.run(z, {y: np.ones(4)}).tolist()
+        own = tf.sqrt(y * 9.0) - float(os.getpid())  # no cache has it
+
+        def both():
+            return compiled.run(z, {y: np.ones(4)}).tolist(), compiled.run(own, {y: np.ones(4)}).tolist()
+
+        print(in_child(both) == (before, [3.0 - os.getpid()] * 4), both()[0] == before)
+        print("_Native" in compiled.explain(z, [y]))
+    """) == ["True True", "True"]
+
+
+def test_a_child_of_a_parent_that_waits_for_the_compiler():
+    """The plan's code is being made in the background when the process forks; both come to it."""
+    assert run("""
+        from everflow.runtime.plan import tiers
+
+        tiers.LONG_ENOUGH = 0.0
+        y = tf.placeholder(tf.float32, [4])
+        z = tf.sqrt(y * 4.0) + float(os.getpid())  # no cache has it
+
+        def on(runs=tiers.OFTEN_ENOUGH):
+            found = [session.run(z, {y: np.ones(4)}).tolist() for _ in range(runs)]
+            return found[-1], "_Native" in session.explain(z, [y])
+
+        expected, _ = on(tiers.OFTEN_ENOUGH // 2)
+        print(in_child(on) == (expected, True), on() == (expected, True))
+    """) == ["True True"]

@@ -54,3 +54,27 @@ def test_compile():
         assert isinstance(tf.xla.experimental.compile(tf.no_op), tf.Operation)
         with pytest.raises(ValueError, match="followed by"):
             tf.xla.experimental.compile(lambda: (tf.no_op(), tf.constant(1.0)))
+
+
+def _growth(x, rate):
+    """A loop with a branch, and its gradient."""
+    scale = tf.get_variable("scale", [3], initializer=tf.ones_initializer(), use_resource=True)
+    grown = tf.while_loop(
+        lambda i, _: i < 3,
+        lambda i, y: (i + 1, tf.cond(y[0] > 0.0, lambda: y * scale * rate, lambda: tf.exp(y))),
+        (0, x),
+        maximum_iterations=3,
+    )[1]
+    return grown, tf.gradients(grown, x)[0]
+
+
+def test_loops_and_branches_in_a_cluster():
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        x = tf.placeholder(tf.float32, [3])
+        results = tf.xla.experimental.compile(_growth, [x, 2.0])
+        marks = {op.name: op.node_def.attr["_xla_compile_id"].s for op in graph.get_operations()}
+        assert marks["while/Enter"] == marks["while/cond/Merge"] == marks["gradients/Add"] == b"cluster"
+        assert marks["scale/Assign"] == marks["scale/Initializer/ones"] == b""  # an initializer runs before the cluster
+        sess.run(tf.global_variables_initializer())
+        grown, slope = sess.run(results, {x: [1.0, 2.0, 3.0]})
+    assert grown.tolist() == [8.0, 16.0, 24.0] and slope.tolist() == [8.0, 8.0, 8.0]

@@ -59,11 +59,12 @@ class EagerSteps:
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
         trained = model._collected_trainable_weights or model.trainable_weights
-        gradients = tape.gradient(loss, trained)
+        gradients = tape.gradient(loss, trained) if trained else []
         pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
-        if not pairs:
+        if trained and not pairs:
             raise ValueError(f"No gradients provided for any variable: {[v.name for v in trained]}.")
-        model.optimizer.apply_gradients(pairs)
+        if pairs:
+            model.optimizer.apply_gradients(pairs)
         return [loss, *self._metrics(outputs, targets, weights)]
 
     def _bound(self, outputs, targets, weights):

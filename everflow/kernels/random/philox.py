@@ -7,9 +7,10 @@ made independently: long outputs are made in cache-sized chunks by several threa
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
@@ -145,8 +146,6 @@ class Philox:
 
     def fill(self, kind: str, rows: torch.Tensor, start: int) -> bool:
         """The numbers of the blocks from the `start`-th on by machine code, a row for each; whether there is any."""
-        if self._ready is not None:
-            return False
         return streams.fill(kind, rows.data_ptr(), self.key, (self.counter + start) & _MASK128, len(rows))
 
     def chunk_at(self, blocks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -162,6 +161,15 @@ class Philox:
         words = np.empty((len(blocks), 4), np.uint32)
         words[:, ::2], words[:, 1::2] = even.T, odd.T
         return words
+
+
+class Draws:
+    """A place in a stream, and how many blocks were used up from there on."""
+
+    __slots__ = ("place", "blocks")
+
+    def __init__(self, place: Philox) -> None:
+        self.place, self.blocks = place, 0
 
 
 class Stream:
@@ -187,6 +195,14 @@ class Stream:
             if _FEW < used <= _MOST_AHEAD and not streams.is_ready():
                 return Philox(place.key, place.counter, self._made_ahead(place, blocks, used))
         return place
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[Draws]:
+        """The stream for one who draws often, and says at the end how far: others wait so long."""
+        with self._lock:
+            draws = Draws(self._place)
+            yield draws
+            self._place = self._place.skipped(draws.blocks)
 
     def _made_ahead(self, place: Philox, stretch: int, used: int) -> tuple[np.ndarray, np.ndarray] | None:
         habit, self._habit = self._habit, (stretch, used)

@@ -9,13 +9,14 @@ from __future__ import annotations
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
+from everflow.framework.scopes import CLUSTER_MARK, colocate_with, control_dependencies, get_default_graph
 from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.contexts import (
     WhileContext,
+    enclosing,
     is_loop_constant_enter,
     is_loop_enter,
     is_loop_exit,
@@ -198,13 +199,17 @@ class GradLoopState:
         """An op that all pops of an iteration come before."""
         if self._grad_sync is None:
             self._grad_sync = self._new_sync("b_sync", self.grad_context, self._grad_index)
+            outer = self.grad_context.outer_context
+            if outer is not None and outer.IsXLAContext():
+                outer.AddOp(self._grad_sync)
         return self._grad_sync
 
     @property
     def forward_sync(self):
         """An op that all pushes made in branches come before."""
         if self._forward_sync is None:
-            self._forward_sync = self._new_sync("f_sync", self.forward_context, self.forward_index)
+            with get_default_graph()._attr_scope({CLUSTER_MARK: None}):
+                self._forward_sync = self._new_sync("f_sync", self.forward_context, self.forward_index)
         return self._forward_sync
 
     @staticmethod
@@ -219,7 +224,7 @@ class GradLoopState:
         """Push a forward value on a new stack in each iteration; returns the stack."""
         current = get_default_graph()._get_control_flow_context()
         with control_dependencies(None), _Within(current), colocate_with(value):
-            marked = value.op.attrs.get("_XlaCompile")
+            marked = value.op.attrs.get("_XlaCompile") or enclosing(current, lambda c: c.IsXLAContext())
             size = self._most_pushes(value, current) if marked else constant(-1)
             stack = raw.StackV2(max_size=size, elem_type=value.dtype.base_dtype, name="f_acc")
         inside = self.forward_context.AddValue(stack)

@@ -17,12 +17,12 @@ from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
 from everflow.runtime.plan.patterns import Context, rewrite
 from everflow.runtime.plan.place import Placer, place
-from everflow.runtime.plan.program import FEED, Program
+from everflow.runtime.plan.program import FEED, Node, Program
 from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
-from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, runs_before
+from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_allowed, is_wanted, runs_before
 from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
@@ -48,6 +48,7 @@ class Plan:
         state: SessionState,
         threads: int = 0,
         native: str = OFF,
+        to_numpy: bool = True,
     ) -> None:
         self.program = program
         self.changes = changes
@@ -57,16 +58,17 @@ class Plan:
         self.devices = program.devices
         self.takes_step = emitted.takes_step
         self._threads = threads
+        self._to_numpy = to_numpy
         self._is_whole_run = threads > 0
         self._former: Emitted | None = None  # what machine code took the place of; a run of it may still be under way
         self._native: tuple[Emitted, Program] | None = None  # machine code that waits for its turn
         self._left = 0  # runs until it is time for the next step towards that
         self._tier: Tier | None = None
         self.function = self._first_function(emitted, program)
-        if native == ALWAYS:
-            BACKGROUND.attempt(self._compile)
+        if native == ALWAYS or (native == WHEN_IT_PAYS and any(map(is_wanted, program.nodes()))):
+            BACKGROUND.attempt(functools.partial(self._compile, is_allowed if native == ALWAYS else is_wanted))
             self._change()
-        elif native == WHEN_IT_PAYS:
+        if native == WHEN_IT_PAYS:
             self._tier = Tier(self._compile, self._change)
             self._left = runs_before(program.nodes())
             self._halfway = self._left // 2
@@ -87,13 +89,13 @@ class Plan:
 
         return tried(emitted.function, self._threads, decide, list(program.nodes()))
 
-    def _compile(self) -> None:
-        """Make the plan with regions as machine code."""
+    def _compile(self, may: Callable[[Node], bool] = is_allowed) -> None:
+        """Make the plan with regions of nodes that `may` as machine code."""
         from everflow.runtime.plan.machine_code import with_machine_code  # a library that not every machine has
 
         program = self.program.copy()
-        if with_machine_code(program, self.state):
-            self._native = _emitted(program, self.state), program
+        if with_machine_code(program, self.state, may):
+            self._native = _emitted(program, self.state, to_numpy=self._to_numpy), program
 
     def _change(self) -> None:
         """From now on run the plan with machine code, if there is one."""
@@ -204,10 +206,10 @@ class Planner:
         changes.update(rewrite(context, self.rules))
         options = dict(self.options)
         threads, native = options.pop("threads", 0), options.pop("native", OFF)
-        if options or not self.rules or self.checks or not is_possible():
-            native = OFF  # traces show nodes, functions hand out kernel values, and who wants no rewriting wants this neither
+        if "recorder" in options or not self.rules or self.checks or not is_possible():
+            native = OFF  # traces show nodes, and who wants no rewriting wants this neither
         emitted = _emitted(program, self.state, **options)
-        return Plan(program, changes, emitted, self.state, threads, native)
+        return Plan(program, changes, emitted, self.state, threads, native, options.get("to_numpy", True))
 
 
 def _emitted(program: Program, state: SessionState, **options: Any) -> Emitted:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import threading
 from array import array
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
@@ -18,9 +18,14 @@ from everflow.native.nests import contiguous
 from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
 from everflow.runtime.plan.failures import told
 from everflow.runtime.plan.locking import excludes_others
+from everflow.runtime.plan.native.edges import within
+from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
+from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
-from everflow.runtime.plan.program import Node, Program, flat_results
+from everflow.runtime.plan.native.steps import NotNative
+from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
+from everflow.runtime.plan.tiers import is_allowed
 
 if TYPE_CHECKING:
     from everflow.kernels.state import Buffer
@@ -28,12 +33,15 @@ if TYPE_CHECKING:
     from everflow.runtime.state import SessionState
 
 
-def with_machine_code(program: Program, state: SessionState) -> int:
-    """Let a program's regions be machine code; how many there are. This takes long, mostly outside of Python's lock."""
+def with_machine_code(program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed) -> int:
+    """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
+    outside of Python's lock.
+    """
+    loops = sum(_make_loop(program, loop, state) for loop in _loops(program) if all(map(may, within(loop))))
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
-    for block, ordered, behind, regions in find_regions(program):
+    for block, ordered, behind, regions in find_regions(program, may):
         chosen = []
         for region in regions:
             work += region.work
@@ -46,11 +54,36 @@ def with_machine_code(program: Program, state: SessionState) -> int:
             entry = writer.add(_expressions(region), region.count, _updates(region), region.condition)
             made.append((node, region, entry))
     if not made:
-        return 0
+        return loops
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
     for node, region, entry in made:
         node.value = _caller(region, entry, loaded.function(entry.name), state)
-    return len(made)
+    return loops + len(made)
+
+
+def _loops(program: Program) -> Iterator[Node]:
+    """The loops of a program, outer ones first; what is inside of one that became machine code is left out."""
+    left = [program.top]
+    while left:
+        for node in left.pop():
+            if node.type == LOOP:
+                yield node
+            if node.value is None or node.type != LOOP:
+                left += node.blocks
+
+
+def _make_loop(program: Program, loop: Node, state: SessionState) -> bool:
+    """Let a loop be machine code, if all that it holds can."""
+    if not toolchain.can_multiply():
+        return False
+    writer = Writer(toolchain.can_share())
+    try:
+        made = translate(loop, writer, "loop")
+    except NotNative:
+        return False
+    loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)
+    loop.value = NativeLoop(program, loop, made, loaded.function("loop"), state)
+    return True
 
 
 def _expressions(region: Region) -> list[Any]:
@@ -101,7 +134,7 @@ def _slow_memory(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.
 _memory = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", _slow_memory)
 
 
-def _caller(region: Region, entry: Entry, function: Callable[..., bool], state: SessionState) -> Callable[..., Value]:
+def _caller(region: Region, entry: Entry, function: Callable[..., int], state: SessionState) -> Callable[..., Value]:
     """The Python function of a region: it checks what it is given, finds memory for the results and calls the code.
 
     It is written out for the number of inputs and outputs, since it stands between any two regions of a plan.

@@ -8,7 +8,7 @@ that, and so on.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,9 @@ from everflow.runtime.plan.program import (
     is_known,
     is_ref,
 )
+from everflow.runtime.plan.tiers import is_allowed
 
-_NUMBERS = {
+NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
     for dtype in (
         dtypes.float32,
@@ -58,9 +59,12 @@ MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
 
 
 class Region:
-    """Some nodes, as expressions of their results over values from outside, and of what variables hold afterwards."""
+    """Some nodes, as expressions of their results over values from outside, and of what variables hold afterwards.
 
-    def __init__(self, nodes: list[Node], variables: Variables) -> None:
+    What is only a view of a value from outside is no output, unless `keeps_views`: others can have it without us.
+    """
+
+    def __init__(self, nodes: list[Node], variables: Variables | None = None, *, keeps_views: bool = False) -> None:
         self.nodes = nodes
         self.inputs: list[Edge] = []
         self.values: dict[Edge, Value] = {}
@@ -70,7 +74,8 @@ class Region:
         self.updating = [node for node in nodes if _is_update(node)]
         self.condition: Value | None = None  # without which kernels must be asked
         self.draws = [node for node in nodes if _draws(node)]  # the first inputs are their places in random streams
-        self._find_variables(variables)
+        if variables is not None:
+            self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
             known = _known_positions(node)
@@ -84,13 +89,13 @@ class Region:
                 self.updates.update(zip(targets, results, strict=True))
             else:
                 self.values.update(((node, i), value) for i, value in enumerate(results))
-        # What others need. A view of what comes from outside they can have without us.
         self.outputs = [
             (node, i)
             for node in nodes
             if node not in self.updating
             for i, users in enumerate(node.uses)
-            if any(user not in inside for user in users) and not _is_view_of_input(self.values[node, i])
+            if any(user not in inside for user in users)
+            and (keeps_views or not _is_view_of_input(self.values[node, i]))
         ]
 
     def _find_variables(self, variables: Variables) -> None:
@@ -148,19 +153,28 @@ class Region:
         )
 
 
-def find_regions(program: Program) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
+def find_regions(
+    program: Program, may: Callable[[Node], bool] = is_allowed
+) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     """For every stretch of a block without nodes that act otherwise than on variables: the block, the stretch in its new
-    order, what comes behind it, and the regions among its nodes. They are to be put in before the next one is asked for.
+    order, what comes behind it, and the regions among its nodes that `may` be in any. They are to be put in before the
+    next one is asked for.
     """
     variables = Variables(program)
     for block in list(program.blocks()):
+        if _is_in_native_loop(block):
+            continue
         stretch: list[Node] = []
         for node in [*block, None]:
-            if node is not None and not node.blocks and (_is_free(node) or _can_update(node, variables)):
+            if (
+                node is not None
+                and not node.blocks
+                and (_is_free(node) or (may(node) and _can_update(node, variables)))
+            ):
                 stretch.append(node)
                 continue
             if stretch:
-                yield from _regions_of(block, stretch, node, variables)
+                yield from _regions_of(block, stretch, node, variables, may)
             stretch = []
 
 
@@ -199,10 +213,10 @@ def _can_update(node: Node, variables: Variables) -> bool:
 
 
 def _regions_of(
-    block: Block, stretch: list[Node], behind: Node | None, variables: Variables
+    block: Block, stretch: list[Node], behind: Node | None, variables: Variables, may: Callable[[Node], bool]
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
-    chosen = {n: work for n in stretch if not (counts and _is_counter(n)) and (work := work_of(n))}
+    chosen = {n: work for n in stretch if may(n) and not (counts and _is_counter(n)) and (work := work_of(n))}
     if not chosen:
         return
     written = {
@@ -350,13 +364,13 @@ def _known_positions(node: Node) -> set[int]:
 def _is_number(node: Node, output: int) -> bool:
     """Whether a value is a tensor of numbers, of known shape and not empty."""
     dtype, shape = node.output_dtypes[output], node.shape(output)
-    return dtype.base_dtype in _NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
+    return dtype.base_dtype in NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
 
 
 def _is_content(edge: Edge) -> bool:
     """Whether a reference or handle is surely that of a variable that holds numbers, of known shape and not empty."""
     node = _variable_at(edge)
-    if node is None or node.attribute("dtype") not in _NUMBERS or not is_known(node.attribute("shape")):
+    if node is None or node.attribute("dtype") not in NUMBERS or not is_known(node.attribute("shape")):
         return False
     return math.prod(node.attribute("shape").as_list()) > 0
 
@@ -370,7 +384,7 @@ def _variable_at(edge: Edge) -> Node | None:
 
 def _content(variable: Node) -> tuple[np.dtype, list[int]]:
     """The type and the shape of what a variable holds."""
-    return _NUMBERS[variable.attribute("dtype").base_dtype], variable.attribute("shape").as_list()
+    return NUMBERS[variable.attribute("dtype").base_dtype], variable.attribute("shape").as_list()
 
 
 def _can_be_written(step: Value) -> bool:
@@ -386,7 +400,7 @@ def _as_input(edge: Edge, number: int) -> Value:
         assert variable is not None
         return input_value(number, *_content(variable))
     node, output = edge
-    return input_value(number, _NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
+    return input_value(number, NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
 
 
 def _scalar_constant(edge: Edge) -> Value | None:
@@ -398,7 +412,7 @@ def _scalar_constant(edge: Edge) -> Value | None:
     array = tensors.to_numpy(value)
     if array.size != 1:
         return None
-    return const(array.ravel()[0], _NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
+    return const(array.ravel()[0], NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
 
 
 def _is_view_of_input(value: Value) -> bool:
@@ -408,12 +422,19 @@ def _is_view_of_input(value: Value) -> bool:
 
 
 def _is_in_loop(block: Block) -> bool:
+    return any(owner.type == LOOP for owner in _owners(block))
+
+
+def _is_in_native_loop(block: Block) -> bool:
+    """Whether a loop around a block is machine code as a whole."""
+    return any(owner.type == LOOP and owner.value is not None for owner in _owners(block))
+
+
+def _owners(block: Block) -> Iterator[Node]:
     owner = block.owner
     while owner is not None:
-        if owner.type == LOOP:
-            return True
+        yield owner
         owner = owner.block.owner
-    return False
 
 
 def _is_counter(node: Node) -> bool:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
+from everflow.framework.scopes import CLUSTER_MARK
 from everflow.native.background import BACKGROUND
 from everflow.runtime.plan.program import LOOP, Block
 from everflow.runtime.thread_orders import multiplications
@@ -45,6 +46,25 @@ def mode_of(config: config_pb2.ConfigProto) -> str:
         if name == "tf_xla_auto_jit":
             return OFF if value.startswith("-") else WHEN_IT_PAYS if value == "0" else ALWAYS
     return WHEN_IT_PAYS
+
+
+def mark_of(node: Node) -> bool | None:
+    """Whether the program marked a node to be compiled at once, or never to be; None where it said nothing.
+
+    Marks are what `jit_scope` and `tf.xla.experimental.compile` put into graphs, so files bring them along.
+    """
+    if node.op is None:
+        return None
+    said = node.op.attrs.get("_XlaCompile")
+    return True if said is None and CLUSTER_MARK in node.op.attrs else said
+
+
+def is_wanted(node: Node) -> bool:
+    return mark_of(node) is True
+
+
+def is_allowed(node: Node) -> bool:
+    return mark_of(node) is not False
 
 
 def runs_before(nodes: Iterable[Node]) -> int:

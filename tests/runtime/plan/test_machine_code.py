@@ -1,5 +1,8 @@
 """The functions by which plans call regions."""
 
+import gc
+import os
+
 import numpy as np
 import pytest
 import torch
@@ -56,3 +59,27 @@ def test_scratch_memory_grows_and_is_each_threads_own():
     assert scratch.address(50) == small
     scratch.address(100_000)
     assert scratch.space.numel() == 100_000
+
+
+def resident() -> int:
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+
+def make_and_drop(plans):
+    config = tf.ConfigProto()
+    config.graph_options.optimizer_options.global_jit_level = 1
+    for _ in range(plans):
+        with tf.Graph().as_default(), tf.Session(config=config) as sess:
+            x = tf.placeholder(tf.float32, [64])
+            sess.run(tf.tanh(x * 2.0) + 1.0, {x: np.ones([64])})
+    gc.collect()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="looks at /proc")
+@pytest.mark.parametrize("plans", [300, pytest.param(10_000, marks=pytest.mark.slow)])
+def test_memory_of_plans_that_are_gone_is_given_back(plans):
+    make_and_drop(100)
+    before = resident()
+    make_and_drop(plans)
+    assert resident() - before < 8 << 20

@@ -97,7 +97,11 @@ def test_a_variable_is_read_before_the_write_that_comes_later():
 
 def test_loops_keep_their_counters_and_compile_their_bodies():
     def build(x):
-        _, y = tf.while_loop(lambda i, _: i < 5, lambda i, y: (i + 1, tf.tanh(y * 0.9 + 0.1) * x), [0, x])
+        def body(i, y):
+            digits = tf.cast(tf.strings.length(tf.as_string(i)), tf.float32)  # text leaves the loop to Python
+            return i + 1, tf.tanh(y * 0.9 + 0.1) * x * digits
+
+        _, y = tf.while_loop(lambda i, _: i < 5, body, [0, x])
         return [y, *tf.gradients(y, x)]
 
     assert both_ways(build) >= 1

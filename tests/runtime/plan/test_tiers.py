@@ -1,13 +1,17 @@
 """When plans become machine code: switches, and the background."""
 
 import builtins
+import os
+import subprocess
+import sys
+import tempfile
 
 import numpy as np
 import pytest
 
 import everflow as tf
 from everflow.native import toolchain
-from everflow.runtime.plan import tiers
+from everflow.runtime.plan import machine_code, tiers
 from everflow.runtime.plan.program import NATIVE
 
 FEED = np.ones([3, 4], np.float32)
@@ -127,3 +131,78 @@ def test_traces_show_nodes_and_not_regions():
         sess.run(y, {x: FEED}, tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), metadata)
     names = {node.node_name for device in metadata.step_stats.dev_stats for node in device.node_stats}
     assert "Tanh" in names
+
+
+def _function(steps):
+    v = tf.Variable(tf.ones([4]), use_resource=True)
+
+    @tf.function
+    def train(x):
+        loss = tf.reduce_sum(tf.tanh(x * v) * tf.exp(-x))
+        return v.assign_sub(0.1 * tf.gradients(loss, v)[0]), loss
+
+    results = train(tf.constant(FEED))
+    with tf.Session() as sess:
+        sess.run(tf.global_variables_initializer())
+        for _ in range(steps):
+            sess.run(results)
+
+
+def _mapped_dataset(steps):
+    data = tf.data.Dataset.from_tensors(FEED).repeat(steps).map(lambda x: tf.tanh(x * 2.0) + tf.exp(-x))
+    element = tf.compat.v1.data.make_one_shot_iterator(data).get_next()
+    with tf.Session() as sess:
+        for _ in range(steps):
+            sess.run(element)
+
+
+def _keras_fit(steps):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(8, "tanh", input_shape=(4,)), tf.keras.layers.Dense(1)])
+    model.compile("adam", "mse")
+    model.fit(np.ones([8, 4], np.float32), np.ones([8, 1], np.float32), batch_size=8, epochs=steps, verbose=0)
+
+
+def _estimator(steps):
+    def model_fn(features, labels, mode):
+        loss = tf.reduce_mean(tf.square(tf.layers.dense(tf.tanh(features * 2.0), 1) - labels))
+        train = tf.train.AdamOptimizer().minimize(loss, tf.train.get_global_step())
+        return tf.estimator.EstimatorSpec(mode, loss=loss, train_op=train)
+
+    def input_fn():
+        return tf.data.Dataset.from_tensors((np.ones([8, 4], np.float32), np.ones([8, 1], np.float32))).repeat()
+
+    with tempfile.TemporaryDirectory() as folder:
+        tf.estimator.Estimator(model_fn, folder).train(input_fn, steps=steps)
+
+
+@pytest.mark.parametrize("train", [_function, _mapped_dataset, _keras_fit, _estimator])
+def test_whoever_runs_often_gets_machine_code(train, monkeypatch):
+    """Without asking for it: functions, input pipelines, Keras and Estimators as well as sessions."""
+    monkeypatch.setenv("EVERFLOW_NATIVE", "auto")
+    monkeypatch.setattr(tiers, "LONG_ENOUGH", 0.0)
+    counts, whole = [], machine_code.with_machine_code
+
+    def counted(*arguments):
+        counts.append(whole(*arguments))
+        return counts[-1]
+
+    monkeypatch.setattr(machine_code, "with_machine_code", counted)
+    train(tiers.OFTEN_ENOUGH // 2 - 2)  # before the compiler begins
+    assert not any(counts)
+    train(2 * tiers.OFTEN_ENOUGH)
+    assert any(counts)
+
+
+def test_a_first_run_loads_no_compiler():
+    """So it takes no longer than without one."""
+    program = """
+import sys
+import everflow as tf
+x = tf.placeholder(tf.float32, [3])
+with tf.Session() as sess:
+    sess.run(tf.tanh(x * 2.0) + 1.0, {x: [1.0, 2.0, 3.0]})
+print([name for name in sys.modules if name.startswith("llvmlite")])
+"""
+    environment = {k: v for k, v in os.environ.items() if k not in ("EVERFLOW_NATIVE", "TF_XLA_FLAGS")}
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout == "[]\n"

@@ -1,0 +1,36 @@
+"""Measurements take turns, each in a process of its own."""
+
+import sys
+
+import pytest
+
+from benchmarks.turns import Job, Outcome, in_turns, run
+
+
+def test_jobs_take_turns():
+    seen, told = [], []
+
+    def measure(job):
+        seen.append(job.module)
+        return {"median": float(len(seen))}
+
+    ours, theirs = Job("everflow", "p"), Job("torch", "p")
+    outcomes = in_turns([ours, theirs], measure, 3, told.append)
+    assert seen == ["everflow", "torch"] * 3
+    assert outcomes[ours].median() == 3.0 and outcomes[theirs].spread() == (2.0, 6.0)
+    assert len(told) == 6
+
+
+def test_the_median_of_another_figure():
+    assert Outcome([{"first": 1.0}, {"first": 5.0}, {"first": 2.0}]).median("first") == 2.0
+
+
+def test_a_measurement_in_its_own_process():
+    found = run(Job("everflow", "linear", (("batch", 8),), callers=2), {"everflow": sys.executable}, 0.01)
+    assert found["quarter"] <= found["median"] <= found["three_quarters"]
+    assert found["nodes"] > 10 and found["first"] > 0 and found["steps_a_second"] > 0
+
+
+def test_what_a_process_says_when_it_fails_is_told():
+    with pytest.raises(RuntimeError, match="no_such_program"):
+        run(Job("everflow", "no_such_program"), {"everflow": sys.executable}, 0.01)
