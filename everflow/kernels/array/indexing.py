@@ -26,9 +26,6 @@ from everflow.kernels.array.masks import chosen
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
-from everflow.native.lowering import lowers
-from everflow.native.values import Value as Expression
-from everflow.native.values import select as either
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -592,25 +589,3 @@ def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch
         raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}")
     keep = on_bits(torch.tril)(input, upper) if upper >= 0 else input
     return on_bits(torch.triu)(keep, -lower) if lower >= 0 else keep
-
-
-# --- as expressions -------------------------------------------------------------------------------
-
-
-@lowers("Slice", known=(1, 2))
-def _lower_slice(x: Expression, begin: np.ndarray, size: np.ndarray, *, result_shape: tuple[int, ...]) -> Expression:
-    return x.slice(begin.tolist(), result_shape)
-
-
-@lowers("Select")
-def _lower_select(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
-    if condition.shape != then.shape:
-        if len(condition.shape) > 1:
-            return None
-        condition = condition.reshape([condition.size, *[1] * (len(then.shape) - 1)])
-    return either(condition, then, otherwise)
-
-
-@lowers("SelectV2")
-def _lower_select_v2(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    return either(condition, then, otherwise)

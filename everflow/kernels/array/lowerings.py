@@ -102,6 +102,25 @@ def _lower_reverse(x: Value, axes: np.ndarray) -> Value:
     return x.slice(starts, x.shape, [-1 if a in turned else 1 for a in range(len(x.shape))])
 
 
+@lowers("Slice", known=(1, 2))
+def _lower_slice(x: Value, begin: np.ndarray, size: np.ndarray, *, result_shape: tuple[int, ...]) -> Value:
+    return x.slice(begin.tolist(), result_shape)
+
+
+@lowers("Select")
+def _lower_select(condition: Value, then: Value, otherwise: Value) -> Value | None:
+    if condition.shape != then.shape:
+        if len(condition.shape) > 1:
+            return None
+        condition = condition.reshape([condition.size, *[1] * (len(then.shape) - 1)])
+    return select(condition, then, otherwise)
+
+
+@lowers("SelectV2")
+def _lower_select_v2(condition: Value, then: Value, otherwise: Value) -> Value:
+    return select(condition, then, otherwise)
+
+
 # --- places -----------------------------------------------------------------------------------------
 
 

@@ -69,9 +69,12 @@ def _check(loop: Node) -> None:
 
 
 def _expression_work(node: Node) -> int:
-    """The work of a node that is an expression; 0 for one that is a step, as all are that draw."""
+    """The work of a node that is an expression; 0 for a step. Streams go on from round to round, and the BLAS is at hand
+    without a call from Python, so what draws and multiplies is a step.
+    """
     found = lowering.find(node.type)
-    return 0 if found is None or found.draws else work_of(node)
+    is_step = found is None or found.draws or node.type in ("MatMul", "_MatMulBias")
+    return 0 if is_step else work_of(node)
 
 
 def _is_nothing(node: Node) -> bool:
