@@ -28,7 +28,7 @@ from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_R
 from everflow.runtime.plan.native.row_steps import PUSHES, Rows, pushed
 from everflow.runtime.plan.native.steps import MAKES, STEPS, NotNative, step
 from everflow.runtime.plan.partition import torch_device
-from everflow.runtime.plan.program import IF, LOOP, VALUE, VARIABLE, Block, Edge, Node, is_ref, loop_variables
+from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Block, Edge, Node, is_ref, loop_variables
 from everflow.runtime.plan.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
 
 # Additions or so between two questions whether to go on.
@@ -149,7 +149,8 @@ class Translator:
         return place()
 
     def _from_outside(self, edge: Edge) -> Place:
-        if not is_number(edge) or edge[0].block not in self.around:
+        is_here = edge[0].type in (FEED, *_CONSTANTS) or torch_device(edge[0].device) == "cpu"
+        if not is_number(edge) or edge[0].block not in self.around or not is_here:
             raise NotNative(edge[0].name)
         word = self.procedure.word()
         self.made.outer[edge] = word
