@@ -149,7 +149,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
     }
     takes = ", ".join(f"x{i}" for i in range(count))
     lines = [f"def call({takes}):"]
-    locked = {region.held[n.inputs[0]] for n in region.updating if excludes_others(n)}
+    locked = {region.held[e] for n in region.updating if excludes_others(n) for e in n.inputs if stands_for_variable(e)}
     if locked:
         space["locks"] = _Locks(once_value(variable, state) for variable in locked)
         lines.append("    with locks:")

@@ -166,6 +166,19 @@ def test_updates_that_exclude_others_lose_nothing():
         assert sess.run(a).tolist() == [801] * 8 and sess.run(b).tolist() == [-1602] * 8
 
 
+def test_a_step_that_locks_holds_the_locks_of_slots_too():
+    with tf.Graph().as_default(), tf.Session(config=config(1)) as sess:
+        v = tf.Variable(tf.ones([3]), name="v")
+        slope = tf.exp(tf.placeholder_with_default(np.zeros(3, np.float32), [3])) * 2.0
+        step = tf.train.MomentumOptimizer(0.1, 0.9, use_locking=True).apply_gradients([(slope, v)])
+        sess.run(tf.global_variables_initializer())
+        sess.run(step)
+        assert f"({UPDATE})" in sess.explain(step)
+        emitted = sess._executor.prepare([step], []).plan.emitted
+        [locks] = [n.value.__globals__["locks"] for n in {*emitted._line_nodes} if n is not None and n.type == UPDATE]
+        assert len(locks._locks) == 2
+
+
 def test_what_is_fetched_beside_an_update_is_its_own():
     with tf.Graph().as_default(), tf.Session(config=config(1)) as sess:
         v = tf.Variable(tf.zeros([4]))
