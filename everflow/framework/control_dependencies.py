@@ -1,10 +1,11 @@
-"""Nested `control_dependencies` scopes: which ops a new op must run after."""
+"""Nested `control_dependencies` scopes: which ops a new op must run after. And scopes that every thread has for itself."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework.operation import Operation, Tensor
 
@@ -91,3 +92,40 @@ def _operation_of(graph: Graph, item: Any) -> Operation:
     if isinstance(item, Operation):
         return item
     raise TypeError(f"Control input must be Operation or Tensor: {item}")
+
+
+def give_threads_scopes(graph: Graph) -> None:
+    """From here on every thread has scopes of its own in a graph; those that are open stay open in this thread."""
+    if not isinstance(graph, _ScopesOfThreads):
+        open_here = {name: getattr(graph, name) for name in _ScopesOfThreads.fresh}
+        graph.__class__ = type(type(graph).__name__, (_ScopesOfThreads, type(graph)), {})
+        graph._of_thread = threading.local()
+        graph._of_thread.__dict__.update(open_here)
+
+
+class _ScopeOfThread:
+    """An attribute of a graph of which every thread has its own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, graph: Graph, kind: type) -> Any:
+        return graph._of_thread.__dict__.setdefault(self._name, _ScopesOfThreads.fresh[self._name]())
+
+    def __set__(self, graph: Graph, value: Any) -> None:
+        setattr(graph._of_thread, self._name, value)
+
+
+class _ScopesOfThreads:
+    """Mix-in of graphs after `switch_to_thread_local`; other graphs don't pay for what few programs ask for."""
+
+    fresh: ClassVar[dict[str, Callable[[], Any]]] = {
+        "_name_stack": str,
+        "_device_stack": list,
+        "_colocation_stack": list,
+        "_control": ControlDependencies,
+    }
+
+
+for _name in _ScopesOfThreads.fresh:
+    setattr(_ScopesOfThreads, _name, _ScopeOfThread(_name))

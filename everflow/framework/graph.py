@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from everflow.framework import attributes, devices, op_defs, tapes
 from everflow.framework.collections import GraphCollections
-from everflow.framework.control_dependencies import ControlDependencies
+from everflow.framework.control_dependencies import ControlDependencies, give_threads_scopes
 from everflow.framework.forking import renewed
 from everflow.framework.op_defs import OpDef
 from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
@@ -56,6 +56,9 @@ class Graph(GraphCollections):
     enter_scope: Callable[[str | None], str]
     # and only bodies of functions this, see `functions.FuncGraph`.
     capture: Callable[..., Tensor]
+
+    # and only graphs after `switch_to_thread_local` this.
+    _of_thread: threading.local
 
     # Set by ops/control_flow: raises where an op takes an input of a context it isn't in.
     check_input_context: ClassVar[Callable[[Operation, Operation], None] | None] = None
@@ -443,11 +446,7 @@ class Graph(GraphCollections):
 
     def switch_to_thread_local(self) -> None:
         """From here on every thread that draws in this graph has scopes of its own, none of which is open at first."""
-        if not isinstance(self, _ScopesOfThreads):
-            open_here = {name: getattr(self, name) for name in _ScopesOfThreads.fresh}
-            self.__class__ = type(type(self).__name__, (_ScopesOfThreads, type(self)), {})
-            self._of_thread = threading.local()
-            self._of_thread.__dict__.update(open_here)
+        give_threads_scopes(self)
 
     @contextlib.contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
@@ -601,34 +600,6 @@ class Graph(GraphCollections):
             if graph_def.ByteSize() >= 1 << 31:
                 raise ValueError("GraphDef cannot be larger than 2GB.")
             return graph_def, self.version
-
-
-class _ScopeOfThread:
-    """An attribute of a graph of which every thread has its own."""
-
-    def __init__(self, name: str) -> None:
-        self._name = name
-
-    def __get__(self, graph: Graph, kind: type) -> Any:
-        return graph._of_thread.__dict__.setdefault(self._name, _ScopesOfThreads.fresh[self._name]())
-
-    def __set__(self, graph: Graph, value: Any) -> None:
-        setattr(graph._of_thread, self._name, value)
-
-
-class _ScopesOfThreads:
-    """Mix-in of graphs after `switch_to_thread_local`; other graphs don't pay for what few programs ask for."""
-
-    fresh: ClassVar[dict[str, Callable[[], Any]]] = {
-        "_name_stack": str,
-        "_device_stack": list,
-        "_colocation_stack": list,
-        "_control": ControlDependencies,
-    }
-
-
-for _name in _ScopesOfThreads.fresh:
-    setattr(_ScopesOfThreads, _name, _ScopeOfThread(_name))
 
 
 def _check_string_map(mapping: object, what: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import collections.abc
 
 from everflow.ops.variables.variable import Variable
-from everflow.train.tracking import AutoTrackable, NoDependency, is_trackable  # noqa: F401  tf.contrib.checkpoint has it
+from everflow.train.tracking import AutoTrackable, NoDependency, is_trackable  # noqa: F401
 
 Checkpointable = AutoTrackable
 
