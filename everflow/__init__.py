@@ -80,28 +80,27 @@ _TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
 
 
 def __getattr__(name: str):
-    if name in _NAMESPACES:
-        try:
-            return _importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as missing:
-            if missing.name != f"{__name__}.{name}":
-                raise
-    elif name in _TENSORFLOW_PACKAGES:
+    if name in _NAMESPACES and name not in _absent_namespaces():
+        return _importlib.import_module(f"{__name__}.{name}")
+    if name in _TENSORFLOW_PACKAGES:
         import sys
 
         if f"{__name__}.as_tensorflow" in sys.modules:
             return _importlib.import_module(f"tensorflow.{name}")
     elif name == "__all__":
-        from importlib.util import find_spec
-
-        absent = {namespace for namespace in _NAMESPACES if find_spec(f"{__name__}.{namespace}") is None}
-        return [public for public in __dir__() if not public.startswith("_") and public not in absent]
+        return [public for public in __dir__() if not public.startswith("_") and public not in _absent_namespaces()]
     elif name in _imported_names(__file__):
         module, original = _imported_names(__file__)[name]
         value = getattr(_importlib.import_module(module), original)
         globals()[name] = value
         return value
     raise AttributeError(_explain_missing(name), name=name)
+
+
+def _absent_namespaces() -> set[str]:
+    from pkgutil import iter_modules
+
+    return _NAMESPACES - {module.name for module in iter_modules(__path__)}
 
 
 def _explain_missing(name: str) -> str:
@@ -209,7 +208,7 @@ if _TYPE_CHECKING:
     from everflow.framework.tensor_values import make_ndarray, make_tensor_proto
     from everflow.framework.type_specs import TensorSpec, TypeSpec
     from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
-    from everflow.framework.load_library import load_file_system_library, load_library, load_op_library
+    from everflow.platform.load_library import load_file_system_library, load_library, load_op_library
     from everflow.framework.shapes import dimension_at_index, dimension_value
     from everflow.ops.control_flow.functional_branches import switch_case
     from everflow.ops.control_flow.switches import (

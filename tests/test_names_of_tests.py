@@ -15,7 +15,14 @@ EXCEPTIONS: dict[str, str] = dict.fromkeys(
         for name in "exponentials formulas libm_tables normals polynomials rounding special_functions stream_loops tensorflow_forms trigonometry".split()
     ],
     "tested by way of math_functions, philox and streams, which give out what is in them",
+) | dict.fromkeys(
+    [
+        f"native/loops/{name}.py"
+        for name in "automaton_runs base64_digits csv_lines hashes numbers objects record_blocks records resizing splits tables text utf8 words".split()
+    ],
+    "loops that tests of the kernels which call them compare with the kernels' plain ways",
 )
+EXCEPTIONS["native/loops/compiling.py"] = "the translation's tests call what it makes"
 
 FOLDERS = ["framework", "native", "ops", "kernels", "runtime"]
 

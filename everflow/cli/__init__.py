@@ -10,6 +10,7 @@ from everflow.version import EVERFLOW_VERSION, VERSION
 # Subcommand, what it does.
 COMMANDS = {
     "run": "run a program, with everflow as its tensorflow",
+    "profile": "run a program, and say where the time of its input pipelines goes",
     "inspect": "say what a checkpoint, SavedModel, graph, TensorFlow Lite model, event file or TFRecord file holds",
     "freeze": "make one graph of a model, with its variables as constants",
     "tflite": "convert a model to TensorFlow Lite",

@@ -242,7 +242,10 @@ class MasterSession:
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run PartialRunSetup before performing partial runs!")
         wanted = [self.tensor(n) for n in fetches] + [self.operation(n) for n in targets]
-        return found.run(wanted, {self.tensor(n): v for n, v in feeds.items()})[: len(fetches)]
+        results = found.run(wanted, {self.tensor(n): v for n, v in feeds.items()})[: len(fetches)]
+        if found.is_over:
+            self._partial_runs.pop(handle, None)
+        return results
 
     def run_tasks(
         self,

@@ -16,7 +16,7 @@ import types
 import everflow
 from everflow.compat import signatures
 
-# Namespaces that are given as they are.
+# Namespaces that are given as they are, but for names that changed.
 _WHOLE = frozenset(["autograph", "errors", "estimator", "keras", "nest", "raw_ops", "sysconfig", "version"])
 # Namespaces of what models are built of, rather than of ops.
 _MODELS = frozenset(["estimator", "initializers", "keras", "losses", "metrics", "optimizers"])
@@ -38,6 +38,10 @@ _CHANGED = {
     "image.sample_distorted_bounding_box": "ops.image.boxes.sample_distorted_bounding_box_v2",
     "initializers": "keras.initializers_v2",
     "io.parse_single_example": "ops.io.examples.parse_single_example_v2",
+    "keras.layers.GRU": "keras.layers.recurrent_v2.GRU",
+    "keras.layers.GRUCell": "keras.layers.recurrent_v2.GRUCell",
+    "keras.layers.LSTM": "keras.layers.recurrent_v2.LSTM",
+    "keras.layers.LSTMCell": "keras.layers.recurrent_v2.LSTMCell",
     "linalg.l2_normalize": "ops.nn.normalization.l2_normalize_v2",
     "linalg.norm": "ops.linalg.norms.norm_v2",
     "losses": "keras.losses",
@@ -99,8 +103,12 @@ def _find(path: str):
     if path in _folders():
         return _Namespace(path)
     if path in _WHOLE or path in _same():
-        return functools.reduce(getattr, path.split("."), everflow)
+        return _of_tf(path)
     raise AttributeError(f"module 'tensorflow.compat.v2' has no attribute {path!r}")
+
+
+def _of_tf(path: str):
+    return functools.reduce(getattr, path.split("."), everflow)
 
 
 def wherever(name: str):
@@ -117,16 +125,23 @@ class _Namespace(types.ModuleType):
     def __init__(self, path: str):
         super().__init__(f"{__name__}.{path}")
         self._path = path
+        self._below_whole = path.partition(".")[0] in _WHOLE
+        if self._below_whole:
+            self.__path__ = _of_tf(path).__path__
 
     def __getattr__(self, name: str):
         if name.startswith("__"):
             raise AttributeError(name)
-        value = _find(f"{self._path}.{name}")
+        path = f"{self._path}.{name}"
+        if self._below_whole and path not in _CHANGED and path not in _folders():
+            value = getattr(_of_tf(self._path), name)
+        else:
+            value = _find(path)
         setattr(self, name, value)
         return value
 
     def __dir__(self):
-        return _names_below(self._path + ".")
+        return sorted({*_names_below(self._path + "."), *(dir(_of_tf(self._path)) if self._below_whole else ())})
 
 
 def _names_below(prefix: str) -> list[str]:

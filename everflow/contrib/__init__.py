@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib as _importlib
+import pkgutil as _pkgutil
 
 from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 
@@ -10,17 +11,13 @@ from everflow.version import EVERFLOW_VERSION as _EVERFLOW_VERSION
 _MISSING = frozenset(
     """batching bayesflow bigtable boosted_trees cloud constrained_optimization ffmpeg labeled_tensor linear_optimizer mixed_precision
     optimizer_v2 periodic_resample proto quantization receptive_field recurrent reduce_slice_ops remote_fused_graph rpc solvers specs
-    stat_summarizer tensor_forest testing timeseries""".split()
+    stat_summarizer tensor_forest timeseries""".split()
 )
 
 
 def __getattr__(name: str):
-    if not name.startswith("_"):
-        try:
-            return _importlib.import_module(f"{__name__}.{name}")
-        except ModuleNotFoundError as missing:
-            if missing.name != f"{__name__}.{name}":
-                raise
+    if not name.startswith("_") and any(part.name == name for part in _pkgutil.iter_modules(__path__)):
+        return _importlib.import_module(f"{__name__}.{name}")
     message = f"module 'tensorflow.contrib' has no attribute {name!r}"
     if name in _MISSING:
         message = f"{message} (Everflow {_EVERFLOW_VERSION} doesn't have it yet)"

@@ -14,7 +14,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import Assert
 from everflow.ops.io import files as io_files
 from everflow.ops.strings import text as strings
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 _STRING = TensorSpec([], dtypes.string)
 _BUFFER = 256 * 1024
@@ -123,7 +123,6 @@ class FixedLengthRecordDatasetV1(_FileDataset):
     @takes(
         """filenames, record_bytes, header_bytes=None, footer_bytes=None, buffer_size=None, compression_type=None,
         num_parallel_reads=None""",
-        "self",
     )
     def __init__(self, filenames, record_bytes, num_parallel_reads, compression_type, **given):
         def read_one_file(filename):

@@ -21,6 +21,8 @@ from everflow.ops.ragged.spec import RaggedTensorSpec
 from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.ops.sparse import serialize as sparse_serialize
+from everflow.ops.tensor_arrays.spec import TensorArraySpec
+from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
 
 def is_nested(value) -> bool:
@@ -91,6 +93,8 @@ def spec_of(value):
         return SparseTensorSpec(value.shape, value.dtype)
     if isinstance(value, (RaggedTensor, RaggedTensorValue)):
         return RaggedTensorSpec.from_value(value)
+    if isinstance(value, TensorArray):
+        return TensorArraySpec.from_value(value)
     if not isinstance(value, Tensor):
         value = convert_to_tensor(value)
     return TensorSpec(value.shape, value.dtype.base_dtype)
@@ -98,7 +102,9 @@ def spec_of(value):
 
 def is_composite(value) -> bool:
     """Whether a leaf is passed as something else than one tensor."""
-    return isinstance(value, (VariantValue, SparseTensor, SparseTensorValue, RaggedTensor, RaggedTensorValue))
+    return isinstance(
+        value, (VariantValue, SparseTensor, SparseTensorValue, RaggedTensor, RaggedTensorValue, TensorArray)
+    )
 
 
 def normalize(element):
@@ -147,6 +153,8 @@ def _to_tensor(spec, value):
         return raw.RaggedTensorToVariant(
             rt_nested_splits=value.nested_row_splits, rt_dense_values=value.flat_values, batched_input=False
         )
+    if isinstance(spec, TensorArraySpec):
+        return spec._to_components(value)[0]
     return value._variant_tensor
 
 
@@ -189,6 +197,8 @@ def _from_tensor(spec, tensor):
         for split in reversed(splits):
             result = RaggedTensor(result, split, internal=True)
         return result
+    if isinstance(spec, TensorArraySpec):
+        return spec._from_components([tensor])
     return spec.from_variant(tensor)
 
 
@@ -247,8 +257,8 @@ def legacy_shapes(spec):
 
 
 def legacy_classes(spec):
-    """A nest of classes."""
-    return map_nest(lambda s: s if stays_whole(s) else s.value_type, spec)
+    """A nest of classes; a ragged tensor's spec stands for its class, which would not tell its ragged rank."""
+    return map_nest(lambda s: s if stays_whole(s) or isinstance(s, RaggedTensorSpec) else s.value_type, spec)
 
 
 class Elements:
@@ -273,6 +283,8 @@ def from_legacy(types, shapes=None, classes=None):
 def _from_legacy(dtype, shape, kind):
     if isinstance(dtype, TypeSpec):
         return dtype
+    if isinstance(kind, TypeSpec):
+        return kind
     if isinstance(kind, type) and issubclass(kind, SparseTensor):
         return SparseTensorSpec(shape, dtype)
     if isinstance(kind, type) and issubclass(kind, RaggedTensor):
@@ -298,3 +310,12 @@ def up_to(nest, values) -> list:
     if len(values) != len(nest):
         raise ValueError(f"{values} doesn't have the structure of the elements, {nest}")
     return [leaf for n, v in zip(nest, values) for leaf in up_to(n, v)]
+
+
+# What specs themselves are asked by programs that know the insides of datasets.
+for _kind in (TensorSpec, SparseTensorSpec, RaggedTensorSpec):
+    _kind._batch, _kind._unbatch = batch, unbatch
+    _kind._to_legacy_output_types = legacy_types
+    _kind._to_legacy_output_shapes = legacy_shapes
+    _kind._to_legacy_output_classes = legacy_classes
+    _kind._flat_tensor_specs = property(lambda self: [TensorSpec(flat_shapes(self)[0], flat_types(self)[0])])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 class WatchOptions:
@@ -13,7 +13,6 @@ class WatchOptions:
     @takes(
         """debug_ops=None, node_name_regex_whitelist=None, op_type_regex_whitelist=None,
         tensor_dtype_regex_whitelist=None, tolerate_debug_op_creation_failures=False""",
-        "self",
     )
     def __init__(self, debug_ops, **given):
         self.debug_ops = debug_ops if debug_ops else ["DebugIdentity"]

@@ -8,9 +8,9 @@ import re
 
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.graph import Graph
+from everflow.platform.signatures import takes
 from everflow.protos import config_pb2
 from everflow.runtime.session import Session
-from everflow.train.signatures import takes
 
 
 def format_master_url(master, rpc_layer=None):
@@ -56,7 +56,6 @@ class SimpleClusterResolver(ClusterResolver):
     @takes(
         """cluster_spec, master="", task_type=None, task_id=None, environment="", num_accelerators=None,
         rpc_layer=None""",
-        "self",
     )
     def __init__(self, cluster_spec, master, environment, num_accelerators, **task):
         if not isinstance(cluster_spec, ClusterSpec):
@@ -189,7 +188,6 @@ class TPUClusterResolver(ClusterResolver):
     @takes(
         """tpu=None, zone=None, project=None, job_name="worker", coordinator_name=None, coordinator_address=None,
         credentials="default", service=None, discovery_url=None""",
-        "self",
     )
     def __init__(self, tpu, job_name, coordinator_name, coordinator_address, **of_the_cloud):
         if isinstance(tpu, list):

@@ -65,7 +65,7 @@ class Engine:
 
     def forget(self, name: str) -> None:
         """A function is defined anew: what was compiled for that name goes."""
-        self._executor._functions.pop(name, None)
+        self._executor.functions().forget(name)
 
     def restart_random_streams(self) -> None:
         """Let random operations begin again, as setting the seed does."""

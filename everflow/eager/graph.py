@@ -17,7 +17,7 @@ import numpy as np
 
 from everflow.eager.execution import Engine, frozen
 from everflow.eager.tensor import EagerTensor
-from everflow.framework import op_defs, tapes
+from everflow.framework import op_callbacks, op_defs, tapes
 from everflow.framework.builder import structured, structured_outputs
 from everflow.framework.graph import Graph, without_slash
 from everflow.framework.graph_keys import GraphKeys
@@ -172,15 +172,16 @@ class EagerGraph(Graph):
             op.outputs[0]._handle_data = [(attrs["dtype"], attrs["shape"])]
         if inputs and tapes.active():
             tapes.record(op)
-        for callback in tuple(execution_callbacks) if definition.name != "Const" else ():
-            callback(
-                op.type,
-                tuple(inputs),
-                tuple(itertools.chain(*attrs.items())),
-                op.outputs,
-                None if name == op.type else name,
-            )
+        if (execution_callbacks or op_callbacks.listening.callbacks) and definition.name != "Const":
+            self._tell(op, None if name == op.type else name)
         return op
+
+    def _tell(self, op: Operation, name: str | None) -> None:
+        """Tell callbacks of an operation that has run; it is too late to put anything in place of its outputs."""
+        told = op.type, tuple(op.inputs), tuple(itertools.chain(*op.attrs.items())), op.outputs, name
+        op_callbacks.invoke_op_callbacks(*told)
+        for callback in tuple(execution_callbacks):
+            callback(*told)
 
     def call(
         self,
@@ -195,7 +196,13 @@ class EagerGraph(Graph):
         """
         key, inputs = _kind_of_call(definition, args, kwargs)
         known = _ENGINE.calls.get(key) if key is not None else None
-        if known is None or self._gradient_override_map or self._gradient_function_map or execution_callbacks:
+        if (
+            known is None
+            or self._gradient_override_map
+            or self._gradient_function_map
+            or execution_callbacks
+            or op_callbacks.listening.callbacks
+        ):
             # Only what is drawn in a graph after all keeps its name.
             op = make(args, name if key is None and _any_symbolic(args, kwargs) else None, kwargs)
             if key is not None:

@@ -10,12 +10,12 @@ from everflow.estimator.estimator import Estimator, step_of_checkpoint
 from everflow.estimator.evaluation_results import evaluations_in
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.keras.signatures import parameters, taking
 from everflow.ops.variables.assign import assign
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.initializers import constant_initializer
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.platform import logging
+from everflow.platform.signatures import parameters, taking
 from everflow.train.hooks import SecondOrStepTimer, StopAtStepHook
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 

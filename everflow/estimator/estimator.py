@@ -27,10 +27,10 @@ from everflow.framework.graph import Graph
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import add_to_collection, device, get_collection, get_default_graph
 from everflow.framework.seeds import set_random_seed
-from everflow.keras.signatures import takes
 from everflow.ops.io import summaries
 from everflow.ops.variables.global_step import _get_or_create_global_step_read, create_global_step, get_global_step
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train import replica_device_setter
 from everflow.train.checkpoint_reader import list_variables, load_checkpoint, load_variable
 from everflow.train.checkpoint_state import latest_checkpoint
@@ -326,7 +326,6 @@ class Estimator:
 
     @takes(
         f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, experimental_mode=PREDICT",
-        "self",
         PREDICT=ModeKeys.PREDICT,
     )
     def export_saved_model(self, export_dir_base, serving_input_receiver_fn, experimental_mode, **options):
@@ -336,12 +335,12 @@ class Estimator:
         """
         return self._export(export_dir_base, {experimental_mode: serving_input_receiver_fn}, **options)
 
-    @takes(f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, strip_default_attrs=False", "self")
+    @takes(f"export_dir_base, serving_input_receiver_fn, {_EXPORT_OPTIONS}, strip_default_attrs=False")
     def export_savedmodel(self, export_dir_base, serving_input_receiver_fn, **options):
         """As `export_saved_model`; attributes with default values are kept, for old readers."""
         return self._export(export_dir_base, {ModeKeys.PREDICT: serving_input_receiver_fn}, **options)
 
-    @takes(f"export_dir_base, input_receiver_fn_map, {_EXPORT_OPTIONS}", "self")
+    @takes(f"export_dir_base, input_receiver_fn_map, {_EXPORT_OPTIONS}")
     def experimental_export_all_saved_models(self, export_dir_base, input_receiver_fn_map, **options):
         """Write one SavedModel with a graph for each mode that has a receiver function."""
         return self._export(export_dir_base, input_receiver_fn_map, **options)

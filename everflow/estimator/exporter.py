@@ -7,8 +7,8 @@ import os
 
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.evaluation_results import evaluations_in
-from everflow.keras.signatures import takes
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 
 
 class Exporter(abc.ABC):
@@ -90,7 +90,6 @@ class BestExporter(_SavedModelExporter):
     @takes(
         """name="best_exporter", serving_input_receiver_fn=None, event_file_pattern="eval/*.tfevents.*",
         compare_fn=smaller, assets_extra=None, as_text=False, exports_to_keep=5""",
-        "self",
         smaller=_loss_smaller,
     )
     def __init__(self, event_file_pattern, compare_fn, **settings):

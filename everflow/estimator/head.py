@@ -19,11 +19,11 @@ from everflow.estimator.spec import EstimatorSpec
 from everflow.framework.scopes import name_scope
 from everflow.keras import metrics as keras_metrics
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
-from everflow.keras.signatures import constructor, parameters, parameters_of, taking
 from everflow.ops import math
 from everflow.ops.control_flow.grouping import group, no_op
 from everflow.ops.io import summaries
 from everflow.ops.nn.weights import broadcast_weights
+from everflow.platform.signatures import constructor, parameters, parameters_of, taking
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 
 

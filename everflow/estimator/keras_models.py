@@ -16,6 +16,7 @@ from everflow.keras.models import load_model
 from everflow.keras.saving.clones import as_metric_op, clone_with, copy_of
 from everflow.ops import math
 from everflow.ops.variables.global_step import create_global_step, get_or_create_global_step
+from everflow.platform import file_io
 from everflow.runtime.session import Session
 from everflow.train import Saver, latest_checkpoint
 
@@ -103,4 +104,5 @@ def _save_weights(model, folder, custom_objects):
             clone.set_weights(weights)
             others = [v for v in get_collection(GraphKeys.GLOBAL_VARIABLES) if all(v is not w for w in clone.weights)]
             session.run([v.initializer for v in others])
+            file_io.recursive_create_dir(folder)
             return Saver().save(session, os.path.join(folder, "keras_model.ckpt"))

@@ -8,8 +8,8 @@ import json
 import operator
 import os
 
-from everflow.keras.signatures import takes
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.config_pb2 import ConfigProto
 from everflow.protos.rewriter_config_pb2 import RewriterConfig
 
@@ -42,7 +42,6 @@ class RunConfig:
         save_checkpoints_secs=DEFAULT, session_config=None, keep_checkpoint_max=5, keep_checkpoint_every_n_hours=10000,
         log_step_count_steps=100, train_distribute=None, device_fn=None, protocol=None, eval_distribute=None,
         experimental_distribute=None, experimental_max_worker_delay_secs=None, session_creation_timeout_secs=7200""",
-        "self",
         DEFAULT=_USE_DEFAULT,
     )
     def __init__(self, **settings):

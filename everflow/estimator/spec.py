@@ -10,9 +10,9 @@ from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import get_collection_ref, get_default_graph
 from everflow.framework.static_values import is_tensor
-from everflow.keras.signatures import parameters, takes
 from everflow.ops.array import reshape
 from everflow.ops.variables.variable import Variable
+from everflow.platform.signatures import parameters, takes
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_run_hook import SessionRunHook
@@ -26,7 +26,7 @@ _PARAMETERS = parameters(
 class EstimatorSpec(collections.namedtuple("EstimatorSpec", _PARAMETERS)):
     """The ops of a model for one mode: predictions, loss, train op, metrics, what to export, hooks and scaffold."""
 
-    @takes(_PARAMETERS, "cls")
+    @takes(_PARAMETERS)
     def __new__(cls, mode, predictions, loss, train_op, eval_metric_ops, export_outputs, scaffold, **hooks):
         predictions = _check_predictions(predictions, mode)
         loss = _check_loss(loss, mode)

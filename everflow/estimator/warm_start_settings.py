@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import collections
 
-from everflow.keras.signatures import parameters, takes
 from everflow.platform import file_io
+from everflow.platform.signatures import parameters, takes
 from everflow.saved_model.constants import VARIABLES_DIRECTORY, VARIABLES_FILENAME
 from everflow.saved_model.loader import contains_saved_model
 
@@ -17,7 +17,7 @@ _PARAMETERS = parameters(
 class WarmStartSettings(collections.namedtuple("WarmStartSettings", _PARAMETERS)):
     """A checkpoint, a regular expression (or list) of variables, and vocabularies and earlier names where they changed."""
 
-    @takes(_PARAMETERS, "cls")
+    @takes(_PARAMETERS)
     def __new__(cls, ckpt_to_initialize_from, vars_to_warm_start, **changed):
         if not ckpt_to_initialize_from:
             raise ValueError("`ckpt_to_initialize_from` MUST be set in WarmStartSettings")

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+from everflow.feature_column import serialization  # columns get their configs from it
 from everflow.feature_column.categorical import (
     categorical_column_with_hash_bucket,
     categorical_column_with_identity,

@@ -24,7 +24,7 @@ from everflow.ops.lookup import files as lookup_files
 from everflow.ops.lookup import static as lookup
 from everflow.ops.strings import text as strings
 from everflow.platform import file_io, logging
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 class KeyedCategoricalColumn(CategoricalColumn):

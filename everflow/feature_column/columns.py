@@ -4,14 +4,52 @@ A column is a named tuple that says how features become numbers. It has a `name`
 columns), a `parse_example_spec`, and `transform_feature(cache, state)`, which makes its tensor. Categorical columns
 give sparse ids, dense columns a dense tensor. Variables come from a `state` object: the columns don't know whether they
 live in a variable scope or in a Keras layer.
+
+Columns of older programs say the same under older names: `_transform_feature(inputs)`, `_get_dense_tensor(inputs,
+weight_collections, trainable)`. Each column has both sets of names, whichever of them its class was written with.
 """
 
 from __future__ import annotations
 
 import collections
+import functools
+
+from everflow.feature_column.state import ScopedVariables
+from everflow.framework.graph_keys import GraphKeys
 
 IdWeightPair = collections.namedtuple("IdWeightPair", ("id_tensor", "weight_tensor"))
 TensorSequenceLengthPair = collections.namedtuple("TensorSequenceLengthPair", ("dense_tensor", "sequence_length"))
+
+
+def _transformed(older, cache, state):
+    return older(cache)
+
+
+def _made(older, cache, state):
+    return older(cache, weight_collections=state.weight_collections, trainable=state.trainable)
+
+
+# How today's names are served by the older ones; None for what has the same value under both.
+_BY_OLDER_NAMES = {
+    "num_buckets": None,
+    "parse_example_spec": None,
+    "variable_shape": None,
+    "transform_feature": _transformed,
+    "get_dense_tensor": _made,
+    "get_sequence_dense_tensor": _made,
+    "get_sparse_tensors": _made,
+}
+
+
+def _in_scope(newer):
+    """An older method by today's: variables are made in the variable scope of the caller."""
+
+    def older(self, inputs, weight_collections=None, trainable=None):
+        collections = [*(weight_collections or []), GraphKeys.GLOBAL_VARIABLES]
+        state = ScopedVariables(collections, trainable is not False, weight_collections)
+        return getattr(self, newer)(inputs, state)
+
+    return older
 
 
 class FeatureColumn:
@@ -28,11 +66,24 @@ class FeatureColumn:
         """The variable scope that `input_layer` and `linear_model` open for the column."""
         return self.name
 
-    # What older programs call them.
+    _is_v2_column = True
     _var_scope_name = property(lambda self: self.var_scope_name)
     _parse_example_spec = property(lambda self: self.parse_example_spec)
     _num_buckets = property(lambda self: self.num_buckets)
     _variable_shape = property(lambda self: self.variable_shape)
+    _get_dense_tensor = _in_scope("get_dense_tensor")
+    _get_sequence_dense_tensor = _in_scope("get_sequence_dense_tensor")
+    _get_sparse_tensors = _in_scope("get_sparse_tensors")
+
+    def _transform_feature(self, inputs):
+        return self.transform_feature(inputs, None)
+
+    def __getattr__(self, name):
+        older = f"_{name}"
+        if name not in _BY_OLDER_NAMES or getattr(type(self), older) is getattr(FeatureColumn, older):
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}", name=name, obj=self)
+        served, given = _BY_OLDER_NAMES[name], getattr(self, older)
+        return given if served is None else functools.partial(served, given)
 
     def __lt__(self, other):
         return str(self) < str(other)

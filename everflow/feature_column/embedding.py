@@ -16,8 +16,8 @@ from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
 from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import truncated_normal_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.platform.signatures import parameters, takes
 from everflow.train.checkpoint_initialization import init_from_checkpoint
-from everflow.train.signatures import parameters, takes
 
 
 def with_initializer(settings, column_name=None):

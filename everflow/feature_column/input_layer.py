@@ -10,7 +10,7 @@ from everflow.framework.scopes import get_collection
 from everflow.ops import array
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
 from everflow.ops.variables.template import make_template
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 def input_layer(
@@ -37,9 +37,9 @@ def _side_by_side(features, columns, weight_collections, trainable, cols_to_vars
     cache = FeatureTransformationCache(features)
     outputs = []
     for column in columns:
-        with variable_scope(None, default_name=column.var_scope_name):
+        with variable_scope(None, default_name=column._var_scope_name):
             tensor = column.get_dense_tensor(
-                cache, ScopedVariables(with_model_variables(weight_collections), trainable)
+                cache, ScopedVariables(with_model_variables(weight_collections), trainable, weight_collections)
             )
             output = flat_rows(tensor, column)
             outputs.append(output)
@@ -64,7 +64,6 @@ class InputLayer:
     @takes(
         """feature_columns, weight_collections=None, trainable=True, cols_to_vars=None,
         name="feature_column_input_layer", create_scope_now=True""",
-        "self",
     )
     def __init__(self, name, create_scope_now, cols_to_vars, **kept):
         self.__dict__.update({f"_{argument}": value for argument, value in kept.items()}, _name=name)

@@ -8,7 +8,7 @@ from everflow.feature_column.input_layer import flat_rows
 from everflow.feature_column.state import ScopedVariables, with_model_variables
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.scopes import add_to_collections, name_scope
+from everflow.framework.scopes import add_to_collections, get_collection_ref, name_scope
 from everflow.ops import array, math
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn.embedding import safe_embedding_lookup_sparse
@@ -16,7 +16,7 @@ from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.scope import get_variable, variable_scope
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 @takes(
@@ -46,18 +46,21 @@ def sums_of_weights(
         variable = get_variable(
             name, shape, dtypes.float32, zeros_initializer(), trainable=trainable, use_resource=True
         )
+        names = [*(weight_collections or []), GraphKeys.MODEL_VARIABLES]
         for part in _parts(variable):
-            add_to_collections([*(weight_collections or []), GraphKeys.MODEL_VARIABLES], part)
+            add_to_collections(
+                [name for name in names if all(part is not held for held in get_collection_ref(name))], part
+            )
         return variable
 
     with variable_scope(None, "linear_model", auxiliary_name_scope=names_used) as scope:
         name = _last_part(scope)
     cache = FeatureTransformationCache(features)
-    state = ScopedVariables(with_model_variables(weight_collections), trainable)
+    state = ScopedVariables(with_model_variables(weight_collections), trainable, weight_collections)
     names, sums, made = [], [], {}
     for column in columns:
         # A column's scope is numbered among the scopes around the model, though it is opened inside of it.
-        with variable_scope(None, column.var_scope_name, auxiliary_name_scope=names_used) as numbered:
+        with variable_scope(None, column._var_scope_name, auxiliary_name_scope=names_used) as numbered:
             names.append(_last_part(numbered))
     with name_scope(name):
         for column, column_name in zip(columns, names):

@@ -107,12 +107,28 @@ def sequence_input_layer(features, feature_columns, weight_collections=None, tra
     outputs, lengths = [], []
     with variable_scope(None, default_name="sequence_input_layer", values=features.values()):
         for column in columns:
-            with variable_scope(None, default_name=column.var_scope_name):
-                tensor, length = column.get_sequence_dense_tensor(cache, ScopedVariables(weight_collections, trainable))
+            with variable_scope(None, default_name=column._var_scope_name):
+                tensor, length = column.get_sequence_dense_tensor(
+                    cache, ScopedVariables(weight_collections, trainable, weight_collections)
+                )
                 outputs.append(flat_steps(tensor, column))
                 lengths.append(length)
         length = equal_lengths(lengths)
         return array.concat(outputs, -1), length
+
+
+def concatenate_context_input(context_input, sequence_input):
+    """A sequence, [batch, steps, numbers], with what is the same in all steps, [batch, numbers], behind the numbers of
+    each.
+    """
+    for what, tensor, rank in (("sequence_input", sequence_input, 3), ("context_input", context_input, 2)):
+        if tensor.shape.rank not in (None, rank):
+            raise ValueError(f"{what} must have rank {rank}, not shape {tensor.shape}")
+        if tensor.dtype != dtypes.float32:
+            raise TypeError(f"{what} must be of float32, not {tensor.dtype.name}")
+    steps = array.shape(sequence_input)[1]
+    repeated = array.tile(array.expand_dims(context_input, 1), array.concat([[1], [steps], [1]], 0))
+    return array.concat([sequence_input, repeated], 2)
 
 
 def flat_steps(tensor, column):

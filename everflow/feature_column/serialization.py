@@ -70,3 +70,17 @@ def _field(key, value):
 def _tupled(value):
     """Lists, which a file makes of tuples, as tuples again: columns can be hashed."""
     return tuple(_tupled(item) for item in value) if isinstance(value, list) else value
+
+
+def _get_config(self):
+    """The fields of a column as plain data."""
+    return _serialized(self)["config"]
+
+
+def _from_config(cls, config, custom_objects=None, columns_by_name=None):
+    """The column that `_get_config` wrote down."""
+    return cls(**{key: _field(key, value) for key, value in config.items()})
+
+
+FeatureColumn._get_config = _get_config
+FeatureColumn._from_config = classmethod(_from_config)

@@ -16,7 +16,7 @@ from everflow.feature_column.embedding import (
 from everflow.framework import dtypes
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables.scope import get_variable
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 class SharedEmbeddingColumnCreator:

@@ -15,16 +15,16 @@ def with_model_variables(weight_collections):
 class ScopedVariables:
     """Makes the variables of columns in the current variable scope, when they are first asked for."""
 
-    def __init__(self, collections, trainable):
+    def __init__(self, collections, trainable, weight_collections=None):
         self._collections = collections
-        self._trainable = trainable
+        self.trainable, self.weight_collections = trainable, weight_collections  # as they were given
         self._made = {}
 
     def create_variable(
         self, feature_column, name, shape, dtype=None, trainable=True, use_resource=None, initializer=None
     ):
         """Make, or with reuse find, a variable of a column."""
-        joined = {"trainable": self._trainable and trainable, "collections": self._collections}
+        joined = {"trainable": self.trainable and trainable, "collections": self._collections}
         variable = get_variable(name, shape, dtype=dtype, initializer=initializer, **joined)
         self._made[feature_column, name] = variable
         return variable

@@ -19,6 +19,15 @@ _VERSION = "brain.Event:2"
 _FLUSH, _CLOSE = object(), object()
 
 
+def open_event_file(prefix: str, suffix: str = "") -> tuple[str, GFile]:
+    """(path, file) of a new event file, which says what it is in its first event."""
+    # The name holds only the second: a file of the same name is added to.
+    path = f"{prefix}.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{suffix}"
+    file = GFile(path, "ab")
+    file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
+    return path, file
+
+
 class EventFileWriter:
     """Writes Event protos to a new event file of a folder."""
 
@@ -80,12 +89,8 @@ class EventFileWriter:
         self._thread.join()
 
     def _open(self) -> GFile:
-        # The name holds only the second: a file of the same name is added to.
-        name = f"events.out.tfevents.{int(time.time()):010d}.{socket.gethostname()}{self._suffix}"
-        self._path = os.path.join(self._logdir, name)
-        self._file = file = GFile(self._path, "ab")
-        file.write(records.encode(Event(wall_time=time.time(), file_version=_VERSION).SerializeToString()))
-        return file
+        self._path, self._file = open_event_file(os.path.join(self._logdir, "events"), self._suffix)
+        return self._file
 
     def _write(self, event: Event) -> None:
         file = self._open() if self._file is None else self._file

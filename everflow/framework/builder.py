@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from everflow.framework import attributes, dtypes, op_defs
 from everflow.framework.conversion import convert_n_to_tensor, internal_convert_to_tensor
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
+from everflow.framework.op_callbacks import invoke_op_callbacks, listening
 from everflow.framework.op_defs import ArgDef, AttrDef, OpDef
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, graph_from_inputs
@@ -363,16 +364,28 @@ def _result_tuple(op_type: str, names: tuple[str, ...]) -> Callable[..., tuple[A
 
 def structured_outputs(definition: OpDef, op: Operation) -> Any:
     """An op's outputs as its build function returns them."""
+    outputs = _outputs_after_callbacks(op) if listening.callbacks and not op.graph.executes else op.outputs
     if not definition.outputs:
         return None if op.graph.executes else op
     if len(definition.outputs) == 1:
-        if op.outputs or op.graph.executes:
-            return list(op.outputs) if definition.outputs[0].is_list else op.outputs[0]
+        if outputs or op.graph.executes:
+            return list(outputs) if definition.outputs[0].is_list else outputs[0]
         return op  # a list of no outputs leaves only the op to hold on to
-    return structured(definition, op.attrs, op.outputs)
+    return structured(definition, op.attrs, outputs)
 
 
-def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Tensor]) -> Any:
+def _outputs_after_callbacks(op: Operation) -> Sequence[Any]:
+    """The outputs of a new op of a graph, or what the callbacks of this thread put in their place."""
+    attrs = tuple(
+        part
+        for name in (attr.name for attr in op.definition.attrs)
+        for part in (name, attributes.to_proto(op.attrs[name]))
+    )
+    with op.graph.name_scope(f"{op.name}/"):
+        return invoke_op_callbacks(op.type, tuple(op.inputs), attrs, tuple(op.outputs), op.name, op.graph)
+
+
+def structured(definition: OpDef, attrs: Attributes, outputs: Sequence[Any]) -> Any:
     """Output tensors as a build function returns them: one, a list, or a named tuple of these."""
     if len(definition.outputs) == 1:
         return list(outputs) if definition.outputs[0].is_list else outputs[0]

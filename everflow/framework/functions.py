@@ -327,7 +327,7 @@ def body_of(
         for merge, slot, text in back_edges:
             merge._update_input(slot, _resolve(text, tensors)[0])
         outputs = [_resolve(function.ret[arg.name], tensors) for arg in function.signature.output_arg]
-    controls = [graph._by_name[name] for name in function.control_ret.values()]
+    controls = [graph._nodes_by_name[name] for name in function.control_ret.values()]
     return Body(graph, inputs, [t for group in outputs for t in group], controls)
 
 
@@ -386,7 +386,7 @@ def _add_body_node(
     for text in node.input:
         if text.startswith("^"):
             name = text[1:]
-            control.append(graph._by_name[name] if name in graph._by_name else tensors[name][0].op)
+            control.append(graph._nodes_by_name[name] if name in graph._nodes_by_name else tensors[name][0].op)
         elif node.op in MERGES and inputs and text.split(":")[0] not in tensors:
             back_edges.append((len(inputs), text))
             inputs.append(inputs[0])  # until the loop's end exists

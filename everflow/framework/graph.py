@@ -64,7 +64,7 @@ class Graph(GraphCollections):
         super().__init__()
         self._lock = renewed(threading.RLock())
         self._ops: list[Operation] = []
-        self._by_name: dict[str, Operation] = {}
+        self._nodes_by_name: dict[str, Operation] = {}
         self._names_in_use: dict[str, int] = {}
         self._name_stack: str | None = ""
         self._control = ControlDependencies()
@@ -86,7 +86,7 @@ class Graph(GraphCollections):
         self._producer = GRAPH_DEF_VERSION
         self._min_consumer = 0
         self._mutations = 0
-        self._variable_creators: list[tuple[int, Callable[..., Any]]] = []
+        self._variable_creator_stack: list[tuple[int, Callable[..., Any]]] = []
         self._graph_key = f"graph-key-{id(self)}/"
         self._building_function = False
         self._refused_ops = 0
@@ -102,10 +102,6 @@ class Graph(GraphCollections):
     @property
     def _last_id(self) -> int:
         return len(self._ops) + self._refused_ops
-
-    @property
-    def _nodes_by_name(self) -> dict[str, Operation]:
-        return self._by_name
 
     @property
     def graph_def_versions(self) -> versions_pb2.VersionDef:
@@ -150,7 +146,7 @@ class Graph(GraphCollections):
         return self.as_graph_element(name, allow_tensor=False, allow_operation=True)
 
     def _get_operation_by_name_unsafe(self, name: str) -> Operation:
-        return self._by_name[name]
+        return self._nodes_by_name[name]
 
     def get_tensor_by_name(self, name: str) -> Tensor:
         """The tensor of this name, "op:index"; KeyError where there is none."""
@@ -184,7 +180,7 @@ class Graph(GraphCollections):
             op_name, _, index = name.rpartition(":")
             if not index.isdigit() or ":" in op_name:
                 raise ValueError(f'{name!r} is not a valid name of a Tensor: write "<op_name>:<output_index>".')
-            op = self._by_name.get(op_name)
+            op = self._nodes_by_name.get(op_name)
             if op is None:
                 raise KeyError(f"There is no Tensor {name!r}: the graph has no operation {op_name!r}.")
             if int(index) >= len(op.outputs):
@@ -195,16 +191,16 @@ class Graph(GraphCollections):
         if ":" in name:
             raise ValueError(f"{name!r} is the name of a Tensor, where that of an Operation is wanted.")
         if not allow_operation:
-            if name in self._by_name:
+            if name in self._nodes_by_name:
                 raise ValueError(
                     f'{name!r} is the name of an Operation, where that of a Tensor is wanted: write "<op_name>:<output_index>".'
                 )
             raise ValueError(
                 f'{name!r} is no name of a Tensor (and no operation has it): write "<op_name>:<output_index>".'
             )
-        if name not in self._by_name:
+        if name not in self._nodes_by_name:
             raise KeyError(f"The graph has no operation of the name {name!r}.")
-        return self._by_name[name]
+        return self._nodes_by_name[name]
 
     def is_feedable(self, tensor: Tensor) -> bool:
         """Whether a session may be fed a value for it."""
@@ -339,11 +335,11 @@ class Graph(GraphCollections):
         return self._last_id
 
     def _append(self, op: Operation) -> None:
-        if op._name in self._by_name:
+        if op._name in self._nodes_by_name:
             raise ValueError(f"Duplicate node name in graph: '{op._name}'")
         op._id = len(self._ops)
         self._ops.append(op)
-        self._by_name[op._name] = op
+        self._nodes_by_name[op._name] = op
         op._link()
 
     def _apply_scopes(self, op: Operation, compute_device: bool = True) -> None:
@@ -445,9 +441,13 @@ class Graph(GraphCollections):
                 raise RuntimeError("Exiting device scope without proper scope nesting")
             stack.pop()
 
-    @property
-    def _device_function_stack(self) -> list[DeviceRequest]:
-        return self._device_stack
+    def switch_to_thread_local(self) -> None:
+        """From here on every thread that draws in this graph has scopes of its own, none of which is open at first."""
+        if not isinstance(self, _ScopesOfThreads):
+            open_here = {name: getattr(self, name) for name in _ScopesOfThreads.fresh}
+            self.__class__ = type(type(self).__name__, (_ScopesOfThreads, type(self)), {})
+            self._of_thread = threading.local()
+            self._of_thread.__dict__.update(open_here)
 
     @contextlib.contextmanager
     def colocate_with(self, op: Any, ignore_existing: bool = False) -> Iterator[None]:
@@ -554,16 +554,12 @@ class Graph(GraphCollections):
     @contextlib.contextmanager
     def _variable_creator_scope(self, creator: Callable[..., Any], priority: int = 100) -> Iterator[None]:
         """A context in which variables are made by `creator(next_creator, **kwargs)`."""
-        old = self._variable_creators
-        self._variable_creators = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
+        old = self._variable_creator_stack
+        self._variable_creator_stack = sorted([*old, (priority, creator)], key=lambda pair: pair[0])
         try:
             yield
         finally:
-            self._variable_creators = old
-
-    @property
-    def _variable_creator_stack(self) -> list[tuple[int, Callable[..., Any]]]:
-        return self._variable_creators
+            self._variable_creator_stack = old
 
     # --- functions -------------------------------------------------------------------------
 
@@ -605,6 +601,34 @@ class Graph(GraphCollections):
             if graph_def.ByteSize() >= 1 << 31:
                 raise ValueError("GraphDef cannot be larger than 2GB.")
             return graph_def, self.version
+
+
+class _ScopeOfThread:
+    """An attribute of a graph of which every thread has its own."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, graph: Graph, kind: type) -> Any:
+        return graph._of_thread.__dict__.setdefault(self._name, _ScopesOfThreads.fresh[self._name]())
+
+    def __set__(self, graph: Graph, value: Any) -> None:
+        setattr(graph._of_thread, self._name, value)
+
+
+class _ScopesOfThreads:
+    """Mix-in of graphs after `switch_to_thread_local`; other graphs don't pay for what few programs ask for."""
+
+    fresh: ClassVar[dict[str, Callable[[], Any]]] = {
+        "_name_stack": str,
+        "_device_stack": list,
+        "_colocation_stack": list,
+        "_control": ControlDependencies,
+    }
+
+
+for _name in _ScopesOfThreads.fresh:
+    setattr(_ScopesOfThreads, _name, _ScopeOfThread(_name))
 
 
 def _check_string_map(mapping: object, what: str) -> None:

@@ -24,6 +24,7 @@ from everflow.framework.scopes import get_default_graph, name_scope
 from everflow.framework.shapes import TensorShape
 from everflow.framework.tensor_values import TensorValue
 from everflow.protos import attr_value_pb2, graph_pb2, op_def_pb2
+from everflow.version import GRAPH_DEF_VERSION_MIN_PRODUCER
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
@@ -70,6 +71,7 @@ def import_graph_def(
     graph._check_not_finalized()
     with name_scope(name, "import", list(input_map.values())) as scope:
         input_map = _tensors_of(input_map, name)
+        _check_graph_of(input_map, graph)
         prefix = scope[:-1] if scope else ""
         with graph._lock:
             importer = _Importer(graph, graph_def, input_map, prefix, _stripped_defaults(producer_op_list))
@@ -120,6 +122,13 @@ def _tensors_of(input_map: dict[str, TensorLike], name: str | None) -> dict[str,
             raise TypeError(f"input_map must map to tensors; {key!r} is mapped to a {type(value).__name__}.")
         tensors[key] = value
     return tensors
+
+
+def _check_graph_of(input_map: dict[str, Tensor], graph: Graph) -> None:
+    """Tensors of other graphs can't be inputs here, but in the body of a function, which takes them in."""
+    for key, tensor in input_map.items():
+        if isinstance(tensor, Tensor) and not tensor.is_in(graph) and not graph.building_function:
+            raise ValueError(f"input_map maps {key!r} to {tensor}, which is of another graph than the nodes go to")
 
 
 def _stripped_defaults(producer_op_list: op_def_pb2.OpList | None) -> dict[str, dict[str, attr_value_pb2.AttrValue]]:
@@ -218,7 +227,7 @@ class _Importer:
         """Leave the graph as it was: no node of a GraphDef is there unless all are."""
         for op in reversed(self.graph._ops[first:]):
             op._unlink()
-            del self.graph._by_name[op.name]
+            del self.graph._nodes_by_name[op.name]
         del self.graph._ops[first:]
         self.graph._names_in_use = names
 
@@ -228,6 +237,11 @@ class _Importer:
         if versions.min_consumer > GRAPH_DEF_VERSION:
             raise ValueError(
                 f"GraphDef min consumer version {versions.min_consumer} above current version {GRAPH_DEF_VERSION}: it was written for a newer one."
+            )
+        if versions.producer < GRAPH_DEF_VERSION_MIN_PRODUCER:
+            raise ValueError(
+                f"GraphDef producer version {versions.producer} is older than any that can be read: "
+                f"{GRAPH_DEF_VERSION_MIN_PRODUCER} at least"
             )
         if GRAPH_DEF_VERSION in versions.bad_consumers:
             raise ValueError(f"GraphDef disallows consumer version {GRAPH_DEF_VERSION}.")

@@ -85,7 +85,7 @@ def find(op_type: str) -> OpDef | None:
     if found is None:
         fact = _facts().get(op_type)
         if fact is not None:
-            found = _defs[op_type] = _from_fact(op_type, fact)
+            found = _defs[op_type] = from_fact(op_type, fact)
     return found
 
 
@@ -113,7 +113,8 @@ def register(op_def: OpDef) -> None:
     _defs[op_def.name] = op_def
 
 
-def _from_fact(name: str, fact: dict[str, Any]) -> OpDef:
+def from_fact(name: str, fact: dict[str, Any]) -> OpDef:
+    """The definition that an entry of `op_defs.json` describes."""
     return OpDef(
         name,
         tuple(_arg(a) for a in fact["inputs"]),

@@ -396,7 +396,7 @@ class TensorShape:
     __hash__ = None  # type: ignore[assignment]
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return TensorShape, (self.sizes,)
+        return TensorShape, (self.dims,)
 
 
 def as_shape(shape: ShapeLike) -> TensorShape:

@@ -194,6 +194,10 @@ def _build_array(values: Any, dtype: dtypes.DType | None) -> np.ndarray:
         except OverflowError as e:
             raise ValueError(f"Python int too large to convert: {values!r}") from e
     except ValueError as e:
+        if isinstance(values, list | tuple) and not isinstance(values[0], list | tuple):
+            raise TypeError(
+                f"A {type(values)} can't become a tensor, since its elements have different shapes: {values!r}"
+            ) from e
         raise ValueError(f"Argument must be a dense tensor: {values} - the lists in it have different lengths") from e
 
 
@@ -320,10 +324,11 @@ def make_tensor_proto(
     return proto
 
 
-def listed_proto(values: Sequence[Any], dtype: dtypes.DType) -> tensor_pb2.TensorProto:
-    """A TensorProto of a vector with its values one by one, as op definitions write defaults."""
-    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape([len(values)]).as_proto())
-    _put_values(proto, dtype, np.array(values, dtype.as_numpy_dtype))
+def listed_proto(values: Any, dtype: dtypes.DType) -> tensor_pb2.TensorProto:
+    """A TensorProto of a number or vector with its values one by one, as op definitions write defaults."""
+    array = np.array(values, dtype.as_numpy_dtype)
+    proto = tensor_pb2.TensorProto(dtype=dtype.as_datatype_enum, tensor_shape=TensorShape(array.shape).as_proto())
+    _put_values(proto, dtype, array.ravel())
     return proto
 
 

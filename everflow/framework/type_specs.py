@@ -4,6 +4,7 @@ them.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,6 +24,8 @@ class TypeSpec:
     together (`_from_components`).
     """
 
+    _component_specs: Any
+
     @property
     def value_type(self) -> type:
         """The Python type of the values."""
@@ -41,24 +44,34 @@ class TypeSpec:
         """The tightest spec that both fit in; ValueError where there is none."""
         if type(self) is not type(other):
             raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
-        parts = []
+        parts: list[Any] = []
         for a, b in zip(self._serialize(), other._serialize()):
             if isinstance(a, TensorShape):
                 parts.append(a.most_specific_compatible_shape(b))
-            elif a == b:
+            elif isinstance(a, TypeSpec) and isinstance(b, TypeSpec):
+                parts.append(a.most_specific_compatible_type(b))
+            elif _key(a) == _key(b):
                 parts.append(a)
             else:
                 raise ValueError(f"No TypeSpec is compatible with both {self} and {other}")
         return type(self)(*parts)
 
+    @property
+    def _flat_tensor_specs(self) -> list[TensorSpec]:
+        """The types of all the tensors that a value is made of."""
+        return [flat for spec in _flat(self._component_specs) for flat in spec._flat_tensor_specs]
+
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and _key(self) == _key(other)
+        return isinstance(other, TypeSpec) and type(self) is type(other) and self._key() == other._key()
 
     def __ne__(self, other: object) -> bool:
         return not self == other
 
     def __hash__(self) -> int:
-        return hash((type(self), _key(self)))
+        return hash((type(self), self._key()))
+
+    def _key(self) -> tuple[Any, ...]:
+        return tuple(map(_key, self._serialize()))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}{self._serialize()}"
@@ -67,8 +80,25 @@ class TypeSpec:
         return type(self), self._serialize()
 
 
-def _key(spec: TypeSpec) -> tuple[Any, ...]:
-    return tuple(part.sizes if isinstance(part, TensorShape) else part for part in spec._serialize())
+def _key(part: Any) -> Any:
+    """A part of what tells specs apart, as something to compare and to hash."""
+    if isinstance(part, TensorShape):
+        return part.sizes
+    if isinstance(part, np.ndarray):
+        return part.dtype.str, part.shape, part.tobytes()
+    if isinstance(part, (list, tuple)):
+        return tuple(map(_key, part))
+    if isinstance(part, dict):
+        return tuple((key, _key(value)) for key, value in sorted(part.items()))
+    return part
+
+
+def _flat(specs: Any) -> Iterator[TypeSpec]:
+    if isinstance(specs, TypeSpec):
+        yield specs
+    else:
+        for spec in specs.values() if isinstance(specs, dict) else specs:
+            yield from _flat(spec)
 
 
 def _fits(a: Any, b: Any) -> bool:
@@ -114,6 +144,18 @@ class TensorSpec(TypeSpec):
         if not hasattr(other, "dtype") or not hasattr(other, "shape"):
             other = np.asarray(other)
         return self._dtype.is_compatible_with(other.dtype) and self._shape.is_compatible_with(other.shape)
+
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
+        """The tightest spec that both fit in; it has a name where both have the same."""
+        if isinstance(other, TensorSpec) and type(self) is TensorSpec and self._name != other._name:
+            return TensorSpec(self._shape, self._dtype).most_specific_compatible_type(
+                TensorSpec(other._shape, other._dtype)
+            )
+        return super().most_specific_compatible_type(other)
+
+    @property
+    def _flat_tensor_specs(self) -> list[TensorSpec]:
+        return [self]
 
     def _serialize(self) -> tuple[Any, ...]:
         return (self._shape, self._dtype, self._name)

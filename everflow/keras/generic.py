@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 
-from everflow.keras.signatures import REQUIRED, takes
+from everflow.platform.signatures import REQUIRED, takes
 
 _custom_objects: dict = {}
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from everflow.keras.generic import deserialize_keras_object, from_identifier, serialize_keras_object
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops.variables import initializers as _initializers
 from everflow.ops.variables.initializers import Constant, Identity, Ones, Orthogonal, VarianceScaling, Zeros
 from everflow.ops.variables.initializers import GlorotNormal as glorot_normal
 from everflow.ops.variables.initializers import GlorotUniform as glorot_uniform
 from everflow.ops.variables.initializers import Initializer as Initializer
+from everflow.platform.signatures import constructor, parameters_of
 
 
 def _close_to_zero(base, doc, **defaults):

@@ -11,12 +11,12 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.keras.initializers import deserialize, get, serialize  # noqa: F401  they are public here
-from everflow.keras.signatures import constructor
 from everflow.ops.array.constants import constant as constant_tensor
 from everflow.ops.random import distributions as random
 from everflow.ops.random import stateless as random_stateless
 from everflow.ops.variables import initializers
 from everflow.ops.variables.initializers import Initializer, floating_dtype
+from everflow.platform.signatures import constructor
 
 
 def _seeded(plain, stateless):

@@ -10,11 +10,11 @@ from everflow.framework.scopes import name_scope
 from everflow.keras import backend as K
 from everflow.keras.generic import from_identifier, reading_and_writing
 from everflow.keras.loss_reduction import Reduction, compute_weighted_loss
-from everflow.keras.signatures import constructor
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import smart_cond
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn.normalization import l2_normalize
+from everflow.platform.signatures import constructor
 
 # --- functions -----------------------------------------------------------------------------------
 

@@ -10,9 +10,9 @@ from everflow.keras.engine.training import Model
 from everflow.keras.generic import named_config
 from everflow.keras.layers.configured import looked_up, written
 from everflow.keras.optimizers.optimizer import Optimizer
-from everflow.keras.signatures import REQUIRED, parameters, takes
 from everflow.ops import math
 from everflow.ops.nn import activations as nn_ops
+from everflow.platform.signatures import REQUIRED, parameters, takes
 
 
 class LinearModel(Model):
@@ -27,7 +27,7 @@ class LinearModel(Model):
         kernel_regularizer=None, bias_regularizer=None"""
     )
 
-    @takes({**_arguments, "**kwargs": REQUIRED}, "self")
+    @takes({**_arguments, "**kwargs": REQUIRED})
     def __init__(self, **given):
         for name in self._arguments:
             setattr(self, name, looked_up(name, given.pop(name)))
@@ -93,7 +93,7 @@ class WideDeepModel(Model):
         self.dnn_model = dnn_model
         self.activation = activations.get(activation)
 
-    @takes(COMPILE_PARAMETERS, "self")
+    @takes(COMPILE_PARAMETERS)
     def compile(self, optimizer, **options):
         """As for other models; `optimizer` may be a pair, the first for the linear model."""
         if isinstance(optimizer, (list, tuple)):

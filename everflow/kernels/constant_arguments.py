@@ -78,7 +78,9 @@ def _is_small(shape: TensorShape | None) -> bool:
 @specialize("Reshape")
 def _reshape(node: Node) -> Callable | None:
     dims = _known(node, 1)
-    if dims is None or not _is_tensor(node) or dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
+    if dims is None or _rank(node, 1) == 0 or not _is_tensor(node):
+        return None
+    if dims.count(-1) > 1 or any(d == 0 or d < -1 for d in dims):
         return None
 
     def reshaped(x: torch.Tensor, shape: torch.Tensor) -> AnyTensor:
@@ -220,6 +222,8 @@ def _strided_slice_grad(node: Node) -> Callable | None:
 @specialize("Slice")
 def _slice(node: Node) -> Callable | None:
     begin, size = _known(node, 1), _known(node, 2)
+    if 0 in (_rank(node, 1), _rank(node, 2)):
+        return None
     if begin is None or size is None or not _is_tensor(node) or any(b < 0 for b in begin) or any(s < 0 for s in size):
         return None
     key = tuple(slice(b, b + s) for b, s in zip(begin, size, strict=True))

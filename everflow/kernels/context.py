@@ -79,6 +79,22 @@ class RandomStreams(Protocol):
     def stream(self, node_name: str, factory: Callable[[], _T]) -> _T: ...
 
 
+class Functions(Protocol):
+    """The functions of a graph in forms of their own."""
+
+    def for_many(
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+    ) -> tuple[Callable[..., list[Value]], tuple[bool, ...]] | None:
+        """A function that takes many elements at once, but of its last inputs one value, and which of its results are
+        lists; None where there is none. `lists`: which of its inputs are. A list is two values, see `Lists`.
+        """
+        ...
+
+    def apart(self, name: str) -> tuple[Callable[..., list[Value]], Callable[..., list[Value]]] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+        ...
+
+
 class Session(Protocol):
     """What stays between the runs of a session."""
 
@@ -100,6 +116,9 @@ class Session(Protocol):
         """A function of the graph: `call(*values, step=step)`."""
         ...
 
+    @property
+    def functions(self) -> Functions: ...
+
 
 class _Lock(Protocol):
     def acquire(self, blocking: bool = True, timeout: float = -1) -> bool: ...
@@ -112,6 +131,14 @@ class Step(Protocol):
 
     container: dict[Any, Any]
     locks: list[Any]
+
+    def cancel(self) -> None:
+        """Let it stop."""
+        ...
+
+    def detached(self) -> Step:
+        """For what goes on in a thread of its own when this run is over."""
+        ...
 
     def check(self) -> None:
         """Raise when this run should stop."""

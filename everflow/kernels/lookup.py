@@ -12,6 +12,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import AbortedError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from everflow.framework.forking import renewed
+from everflow.kernels import lookup_index
 from everflow.kernels.registry import acting, kernel, reading
 from everflow.kernels.strings.hashing import murmur64
 from everflow.kernels.strings.numbers import number_parser
@@ -62,7 +63,9 @@ _T = TypeVar("_T", bound="Table")
 
 
 class Table:
-    """Keys and values of two dtypes; values have a shape of their own."""
+    """Keys and values of two dtypes; values have a shape of their own, in some tables keys, too."""
+
+    key_shape: tuple[int, ...] = ()
 
     def __init__(self, key_dtype: DType, value_dtype: DType, value_shape: Sequence[int] = ()) -> None:
         self.key_dtype, self.value_dtype, self.value_shape = key_dtype, value_dtype, tuple(value_shape)
@@ -72,13 +75,26 @@ class Table:
     def __len__(self) -> int:
         return len(self.entries)
 
+    def keys_in(self, tensor: AnyTensor) -> list:
+        """The keys in a tensor: elements, or tuples of them where keys are vectors."""
+        return _rows(tensor, self.keys_rank(tensor)) if self.key_shape else _listed(tensor)
+
+    def keys_rank(self, keys: AnyTensor) -> int:
+        """How many dimensions of a tensor of keys count keys."""
+        return keys.ndim - len(self.key_shape)
+
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         get, missing = self.entries.get, _rows(default, default.ndim - len(self.value_shape))[0]
-        found = [get(k, missing) for k in _listed(keys)]
-        return _tensor(found, self.value_dtype, (*keys.shape, *self.value_shape))
+        found = [get(k, missing) for k in self.keys_in(keys)]
+        return _tensor(found, self.value_dtype, (*keys.shape[: self.keys_rank(keys)], *self.value_shape))
 
     def check(self, keys: AnyTensor, values: AnyTensor) -> None:
-        expected = (*keys.shape, *self.value_shape)
+        rank = self.keys_rank(keys)
+        if tuple(keys.shape[rank:]) != self.key_shape:
+            raise InvalidArgumentError(
+                None, None, f"Expected key shape {_shape_text(self.key_shape)}, got {_shape_text(keys.shape[rank:])}"
+            )
+        expected = (*keys.shape[:rank], *self.value_shape)
         if tuple(values.shape) != expected:
             raise InvalidArgumentError(
                 None, None, f"Expected shape {_shape_text(expected)} for value, got {_shape_text(values.shape)}"
@@ -87,17 +103,17 @@ class Table:
     def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
         with self.lock:
-            self.entries.update(zip(_listed(keys), _rows(values, keys.ndim)))
+            self.entries.update(zip(self.keys_in(keys), _rows(values, self.keys_rank(keys))))
 
     def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         """Hold these entries and no others."""
         self.check(keys, values)
         with self.lock:
-            self.entries = dict(zip(_listed(keys), _rows(values, keys.ndim)))
+            self.entries = dict(zip(self.keys_in(keys), _rows(values, self.keys_rank(keys))))
 
     def remove(self, keys: AnyTensor) -> None:
         with self.lock:
-            for key in _listed(keys):
+            for key in self.keys_in(keys):
                 self.entries.pop(key, None)
 
     def export(self) -> tuple[AnyTensor, AnyTensor]:
@@ -114,11 +130,25 @@ class StaticTable(Table):
     def __init__(self, key_dtype: DType, value_dtype: DType) -> None:
         super().__init__(key_dtype, value_dtype)
         self.initialized = False
+        self._index: lookup_index.Index | None = None
 
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
         if not self.initialized:
             raise FailedPreconditionError(None, None, "Table not initialized.")
-        return super().find(keys, default)
+        index = self._index or self._make_index(keys)
+        found = index.find(keys, default) if index is not None and default.ndim == 0 else None
+        return super().find(keys, default) if found is None else found
+
+    def _make_index(self, keys: AnyTensor) -> lookup_index.Index | None:
+        """The entries laid out for compiled loops, once there are such and nothing changes any more."""
+        size = keys.size if isinstance(keys, np.ndarray) else keys.numel()
+        code = lookup_index.TABLES.ready(size)
+        if code is None or not self.entries or not lookup_index.is_possible(self.key_dtype, self.value_dtype):
+            return None
+        with self.lock:
+            index = lookup_index.Index(code, self.entries, self.key_dtype, self.value_dtype)
+        self._index = index if index.is_whole else None
+        return self._index
 
     def fill(self, make_pairs: Callable) -> None:
         """Take the pairs of `make_pairs()`, unless it was filled before."""
@@ -139,7 +169,7 @@ class StaticTable(Table):
 
     def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
-        self.fill(lambda: zip(_listed(keys), _rows(values, keys.ndim)))
+        self.fill(lambda: zip(self.keys_in(keys), _rows(values, self.keys_rank(keys))))
 
     def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         raise InvalidArgumentError(None, None, "A static table can't be changed")
@@ -151,6 +181,16 @@ class StaticTable(Table):
         if not self.initialized:
             raise AbortedError(None, None, "HashTable is not initialized.")
         return super().export()
+
+
+def _hash(key: _Key) -> int:
+    """Where TensorFlow begins to look for a key; the numbers of a vector are mixed one after the other."""
+    if not isinstance(key, tuple):
+        return murmur64(key) if isinstance(key, bytes) else key
+    mixed = 0
+    for part in map(_hash, key):
+        mixed ^= (part + 0x9E3779B97F4A7800 + (mixed << 10) + (mixed >> 4)) & 0xFFFFFFFFFFFFFFFF
+    return mixed
 
 
 class DenseTable(Table):
@@ -165,6 +205,7 @@ class DenseTable(Table):
         deleted_key: Any,  # a key; None where none is set aside
         buckets: int,
         max_load_factor: float,
+        key_shape: tuple[int, ...] = (),
     ) -> None:
         super().__init__(key_dtype, value_dtype, value_shape)
         if buckets < 4 or buckets & (buckets - 1):
@@ -173,6 +214,7 @@ class DenseTable(Table):
             )
         if empty_key == deleted_key:
             raise InvalidArgumentError(None, None, "Empty and deleted keys cannot be equal")
+        self.key_shape = key_shape
         self.empty_key, self.deleted_key, self.load_factor = empty_key, deleted_key, max_load_factor
         self.slots: list[_Key] = [empty_key] * buckets
         self.kept: list[Any] = [None] * buckets  # values, those of deleted keys too
@@ -185,7 +227,7 @@ class DenseTable(Table):
     def _places(self, key: _Key) -> Iterator[int]:
         """The buckets to look at for a key, one after the other."""
         mask = len(self.slots) - 1
-        at = (murmur64(key) if isinstance(key, bytes) else key) & mask
+        at = _hash(key) & mask
         for step in range(1, len(self.slots) + 1):
             yield at
             at = (at + step) & mask
@@ -206,12 +248,12 @@ class DenseTable(Table):
                 return
 
     def find(self, keys: AnyTensor, default: AnyTensor) -> AnyTensor:
-        self._check_keys(_listed(keys))
+        self._check_keys(self.keys_in(keys))
         return super().find(keys, default)
 
     def insert(self, keys: AnyTensor, values: AnyTensor) -> None:
         self.check(keys, values)
-        new = dict(zip(_listed(keys), _rows(values, keys.ndim)))
+        new = dict(zip(self.keys_in(keys), _rows(values, self.keys_rank(keys))))
         self._check_keys(new)
         with self.lock:
             needed = len(self.entries) + keys.shape[0] if keys.ndim else len(self.entries) + 1
@@ -223,17 +265,17 @@ class DenseTable(Table):
 
     def load(self, keys: AnyTensor, values: AnyTensor) -> None:
         width = len(self.value_shape) or 1
-        keys = keys.reshape(-1)
+        keys = keys.reshape(-1, *self.key_shape)
         values = (
             values.reshape(len(keys), *values.shape[values.ndim - width :]) if self.value_shape else values.reshape(-1)
         )
-        pairs = list(zip(_listed(keys), _rows(values, 1)))
+        pairs = list(zip(self.keys_in(keys), _rows(values, 1)))
         with self.lock:
             self.entries = {k: v for k, v in pairs if k not in (self.empty_key, self.deleted_key)}
             self._lay_out(len(self.entries))
 
     def remove(self, keys: AnyTensor) -> None:
-        names = _listed(keys)
+        names = self.keys_in(keys)
         self._check_keys(names)
         with self.lock:
             for key in names:
@@ -247,7 +289,10 @@ class DenseTable(Table):
             keys = list(self.slots)
             values = [(blank,) * width if v is None else v if isinstance(v, tuple) else (v,) for v in self.kept]
         shape = self.value_shape or (1,)
-        return _tensor(keys, self.key_dtype, (len(keys), 1)), _tensor(values, self.value_dtype, (len(keys), *shape))
+        key_shape = self.key_shape or (1,)
+        return _tensor(keys, self.key_dtype, (len(keys), *key_shape)), _tensor(
+            values, self.value_dtype, (len(keys), *shape)
+        )
 
 
 # --- handles ----------------------------------------------------------------------------------
@@ -325,7 +370,7 @@ def mutable_hash_table_of_tensors(
 
 def _dense_table(
     empty_key: torch.Tensor,
-    deleted_key: int | None,
+    deleted_key: torch.Tensor | None,
     container: str,
     shared_name: str,
     use_node_name_sharing: bool,
@@ -339,10 +384,11 @@ def _dense_table(
             attribute("key_dtype"),
             attribute("value_dtype"),
             attribute("value_shape").as_list(),
-            _listed(empty_key)[0],
-            deleted_key,
+            _rows(empty_key, 0)[0],
+            None if deleted_key is None else _rows(deleted_key, 0)[0],
             attribute("initial_num_buckets"),
             attribute("max_load_factor"),
+            tuple(empty_key.shape),
         )
 
     return _table(node, session, container, shared_name, use_node_name_sharing, make)
@@ -372,9 +418,7 @@ def mutable_dense_hash_table_v2(
     node: Node,
     session: Session,
 ) -> DenseTable:
-    return _dense_table(
-        empty_key, _listed(deleted_key)[0], container, shared_name, use_node_name_sharing, node, session
-    )
+    return _dense_table(empty_key, deleted_key, container, shared_name, use_node_name_sharing, node, session)
 
 
 # --- what is done with tables -----------------------------------------------------------------

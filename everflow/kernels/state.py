@@ -27,11 +27,13 @@ from everflow.framework.slicing import MASKS, resolve
 from everflow.kernels.facts import FRESH, Effect, same, view
 from everflow.kernels.registry import kernel, reading, updating
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node, Session, Step
+    from everflow.native.values import Value as Expression
 
 
 class Buffer:
@@ -252,6 +254,21 @@ def _assign_update(name: str, method: Callable) -> None:
 
 _assign_update("AssignAdd", torch.Tensor.add_)
 _assign_update("AssignSub", torch.Tensor.sub_)
+
+
+@lowers("Assign", "AssignVariableOp", updates=True)
+def _lower_assign(held: Expression, value: Expression) -> Expression | None:
+    return value if held.shape == value.shape else None
+
+
+@lowers("AssignAdd", "AssignAddVariableOp", updates=True)
+def _lower_assign_add(held: Expression, value: Expression) -> Expression | None:
+    return held + value if held.shape == value.shape else None
+
+
+@lowers("AssignSub", "AssignSubVariableOp", updates=True)
+def _lower_assign_sub(held: Expression, value: Expression) -> Expression | None:
+    return held - value if held.shape == value.shape else None
 
 
 @updating("CountUpTo", "ResourceCountUpTo", result=FRESH, locks=True)

@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from everflow.framework.errors import InternalError, InvalidArgumentError
@@ -58,6 +59,15 @@ def _keras_momentum(
         var.add_(accum)
 
 
+def corrected_rate(lr: float, beta1_power: float, beta2_power: float = 0.0) -> float:
+    """Adam's rate, without the bias of moments that began with zero; no number where the powers are none of betas."""
+    try:
+        return lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    except (ValueError, ZeroDivisionError):
+        with np.errstate(all="ignore"):
+            return float(lr * np.sqrt(np.float64(1 - beta2_power)) / np.float64(1 - beta1_power))
+
+
 def _adam(
     var: torch.Tensor,
     m: torch.Tensor,
@@ -72,7 +82,7 @@ def _adam(
     *,
     use_nesterov: bool,
 ) -> None:
-    alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    alpha = corrected_rate(lr, beta1_power, beta2_power)
     if grad.dtype in _FUSED_DTYPES and not use_nesterov:
         torch._fused_adam_(
             [var],
@@ -109,7 +119,7 @@ def _amsgrad(
     epsilon: float,
     grad: torch.Tensor,
 ) -> None:
-    alpha = lr * math.sqrt(1 - beta2_power) / (1 - beta1_power)
+    alpha = corrected_rate(lr, beta1_power, beta2_power)
     _towards_(m, grad, 1 - beta1)
     _towards_(v, grad * grad, 1 - beta2)
     torch.maximum(vhat, v, out=vhat)
@@ -129,7 +139,7 @@ def _adamax(
 ) -> None:
     _towards_(m, grad, 1 - beta1)
     torch.maximum(v.mul_(beta2), grad.abs(), out=v)
-    var.addcdiv_(m, v + epsilon, value=-lr / (1 - beta1_power))
+    var.addcdiv_(m, v + epsilon, value=-corrected_rate(lr, beta1_power))
 
 
 def _adagrad(var: torch.Tensor, accum: torch.Tensor, lr: float, grad: torch.Tensor, *, update_slots: bool) -> None:

@@ -28,7 +28,7 @@ from everflow.ops.variables.variable import (
     global_variables,
     trainable_variables,
 )
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 
 class Layer(base_layer.Layer):
@@ -137,7 +137,6 @@ class Layer(base_layer.Layer):
     @takes(
         """name, shape, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
         use_resource=None, synchronization=AUTO, aggregation=NONE, partitioner=None, **kwargs""",
-        "self",
         AUTO=VariableSynchronization.AUTO,
         NONE=VariableAggregation.NONE,
     )

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.keras.signatures import REQUIRED, constructor, parameters_of, taking
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import REQUIRED, constructor, parameters_of, taking
 
 # Kernels start as the variable scope says, and channels come last whatever Keras's settings are.
 _DEFAULTS = {

@@ -6,10 +6,9 @@ import contextlib
 
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.layers import normalization as keras_normalization
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.layers.base import Layer
 from everflow.ops.variables import initializers
-from everflow.train.signatures import takes
+from everflow.platform.signatures import constructor, parameters_of, takes
 
 _ZEROS, _ONES = initializers.zeros_initializer(), initializers.ones_initializer()
 

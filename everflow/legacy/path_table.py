@@ -11,10 +11,10 @@ python                client compiler data eager feature_column framework keras 
 python                user_ops                           : user_ops
 python                debug                              : debug
 python                estimator                          : estimator
-python                pywrap_tensorflow                  : train errors .
-python                tf2                                : ops.v2_behavior
+python                pywrap_tensorflow pywrap_tensorflow_internal : train errors . legacy.inner.pywrap_tensorflow
+python                tf2                                : legacy.inner.tf2
 python                autograph                          : autograph
-python.client         session                            : runtime.session runtime.fetches .
+python.client         session                            : runtime.session runtime.fetches . legacy.inner.session
 python.client         device_lib                         : runtime.device*
 python.client         timeline                           : runtime.timeline
 python.compat         compat v2_compat                   : compat .
@@ -24,6 +24,8 @@ python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
                                                            legacy.inner.data
 python.data.util      nest                               : framework.nest
+python.data.util      sparse                             : legacy.inner.data_sparse
+python.data.util      structure                          : legacy.inner.data_structure data.structure
 python.data.experimental ops                             : data.experimental
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
@@ -43,9 +45,11 @@ python.distribute     cluster_resolver                   : distribute.cluster_re
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
+python.eager          context                            : legacy.inner.eager_context
 python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
 python.eager          test                               : test
+python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
@@ -54,33 +58,45 @@ python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
 python.estimator.export export export_output export_lib  : estimator.export
-python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column feature_column.* legacy.inner.feature_column
+python.feature_column feature_column feature_column_lib feature_column_v2 : feature_column legacy.inner.feature_column feature_column.*
+python.feature_column sequence_feature_column            : feature_column feature_column.sequence feature_column.features_layers
 
+python.framework      config                             : config config.experimental config.optimizer config.threading
 python.framework      ops                                : . framework.graph framework.graph_keys framework.scopes framework.conversion \
                                                            framework.composites framework.operation framework.registry framework.devices \
                                                            profiler.statistics ops.gradients.reverse contrib.framework.tensors eager.tensor \
                                                            legacy.inner.framework_ops
-python.framework      constant_op                        : . ops.array.constants
-python.framework      common_shapes tensor_shape         : framework.shapes framework.windows .
+python.framework      constant_op                        : . ops.array.constants legacy.inner.framework
+python.framework      common_shapes tensor_shape         : framework.shapes framework.windows . legacy.inner.framework
 python.framework      composite_tensor                   : framework.type_specs framework.composites
-python.framework      device                             : framework.devices .
+python.framework      device device_spec                 : framework.devices . legacy.inner.framework
 python.framework      dtypes                             : framework.dtypes
 python.framework      errors errors_impl                 : framework.errors
-python.framework      function                           : ops.functions.defun framework.function* .
+python.framework      function                           : ops.functions.defun framework.function* . legacy.inner.framework
 python.framework      graph_io                           : formats.graph_files
-python.framework      graph_util graph_util_impl         : graph_util
+python.framework      graph_util graph_util_impl         : graph_util legacy.inner.framework
 python.framework      importer                           : . framework.importer
 python.framework      indexed_slices sparse_tensor tensor_spec type_spec tensor_like : . framework.composites framework.type_specs \
                                                            framework.conversion contrib.framework.tensors
+python.framework      type_spec                          : legacy.inner.framework
+python.framework      tensor_like                        : legacy.inner.framework_ops
 python.framework      load_library                       : .
 python.framework      meta_graph                         : ops.io.meta_graph train .
-python.framework      op_def_library op_def_registry     : framework.op_defs framework.builder
+python.framework      op_def_library                     : legacy.inner.op_def_library framework.builder
+python.framework      op_def_registry                    : legacy.inner.registries framework.op_defs
+python.framework      test_ops                           : legacy.inner.test_ops
+python.framework      registry kernels                   : legacy.inner.registries
+python.framework      traceable_stack                    : legacy.inner.traceable_stack
+python.framework      composite_tensor_utils             : legacy.inner.composite_tensors
+python.framework      test_combinations                  : legacy.inner.test_combinations
+python.framework      subscribe                          : legacy.inner.subscribe
+python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
 python.framework      smart_cond                         : ops.control_flow ops.control_flow.* legacy.inner.control_flow
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
-python.framework      versions                           : version .
-python.framework      auto_control_deps c_api_util func_graph subscribe : framework.graph framework.function* .
+python.framework      versions                           : legacy.inner.versions
+python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
@@ -112,8 +128,9 @@ python.keras.engine   base_layer input_layer input_spec network sequential train
                                                            keras keras.layers keras.models keras.engine.*
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
+python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
-                                                           keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
+                                                           legacy.inner.keras keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
                                                            keras.optimizers.optimizer
 python.keras.optimizer_v2 learning_rate_schedule         : keras.optimizers.schedules
@@ -136,25 +153,30 @@ python.ops            custom_gradient                    : . ops.gradients.custo
 python.ops            data_flow_ops                      : . queue ops.queues.* ops.queues.accumulators ops.queues.barriers ops.queues.staging ops.io.record_input
 python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.embedding ops.nn.*
 python.ops            critical_section_ops               : ops.variables.critical_section
-python.ops            batch_ops collective_ops inplace_ops list_ops nccl_ops sort_ops : . ops.tensor_arrays.lists ops.array.inplace legacy.gen_ops
+python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
+python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
-python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse
+python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
 python.ops            gradient_checker                   : test
 python.ops            gradient_checker_v2                : test.gradient_checker_v2
 python.ops            image_ops image_ops_impl           : image ops.image.*
 python.ops            init_ops init_ops_v2               : . initializers ops.variables.initializers ops.variables.convolution_initializers legacy.inner.nn
-python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers
+python.ops            io_ops                             : . io ops.io.* ops.io.files ops.io.readers legacy.gen_ops
 python.ops            linalg_ops linalg_ops_impl         : linalg . ops.linalg.*
 python.ops            logging_ops                        : . ops.io.printing ops.io.printing contrib.deprecated
-python.ops            lookup_ops                         : lookup ops.lookup.* .
+python.ops            lookup_ops                         : lookup ops.lookup.* . legacy.gen_ops
 python.ops            losses                             : losses
+python.ops            resources                          : ops.variables.resources
+python.ops            op_selector                        : contrib.graph_editor.select
 python.ops            manip_ops                          : manip .
 python.ops            metrics metrics_impl               : metrics metrics.variables legacy.inner.metrics
 python.ops            parsing_ops                        : . io ops.io.parsing ops.io.examples
 python.ops            partitioned_variables              : . ops.variables.partitioned
 python.ops            quantized_ops                      : quantization .
 python.ops            random_ops stateless_random_ops    : . random ops.random.*
-python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops .
+python.ops            resource_variable_ops              : ops.variables.resource ops.variables.handles ops.variables.variable legacy.gen_ops . \
+                                                           legacy.inner.nn
 python.ops            rnn rnn_cell rnn_cell_impl         : nn nn.rnn_cell rnn rnn.*
 python.ops            script_ops                         : . ops.functions.python ops.functions.python
 python.ops            session_ops                        : . ops.queues.session_tensors
@@ -176,17 +198,23 @@ python.ops            weights_broadcast_ops              : losses ops.nn.weights
 python.ops            gen_array_ops gen_audio_ops gen_batch_ops gen_bitwise_ops gen_boosted_trees_ops gen_candidate_sampling_ops \
                       gen_checkpoint_ops gen_collective_ops gen_control_flow_ops gen_ctc_ops gen_cudnn_rnn_ops gen_data_flow_ops \
                       gen_dataset_ops gen_experimental_dataset_ops gen_functional_ops gen_image_ops gen_io_ops gen_linalg_ops \
-                      gen_list_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
+                      gen_list_ops gen_nccl_ops gen_logging_ops gen_lookup_ops gen_manip_ops gen_math_ops gen_nn_ops gen_parsing_ops gen_random_ops \
                       gen_resource_variable_ops gen_rnn_ops gen_script_ops gen_sdca_ops gen_set_ops gen_sparse_ops gen_spectral_ops \
                       gen_state_ops gen_stateless_random_ops gen_string_ops gen_summary_ops gen_user_ops : legacy.gen_ops
 python.ops.distributions distribution distributions normal categorical bernoulli beta gamma uniform multinomial dirichlet exponential \
                       laplace student_t kullback_leibler util : distributions distributions.*
 python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
+python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
-python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops : ragged . ops.ragged ops.ragged.*
+python.ops.ragged     ragged_tensor ragged_factory_ops ragged_math_ops ragged_array_ops ragged_concat_ops ragged_functional_ops \
+                      ragged_squeeze_op ragged_getitem ragged_operators ragged_tensor_value segment_id_ops : legacy.inner.ragged ragged . \
+                                                           ops.ragged ops.ragged.*
+python.ops.ragged     ragged_batch_gather_ops ragged_batch_gather_with_default_op ragged_conversion_ops ragged_gather_ops ragged_map_ops \
+                      ragged_string_ops ragged_tensor_shape ragged_where_op : legacy.inner.ragged ops.ragged.batches ops.ragged.conversion ops.ragged.mapping \
+                                                           ops.ragged.dynamic_shape ops.ragged.* ops.strings.ragged ragged .
 python.ops.signal     signal fft_ops spectral_ops window_ops mel_ops mfcc_ops reconstruction_ops shape_ops dct_ops : signal
 
 python.module         module                             : ops.variables.module
@@ -205,6 +233,7 @@ python.saved_model    builder builder_impl constants loader loader_impl main_op 
                       signature_def_utils_impl simple_save tag_constants utils utils_impl : \
                       saved_model saved_model.builder saved_model.loader saved_model.main_op saved_model.constants \
                       saved_model.signature_constants saved_model.signature_def_utils saved_model.tag_constants saved_model.utils
+python.saved_model    nested_structure_coder             : legacy.inner.saved_model
 python.summary        summary                            : summary
 python.summary        summary_iterator                   : train
 python.summary.writer writer writer_cache event_file_writer event_file_writer_v2 : summary summary.* formats.event_files
@@ -230,12 +259,13 @@ python.training       adadelta adagrad adagrad_da adam ftrl gradient_descent mom
 python.training       basic_session_run_hooks session_run_hook monitored_session session_manager coordinator queue_runner \
                       queue_runner_impl supervisor server_lib device_setter evaluation input learning_rate_decay moving_averages saver \
                       checkpoint_management checkpoint_utils checkpoint_ops slot_creator training training_util \
-                      warm_starting_util saveable_object_util : train train.* summary .
+                      warm_starting_util saveable_object_util : train train.* summary . legacy.inner.training
 python.training       training_ops gen_training_ops      : legacy.gen_ops
 python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
+python.training.tracking base                            : legacy.inner.tracking
 python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
                                                            contrib.checkpoint.inspection keras.engine.tracked_attributes
 python.training       checkpoint_utils                   : train.eval_step
@@ -243,9 +273,11 @@ python.training.checkpointable base tracking util data_structures : train train.
 
 python.util           compat                             : platform.compat
 python.util           deprecation decorator_utils        : platform.deprecation
-python.util           nest                               : framework.nest
-python.util           tf_inspect                         : platform.inspection
+python.util           nest                               : framework.nest legacy.inner.util
+python.util           tf_inspect                         : platform.inspection legacy.inner.util
 python.util           lazy_loader                        : platform.lazy_loader
+python.util           serialization                      : legacy.inner.keras
+python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
 python.util           tf_contextlib tf_decorator tf_should_use function_utils all_util keyword_args : platform.decorators
 
@@ -260,9 +292,12 @@ contrib.seq2seq.python.ops attention_wrapper helper decoder basic_decoder beam_s
                       contrib.seq2seq legacy.inner.contrib_seq2seq
 contrib.rnn.python.ops core_rnn_cell core_rnn_cell_impl rnn_cell rnn core_rnn lstm_ops gru_ops fused_rnn_cell : \
                       contrib.rnn legacy.inner.contrib_rnn legacy.inner.rnn
+contrib.feature_column.python.feature_column sequence_feature_column : contrib.feature_column feature_column.sequence
 contrib.framework.python.ops audio_ops                   : audio legacy.gen_ops
 contrib.losses.python.metric_learning metric_loss_ops    : contrib.losses.metric_learning
 contrib.summary       summary                            : contrib.summary
+contrib.testing.python.framework fake_summary_writer   : contrib.testing.fake_summary_writer contrib.testing
+contrib.testing.python.framework util_test             : contrib.testing.event_files contrib.testing
 contrib.tensorboard.plugins.projector projector_config_pb2 : contrib.tensorboard.plugins.projector
 contrib.lookup        lookup_ops                         : contrib.lookup ops.lookup.*
 contrib.layers.python.layers utils                       : contrib.layers.outputs
@@ -281,6 +316,9 @@ contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.res
 contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
+
+# Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
+SAME = frozenset("python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io".split())
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.

@@ -23,7 +23,7 @@ from collections.abc import Iterator
 
 import everflow
 from everflow.framework import api_names
-from everflow.legacy.path_table import FOLDERS, TABLE
+from everflow.legacy.path_table import FOLDERS, SAME, TABLE
 from everflow.platform.module_alias import alias_spec
 from everflow.version import EVERFLOW_VERSION
 
@@ -123,7 +123,10 @@ class _Served(types.ModuleType):
         for module in _load_all([*self._sources, *_by_rule(self._path)]):
             if hasattr(module, name):
                 return getattr(module, name)
-        # Modules of TensorFlow hold the functions of both interfaces: `argmax` is that of 1, `argmax_v2` that of 2.
+        # Modules of TensorFlow show the modules that they import: `rnn.rnn_cell_impl`, `session_ops.array_ops`.
+        if (imported := _module_called(self._path, name)) is not None:
+            return importlib.import_module(f"{self.__name__.partition('.')[0]}.{imported}")
+        # They hold the functions of both interfaces: `argmax` is that of 1, `argmax_v2` that of 2.
         plain, _, version = name.rpartition("_")
         if version == "v1":
             return getattr(self, plain)
@@ -154,6 +157,13 @@ def _by_rule(path: str) -> list[str]:
         folder = folder.rpartition(".")[0]
     packages = FOLDERS.get(folder, "").split()
     return packages + [f"{package}.*" for package in packages]
+
+
+def _module_called(path: str, name: str) -> str | None:
+    """The path of TensorFlow's module of a name that one may mean in another module: beside it, or the only one."""
+    beside = f"{path.rpartition('.')[0]}.{name}"
+    called = [known for known in module_paths() if known.startswith("python.") and known.endswith(f".{name}")]
+    return beside if beside in called else called[0] if len(called) == 1 else None
 
 
 def _is_known(path: str) -> bool:
@@ -187,6 +197,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
+    if len(sources) == 1 and (sources[0].startswith("legacy.inner.") or path in SAME):
+        return _load(sources[0])  # all there is of it, so that a program can set its names
     return _Served(fullname, path, sources)
 
 
@@ -201,7 +213,8 @@ def _where_else(name: str) -> str:
 def _missing(fullname: str, path: str) -> str:
     """What to tell somebody who imports a path that TensorFlow 1.15 has not."""
     folder, _, name = path.rpartition(".")
-    if folder in module_paths() and not name.islower():  # a name rather than a module
+    within = any(known.startswith(f"{folder}.") for known in module_paths())
+    if folder in module_paths() and not (name.islower() and within):  # a name rather than a module
         return f"cannot import name {name!r} from 'tensorflow.{folder}'{_where_else(name)}"
     near = difflib.get_close_matches(path, module_paths(), 2, 0.8)
     hint = f": TensorFlow 1.15 has {' and '.join(f'tensorflow.{n}' for n in near)}" if near else ""
@@ -217,7 +230,9 @@ class _Finder(importlib.abc.MetaPathFinder):
             return None
         module = _resolve(fullname, rest)
         if module is None:
-            raise ModuleNotFoundError(_missing(fullname, rest), name=fullname)
+            # `from a import b` passes over an error whose name is "a.b", and says nothing of use then; so the name is
+            # without its root.
+            raise ModuleNotFoundError(_missing(fullname, rest), name=rest)
         return alias_spec(fullname, module)
 
 

@@ -10,15 +10,15 @@ from __future__ import annotations
 import contextlib
 import itertools
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from llvmlite import ir
 
-from everflow.native import scalars
+from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled
-from everflow.native.values import CONST, INPUT, MAP, Value, number_of
+from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
 # Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
@@ -37,11 +37,12 @@ _COMBINE = {"sum": "add", "prod": "mul", "any": "or", "all": "and"}
 
 @dataclass(slots=True, frozen=True)
 class Entry:
-    """The function of a region: `name(inputs..., outputs..., scratch, threads)`."""
+    """The function of a region: `name(inputs..., outputs..., scratch, threads)`; it returns 0, or 1 where it could not."""
 
     name: str
     scratch: int  # bytes that it needs for itself
     is_shared: bool  # whether it looks at the number of threads
+    may_refuse: bool = False  # whether it may return 1, and have done nothing
 
 
 class _LoopHint(ir.MDValue):
@@ -66,9 +67,25 @@ class Writer:
         self.numbers = itertools.count()
         self._hints: dict[tuple[int, int], ir.MDValue] = {}
 
-    def add(self, outputs: list[Value], inputs: int) -> Entry:
-        """A region that computes these values from so many inputs."""
-        entry = _Region(self, outputs, inputs).write(f"entry{len(self.entries)}")
+    def add(
+        self,
+        outputs: list[Value],
+        inputs: int,
+        updates: Sequence[tuple[Value, Value]] = (),
+        condition: Value | None = None,
+        for_python: bool = True,
+    ) -> Entry:
+        """A region that computes these values from so many inputs, and writes some over inputs: (value, input). Where a
+        condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
+        module only.
+        """
+        region = _Region(self, outputs, inputs, updates)
+        check = _Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
+        entry = region.write(f"entry{len(self.entries)}", check)
+        if for_python:
+            python_calls.write(self.module, region.entry)
+        else:
+            region.entry.linkage = "internal"
         self.entries.append(entry)
         return entry
 
@@ -89,37 +106,85 @@ class Writer:
 
 
 class _Region:
-    def __init__(self, writer: Writer, outputs: list[Value], inputs: int) -> None:
+    def __init__(
+        self, writer: Writer, outputs: list[Value], inputs: int, updates: Sequence[tuple[Value, Value]]
+    ) -> None:
         self.writer, self.module = writer, writer.module
         self.outputs = outputs
         self.inputs = inputs
-        self.nests, self.stored = scheduled(outputs)
+        updates = [(copy_of(value), target) for value, target in updates if value is not target]
+        schedule = scheduled(list(dict.fromkeys([*outputs, *(value for value, _ in updates)])))
+        self.stored, self.within = schedule.stored, schedule.within
+        self.nests = [_NestWriter(self, nest) for nest in schedule.nests]
         self.scratch = 0
         self.is_shared = False
+        # Values that are written straight over an input; the others of `updates` are copied there at the end.
+        self.in_place: dict[Value, Value] = {}
+        self.copies: list[tuple[Value, Value]] = []
+        for value, target in updates:
+            if value not in outputs and value not in self.in_place and self._may_overwrite(value, target):
+                self.in_place[value] = target
+            else:
+                self.copies.append((value, target))
         # What lies in scratch memory, and where.
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in outputs}
+        held = {*outputs, *self.in_place, *self.within}
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in held}
+
+    def _may_overwrite(self, value: Value, target: Value) -> bool:
+        """Whether nobody looks at an input once a value is written over it, entry by entry."""
+        is_written = False
+        for nest in self.nests:
+            if is_written and any(access.base is target for access in nest.loads.values()):
+                return False
+            if value in nest.stores:
+                is_written = True
+                order = nest.stores[value].strides
+                if any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values()):
+                    return False
+        return is_written
 
     def reserve(self, size: int) -> int:
         place = self.scratch
         self.scratch += -(-size // _ALIGNMENT) * _ALIGNMENT
         return place
 
-    def write(self, name: str) -> Entry:
+    def write(self, name: str, check: _Region | None = None) -> Entry:
         count = self.inputs + len(self.outputs)
-        self.entry = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * (count + 1), I32]), name)
+        self.entry = ir.Function(self.module, ir.FunctionType(I32, [*[POINTER] * (count + 1), I32]), name)
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
+        if check is not None:
+            self.write_check(check, f"{name}_check")
         for nest in self.nests:
-            self.call(_NestWriter(self, nest))
-        self.builder.ret_void()
-        return Entry(name, self.scratch, self.is_shared)
+            self.call(nest)
+        for value, target in self.copies:
+            size = I64(value.size * value.dtype.itemsize)
+            self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
+        self.builder.ret(I32(0))
+        return Entry(name, self.scratch, self.is_shared, check is not None)
+
+    def write_check(self, check: _Region, name: str) -> None:
+        """Return 1 where the only output of another region, over the same inputs, is false."""
+        entry, b, byte = check.write(name), self.builder, ir.IntType(8)
+        check.entry.linkage = "internal"
+        answer, scratch = self.at(self.reserve(1)), self.at(self.reserve(entry.scratch))
+        b.call(check.entry, [*self.entry.args[: self.inputs], answer, scratch, self.entry.args[-1]])
+        self.is_shared |= entry.is_shared
+        with b.if_then(b.icmp_unsigned("==", b.load(answer, typ=byte), byte(0))):
+            b.ret(I32(1))
 
     def pointer(self, value: Value) -> ir.Value:
         """Where a value lies, in the entry function."""
+        value = self.holder(value)
         if value.kind == INPUT:
             return self.entry.args[value.detail]
         if value in self.places:
             return self.at(self.places[value])
         return self.entry.args[self.inputs + self.outputs.index(value)]
+
+    def holder(self, value: Value) -> Value:
+        """The value whose memory a value is written to: its own, that of an input, or what it is a part of."""
+        part = self.within.get(value)
+        return part.base if part is not None else self.in_place.get(value, value)
 
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
@@ -169,6 +234,20 @@ class _Region:
         b.ret_void()
         return made
 
+    def copier(self) -> ir.Function:
+        """A function that copies so many bytes from one place to another."""
+        if "copy" not in self.module.globals:
+            made = ir.Function(self.module, ir.FunctionType(VOID, [POINTER, POINTER, I64]), "copy")
+            made.linkage = "internal"
+            for argument in made.args[:2]:
+                argument.add_attribute("noalias")
+            b, byte = ir.IRBuilder(made.append_basic_block()), ir.IntType(8)
+            with loop(b, I64(0), made.args[2]) as index:
+                source, target = (b.gep(pointer, [index], source_etype=byte) for pointer in made.args[:2])
+                b.store(b.load(source, typ=byte), target)
+            b.ret_void()
+        return self.module.globals["copy"]
+
     def external(self, name: str, result: ir.Type, arguments: list[ir.Type]) -> ir.Function:
         if name not in self.module.globals:
             ir.Function(self.module, ir.FunctionType(result, arguments), name)
@@ -193,7 +272,8 @@ class _NestWriter:
         self.loads: dict[Value, Access] = {}
         self._find_steps()
         self.results = {r: Access(r, 0, _result_strides(nest, r)) for r in nest.reductions}
-        self.stores = {v: Access(v, 0, contiguous(nest.shape)) for v in nest.stores}
+        within = region.within
+        self.stores = {v: within.get(v) or Access(v, 0, contiguous(nest.shape)) for v in nest.stores}
         self.axes = self._find_axes()
         first = self.axes[0]
         self.is_cut = first.is_reduced  # then the range counts chunks of the first axis
@@ -211,9 +291,13 @@ class _NestWriter:
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
         self.work = math.prod(nest.shape) * (1 + sum(scalars.cost(s.detail) for s in self.steps))
-        stored = [v for v in (*nest.stores, *nest.reductions) if v not in self.partials]
-        loaded = [a.base for a in self.loads.values() if a.base.kind != CONST]
-        self.bases = list(dict.fromkeys([*loaded, *stored]))
+
+    @property
+    def bases(self) -> list[Value]:
+        """Whose memory the nest reads and writes."""
+        stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
+        loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
+        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
 
     # --- what the nest does -----------------------------------------------------------------------
 
@@ -230,7 +314,7 @@ class _NestWriter:
                 if value.kind == MAP and (value not in stored or value in nest.stores):
                     left += [(value, True), *((s, False) for s in value.sources)]
                 elif value.kind != CONST:
-                    self.loads[value] = located(value, stored, beyond=value in nest.stores)
+                    self.loads[value] = located(value, stored, beyond=value in nest.stores, within=self.region.within)
 
     def _find_axes(self) -> list[_Axis]:
         """The loops: axes of one entry go, and those that every access goes through in one stride are one."""
@@ -256,7 +340,8 @@ class _NestWriter:
     def function(self) -> ir.Function:
         """The nest's function; one that reads the same is there only once."""
         module = self.region.module
-        pointers = len(self.bases) + bool(self.partials)
+        bases = self.bases
+        pointers = len(bases) + bool(self.partials)
         functions = self.region.writer.functions
         name = f"nest{next(self.region.writer.numbers)}"
         made = ir.Function(module, ir.FunctionType(VOID, [*[POINTER] * pointers, I64, I64]), name)
@@ -265,7 +350,7 @@ class _NestWriter:
         for argument in made.args[:pointers]:
             argument.add_attribute("noalias")
         self.builder = ir.IRBuilder(made.append_basic_block())
-        self.pointers = dict(zip(self.bases, made.args, strict=False))
+        self.pointers = dict(zip(bases, made.args, strict=False))
         self.partial_base = made.args[pointers - 1] if self.partials else None
         self.indices: list[ir.Value] = []
         begin, end = made.args[-2:]
@@ -307,13 +392,10 @@ class _NestWriter:
         last = self.axes[-1]
         dear = any(scalars.cost(s.detail) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
-        width = LANES // max(v.dtype.itemsize for v in values)
-        while width > last.size:
-            width //= 2
-        if width < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
+        widest = LANES // max(v.dtype.itemsize for v in values)
+        if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return self.region.writer.hint(1, 1)
-        # More entries at once than there are, and LLVM makes a loop without end of it for some processors.
-        return self.region.writer.hint(width, 1 if dear else min(4, 1 << (last.size // width).bit_length() - 1))
+        return self.region.writer.hint(*_lanes(last.size, widest, 1 if dear else 4))
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""
@@ -342,8 +424,11 @@ class _NestWriter:
                 values[step] = scalars.convert(b, operands[0], step.sources[0].dtype, step.dtype)
             else:
                 values[step] = scalars.emit(step.detail, b, step.sources[-1].dtype, operands)
+        for value in (*self.stores, *(r.sources[0] for r in self.nest.reductions)):
+            at(value)  # all is loaded before anything is written over it
         for value, access in self.stores.items():
-            self._store(at(value), value.dtype, self._address(self.pointers[value], access, self.indices))
+            address = self._address(self.pointers[self.region.holder(value)], access, self.indices)
+            self._store(at(value), value.dtype, address)
         for reduction in self.nest.reductions:
             address = self._address_of_result(reduction, self.indices)
             value = at(reduction.sources[0])
@@ -360,12 +445,17 @@ class _NestWriter:
         return [axis.strides[number] for axis in self.axes]
 
     def _address(self, pointer: ir.Value, access: Access, indices: list[ir.Value | None]) -> ir.Value:
+        place = self._place(access, indices)
+        return self.builder.gep(pointer, [place], source_etype=scalars.stored_type(access.base.dtype))
+
+    def _place(self, access: Access, indices: list[ir.Value | None]) -> ir.Value:
+        """How many entries an access is away from where its memory begins."""
         b, place = self.builder, I64(access.offset)
         for index, stride in zip(indices, self._strides(access), strict=True):
             if stride:
                 step = index if stride == 1 else b.mul(index, I64(stride))
                 place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
-        return b.gep(pointer, [place], source_etype=scalars.stored_type(access.base.dtype))
+        return place
 
     def _address_of_result(self, reduction: Value, indices: list[ir.Value | None]) -> ir.Value:
         access = self.results[reduction]
@@ -380,7 +470,10 @@ class _NestWriter:
         access = self.loads[value]
         if access.base.kind == CONST:
             return scalars.constant(number_of(access.base), access.base.dtype)
-        return self._loaded(value.dtype, self._address(self.pointers[access.base], access, self.indices))
+        if access.base.kind == INDEX:
+            return scalars.convert(self.builder, self._place(access, self.indices), np.dtype(np.int64), value.dtype)
+        pointer = self.pointers[self.region.holder(access.base)]
+        return self._loaded(value.dtype, self._address(pointer, access, self.indices))
 
     def _loaded(self, dtype: np.dtype, address: ir.Value) -> ir.Value:
         b = self.builder
@@ -416,6 +509,25 @@ class _NestWriter:
                 self._store(_combined(b, reduction, before, part), reduction.dtype, total)
         b.ret_void()
         return made
+
+
+def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:
+    """How many entries of a loop go side by side, and how many times that at once: what is left over goes one by one,
+    which costs most where the loop is short. Never more than there are: LLVM makes a loop without end of that for some
+    processors.
+    """
+    choices = [
+        (width, times)
+        for width in (widest, widest // 2, 4)
+        for times in (4, 2, 1)
+        if 4 <= width and times <= most and width * times <= size
+    ]
+
+    def cost(choice: tuple[int, int]) -> float:
+        width, times = choice
+        return size // (width * times) * (times + 0.5) + size % (width * times)
+
+    return min(choices, key=cost)
 
 
 def _result_strides(nest: Nest, reduction: Value) -> tuple[int, ...]:

@@ -6,8 +6,11 @@
 
 They stand beside the kernels, and say the same. A lowering gets its inputs as expressions, attributes by keyword, and
 numpy arrays for the input positions that are `known` when planning; one with a keyword `result_shape` is told the static
-shape of its first result. It returns one expression or a tuple of them; None,
+shape of its first result, one with a keyword `place` draws random numbers at it (`draws.py`). It returns one expression or a tuple of them; None,
 or a ValueError, where it has nothing to say of these types and shapes.
+
+One that `checks` may return its results as `Checked`: they hold under a condition. That of an op that `updates`
+variables gets what they hold, and returns what they shall hold, for each of them.
 """
 
 from __future__ import annotations
@@ -30,12 +33,20 @@ class Lowering:
     function: Callable[..., Lowered]
     known: tuple[int, ...]
     attribute_names: tuple[str, ...]
+    updates: bool = False
+    checks: bool = False
+
+    @property
+    def draws(self) -> bool:
+        return "place" in self.attribute_names
 
 
 _lowerings: dict[str, Lowering] = {}
 
 
-def lowers(*op_types: str, known: tuple[int, ...] = ()) -> Callable[[_F], _F]:
+def lowers(
+    *op_types: str, known: tuple[int, ...] = (), updates: bool = False, checks: bool = False
+) -> Callable[[_F], _F]:
     """Register the decorated function as the lowering of these op types."""
 
     def register(function: _F) -> _F:
@@ -44,7 +55,7 @@ def lowers(*op_types: str, known: tuple[int, ...] = ()) -> Callable[[_F], _F]:
         for op_type in op_types:
             if op_type in _lowerings:
                 raise ValueError(f"Op type {op_type!r} has a lowering already")
-            _lowerings[op_type] = Lowering(function, known, names)
+            _lowerings[op_type] = Lowering(function, known, names, updates, checks)
         return function
 
     return register

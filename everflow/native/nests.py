@@ -2,16 +2,18 @@
 
 A nest goes once through all places of one shape and computes there whatever it can: values of that shape that have all
 they need, and reductions of such. Only what others need is stored. Nests run one after the other, by levels: a nest
-of a level takes what those of lower levels stored.
+of a level takes what those of lower levels stored. What is put together of parts is never computed by itself: each part
+is stored where it belongs.
 """
 
 from __future__ import annotations
 
 import itertools
 import math
+from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
-from everflow.native.values import CONST, EXPAND, INPUT, MAP, PERMUTE, REDUCE, RESHAPE, VIEW, Shape, Value
+from everflow.native.values import EXPAND, JOIN, LEAVES, MAP, PERMUTE, REDUCE, RESHAPE, VIEW, Shape, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,15 +41,37 @@ def contiguous(shape: Shape) -> tuple[int, ...]:
     return tuple(reversed(strides)) if shape else ()
 
 
-def scheduled(outputs: list[Value]) -> tuple[list[Nest], set[Value]]:
-    """The nests that compute some values, in order, and the values that are stored: outputs and what lies between."""
-    return _Schedule(outputs).nests()
+@dataclass(slots=True)
+class Schedule:
+    """The nests that compute some values, in order, the values that are stored (outputs, and what lies between), and
+    those of them that lie within another one.
+    """
+
+    nests: list[Nest]
+    stored: set[Value]
+    within: dict[Value, Access]
 
 
-class _Schedule:
+def scheduled(outputs: list[Value]) -> Schedule:
+    """How some values are computed."""
+    made = _Scheduler(outputs)
+    return Schedule(made.nests(), made.stored, made.within)
+
+
+class _Scheduler:
     def __init__(self, outputs: list[Value]) -> None:
-        self.order = sources_first(outputs)
-        self.stored = {v for v in self.order if v.kind == REDUCE} | {v for v in outputs if v.kind not in (INPUT, CONST)}
+        self.order: list[Value] = []
+        self.within: dict[Value, Access] = {}
+        self._parts: dict[Value, list[Value]] = {}  # of each joined value
+        wanted = sources_first(outputs)
+        self._taken = set(wanted)
+        self._seen = {s for v in wanted if v.kind == VIEW for s in v.sources} | set(outputs)
+        for value in wanted:
+            if value.kind == JOIN:
+                self._place_parts(value)
+            self.order.append(value)
+        self.stored = {v for v in self.order if v.kind in (REDUCE, JOIN)} | {v for v in outputs if v.kind not in LEAVES}
+        self.stored |= self.within.keys()
         for value in self.order:
             if value.kind == VIEW and (value.sources[0].kind == MAP or not _is_located(value, self.stored)):
                 self.stored.add(value.sources[0])  # no strides lead there: it is written down first
@@ -55,20 +79,39 @@ class _Schedule:
         for value in self.order:
             if value.kind == VIEW:
                 self.levels[value] = self._after(value)
+            elif value.kind == JOIN:
+                self.levels[value] = max(self.levels[part] for part in self._parts[value])
             else:
                 self.levels[value] = max((self._ready(s) for s in value.sources), default=0)
 
+    def _place_parts(self, joined: Value) -> None:
+        """Have the parts of a value stored where they belong: themselves, where nobody wants to look at them in another
+        way, or copies of them.
+        """
+        offset, strides = 0, contiguous(joined.shape)
+        for part in joined.sources:
+            placed = part
+            if part.kind != MAP or part in self._seen or part in self.within:
+                placed = _another(part, self._taken)
+                self._taken.add(placed)
+                self.order.append(placed)
+            extra = len(placed.shape) - len(strides)
+            self.within[placed] = Access(joined, offset, (0,) * extra + strides)
+            self._parts.setdefault(joined, []).append(placed)
+            offset += part.shape[joined.detail] * strides[joined.detail]
+
     def _ready(self, source: Value) -> int:
         """The first level whose nests can use a value: its own, where it is at hand; the next, where it is loaded."""
-        is_loaded = source.kind == REDUCE or (source.kind == VIEW and source in self.stored)
+        is_loaded = source.kind in (REDUCE, JOIN) or (source.kind == VIEW and source in self.stored)
         return self.levels[source] + is_loaded
 
     def _after(self, view: Value) -> int:
         """The first level at which all that a view shows is stored."""
         base = located(view, self.stored, beyond=True).base
-        return 0 if base.kind in (INPUT, CONST) else self.levels[base] + 1
+        return 0 if base.kind in LEAVES else self.levels[base] + 1
 
-    def nests(self) -> tuple[list[Nest], set[Value]]:
+    def nests(self) -> list[Nest]:
+        """The nests in order, which complete what is stored."""
         # All reductions of one shape and level that reduce the same axes are one nest; the first of them stores, too.
         first: dict[tuple[int, Shape], Nest] = {}
         others: dict[tuple[int, Shape, tuple[int, ...]], Nest] = {}
@@ -87,7 +130,7 @@ class _Schedule:
             if value.kind in (MAP, VIEW) and (value in self.stored or (value.kind == MAP and len(needed[value]) > 1)):
                 self.stored.add(value)
                 nest_of[value] = first.setdefault((self.levels[value], value.shape), Nest(value.shape, ()))
-            if value.kind != VIEW:
+            if value.kind not in (VIEW, JOIN):
                 inside = {nest_of[value]: None} if value in nest_of else needed[value]
                 for source in value.sources:
                     needed[source].update(inside)
@@ -96,7 +139,15 @@ class _Schedule:
                 nest_of[value].stores.append(value)
         ordered = [(level, 0, nest) for (level, _), nest in first.items()]
         ordered += [(level, 1, nest) for (level, _, _), nest in others.items()]
-        return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])], self.stored
+        return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])]
+
+
+def _another(value: Value, taken: Container[Value]) -> Value:
+    """A view of all of a value that is not taken yet."""
+    shape = (1, *value.shape)
+    while (made := value.reshape(shape)) in taken:
+        shape = (1, *shape)
+    return made
 
 
 def sources_first(outputs: list[Value]) -> list[Value]:
@@ -123,14 +174,19 @@ def _is_located(view: Value, stored: set[Value]) -> bool:
     return True
 
 
-def located(value: Value, stored: set[Value], *, beyond: bool = False) -> Access:
-    """Where a value can be loaded from: views are followed to what is stored, and `beyond` the value itself."""
+def located(
+    value: Value, stored: set[Value], *, beyond: bool = False, within: Mapping[Value, Access] | None = None
+) -> Access:
+    """Where a value can be loaded from: views are followed to what is stored, and `beyond` the value itself; `within`
+    says what lies in something else.
+    """
     chain = []
     while value.kind == VIEW and (beyond or value not in stored):
         chain.append(value)
         value = value.sources[0]
         beyond = False
-    offset, shape, strides = 0, value.shape, contiguous(value.shape)
+    start = (within or {}).get(value) or Access(value, 0, contiguous(value.shape))
+    offset, shape, strides = start.offset, value.shape, start.strides
     for view in reversed(chain):
         how, *rest = view.detail
         if how == EXPAND:
@@ -145,7 +201,7 @@ def located(value: Value, stored: set[Value], *, beyond: bool = False) -> Access
             offset += sum(a * s for a, s in zip(starts, strides, strict=True))
             strides = tuple(a * s for a, s in zip(steps, strides, strict=True))
         shape = view.shape
-    return Access(value, offset, strides)
+    return Access(start.base, offset, strides)
 
 
 def _reshaped(shape: Shape, strides: tuple[int, ...], new: Shape) -> tuple[int, ...]:

@@ -55,7 +55,13 @@ def _normal(first: Scalar, second: Scalar, further: Scalar | int) -> Scalar:
 
 def normals(words: tuple[Scalar, ...]) -> list[ir.Value]:
     """The four normal numbers that a block gives."""
-    return [_normal(words[i], words[i + 1], further).value for i in (0, 2) for further in (0, 1)]
+    return [normal_of(words, position) for position in range(4)]
+
+
+def normal_of(words: tuple[Scalar, ...], position: int) -> ir.Value:
+    """One of the four normal numbers that a block gives."""
+    first = position // 2 * 2
+    return _normal(words[first], words[first + 1], position % 2).value
 
 
 def normal(builder: ir.IRBuilder, key: ir.Value, low: ir.Value, high: ir.Value, index: ir.Value) -> ir.Value:

@@ -11,7 +11,10 @@ from collections.abc import Callable
 import numpy as np
 from llvmlite import ir
 
+from everflow.native.formulas import FLOAT
 from everflow.native.math_functions import AS_TENSORFLOW, FUNCTIONS, SINGLE_PRECISION_ONLY
+from everflow.native.normals import normal_of
+from everflow.native.philox import block, fractions
 
 # Those whose results are TensorFlow's to the last bit, wherever it does not take small numbers for zero.
 _IN_SINGLE_PRECISION = {name: AS_TENSORFLOW[name] for name in ("log1p", "sigmoid", "softplus", "tanh")}
@@ -45,7 +48,7 @@ def emit(function: str, builder: ir.IRBuilder, dtype: np.dtype, operands: list[i
 
 def cost(function: str) -> int:
     """About how many instructions a function takes."""
-    return 10 if function in FUNCTIONS else 1
+    return 20 if function in _DRAWS else 10 if function in FUNCTIONS else 1
 
 
 def is_known(function: str, dtype: np.dtype) -> bool:
@@ -110,7 +113,29 @@ def _infinite(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) 
     return builder.fcmp_ordered("==", size, ir.Constant(size.type, float("inf")))
 
 
-_EMITTERS: dict[str, Emit] = {
+def _floor_division(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> tuple[ir.Value, ir.Value]:
+    """Quotient and rest of whole numbers, rounded down; the divisor is positive."""
+    number, divisor = operands
+    quotient, rest = builder.sdiv(number, divisor), builder.srem(number, divisor)
+    is_below = builder.icmp_signed("<", rest, ir.Constant(rest.type, 0))
+    less = builder.sub(quotient, ir.Constant(rest.type, 1))
+    return builder.select(is_below, less, quotient), builder.select(is_below, builder.add(rest, divisor), rest)
+
+
+def _draw(kind: str, position: int) -> Emit:
+    """One of the numbers of a block of random words: operands are the stream's key, its counter, and the block."""
+
+    def write(builder: ir.IRBuilder, dtype: np.dtype, operands: list[ir.Value]) -> ir.Value:
+        words = block(builder, *operands)
+        return normal_of(words, position) if kind == "normal" else fractions(words, FLOAT)[position]
+
+    return write
+
+
+_DRAWS = {f"{kind}{i}": _draw(kind, i) for kind in ("uniform", "normal") for i in range(4)}
+_EMITTERS: dict[str, Emit] = _DRAWS | {
+    "floor_div": lambda *given: _floor_division(*given)[0],
+    "floor_mod": lambda *given: _floor_division(*given)[1],
     "add": _either("fadd", "add"),
     "sub": _either("fsub", "sub"),
     "mul": _either("fmul", "mul"),
@@ -137,11 +162,12 @@ _EMITTERS: dict[str, Emit] = {
 _KINDS = dict.fromkeys(["div", "is_nan", "is_inf", "is_finite"], "f") | dict.fromkeys(
     ["add", "sub", "mul", "neg", "abs"], "fiu"
 )
+_KINDS |= dict.fromkeys(["floor_div", "floor_mod"], "i")
 
 
 def can_convert(dtype: np.dtype, to: np.dtype) -> bool:
-    """Whether `convert` gives what TensorFlow gives: not for floats beyond the range of an integer."""
-    return not (dtype.kind == "f" and to.kind in "iu")
+    """Whether `convert` gives what TensorFlow gives: floats beyond the range of a short integer are not told apart."""
+    return not (dtype.kind == "f" and (to.kind == "u" or (to.kind == "i" and to.itemsize < 4)))
 
 
 def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtype) -> ir.Value:
@@ -149,6 +175,8 @@ def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtyp
     target = llvm_type(to)
     if to.kind == "b":
         return _comparison("!=")(builder, dtype, [value, ir.Constant(value.type, 0)])
+    if dtype.kind == "f" and to.kind == "i":
+        return _whole(builder, value, target)
     if dtype.kind == "f":
         return (builder.fpext if to.itemsize > dtype.itemsize else builder.fptrunc)(value, target)
     if to.kind == "f":
@@ -158,3 +186,14 @@ def convert(builder: ir.IRBuilder, value: ir.Value, dtype: np.dtype, to: np.dtyp
     if target.width < value.type.width:
         return builder.trunc(value, target)
     return (builder.sext if dtype.kind == "i" else builder.zext)(value, target)
+
+
+def _whole(builder: ir.IRBuilder, value: ir.Value, target: ir.IntType) -> ir.Value:
+    """A float without its fraction; what is no number of the type becomes the least of it, as processors have it."""
+    limit = 2.0 ** (target.width - 1)
+    fits = builder.and_(
+        builder.fcmp_ordered(">=", value, ir.Constant(value.type, -limit)),
+        builder.fcmp_ordered("<", value, ir.Constant(value.type, limit)),
+    )
+    whole = builder.fptosi(builder.select(fits, value, ir.Constant(value.type, 0.0)), target)
+    return builder.select(fits, whole, ir.Constant(target, -(1 << (target.width - 1))))

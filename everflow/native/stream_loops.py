@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from llvmlite import ir
 
+from everflow.native import python_calls
 from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
 from everflow.native.formulas import FLOAT
 from everflow.native.normals import normals
@@ -16,11 +17,14 @@ def written(kinds: list[str]) -> str:
     """A module with a function of each name: `kind(out, key, low, high, blocks, threads)`."""
     writer = Writer()
     for kind in kinds:
-        _write(writer, kind)
+        write(writer, kind)
     return writer.text()
 
 
-def _write(writer: Writer, kind: str) -> None:
+def write(writer: Writer, kind: str) -> ir.Function:
+    """The function of this name in a module."""
+    if kind in writer.module.globals:
+        return writer.module.globals[kind]
     function = ir.Function(writer.module, ir.FunctionType(VOID, [POINTER, I64, I64, I64, I64, I32]), kind)
     out, key, low, high, blocks, _ = function.args
     b = ir.IRBuilder(function.append_basic_block())
@@ -31,3 +35,5 @@ def _write(writer: Writer, kind: str) -> None:
         for position, value in enumerate(values):
             b.store(value, b.gep(out, [b.add(place, I64(position))], source_etype=FLOAT))
     b.ret_void()
+    python_calls.write(writer.module, function)
+    return function

@@ -16,7 +16,7 @@ ENOUGH, CALL = 1 << 20, 1 << 11
 _MASK64 = (1 << 64) - 1
 
 _drawn = 0
-_fillers: dict[str, Callable[..., None]] = {}
+_fillers: dict[str, Callable[..., int]] = {}
 
 
 def is_ready() -> bool:
@@ -46,4 +46,4 @@ def make() -> None:
     from everflow.native import stream_loops, toolchain  # a library that not every machine has
 
     file = toolchain.Loaded(toolchain.object_code(stream_loops.written([UNIFORM, NORMAL])), [UNIFORM, NORMAL])
-    _fillers.update({kind: file.function(kind, 5) for kind in (UNIFORM, NORMAL)})
+    _fillers.update({kind: file.function(kind) for kind in (UNIFORM, NORMAL)})

@@ -6,6 +6,7 @@ import atexit
 import contextlib
 import ctypes
 import functools
+import importlib.util
 import os
 import pathlib
 import subprocess
@@ -16,12 +17,13 @@ from collections.abc import Callable
 import llvmlite
 import llvmlite.binding as llvm
 
-from everflow.native import compiler_process
+from everflow.native import compiler_process, python_calls
 from everflow.native.background import Ending
 from everflow.native.cache import Cache
 
-# What compiled code may call besides itself: OpenMP's runtime, which ATen has brought along.
-IMPORTS = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+# What compiled code may call besides itself: OpenMP's runtime, and the BLAS that ATen has brought along.
+OPENMP = ("GOMP_parallel", "omp_get_thread_num", "omp_get_num_threads")
+BLAS = ("sgemm_", "dgemm_")
 # Seconds that the compiler may take for one module.
 PATIENCE = 120.0
 FILES_OF_A_LINKER = 64
@@ -145,34 +147,56 @@ _linkers = _Linkers()
 
 @functools.cache
 def imports() -> dict[str, int]:
-    """Addresses of what code may call, by name; none where OpenMP's runtime is not at hand."""
-    try:
-        process = ctypes.CDLL(None)
-    except (OSError, TypeError):  # on Windows a process has no names of its own
-        return {}
-    found = {name: getattr(process, name, None) for name in IMPORTS}
-    return {name: ctypes.cast(f, ctypes.c_void_p).value or 0 for name, f in found.items() if f is not None}
+    """Addresses of what code may call, by name; those only that are at hand here."""
+    found: dict[str, int] = {}
+    for library, names in ((None, OPENMP), (_aten(), BLAS)):
+        try:
+            loaded = ctypes.CDLL(library)
+        except (OSError, TypeError):  # on Windows a process has no names of its own
+            continue
+        for name in names:
+            function = getattr(loaded, name, None)
+            if function is not None:
+                found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    return found
+
+
+def _aten() -> str:
+    """The file that holds ATen's kernels and the BLAS they call."""
+    name = {"darwin": "libtorch_cpu.dylib", "win32": "torch_cpu.dll"}.get(sys.platform, "libtorch_cpu.so")
+    found = importlib.util.find_spec("torch")
+    assert found is not None and found.origin is not None
+    return os.path.join(os.path.dirname(found.origin), "lib", name)
 
 
 def can_share() -> bool:
     """Whether code may have threads share a loop."""
-    return set(imports()) == set(IMPORTS)
+    return imports().keys() >= set(OPENMP)
+
+
+def can_multiply() -> bool:
+    """Whether code may have matrices multiplied."""
+    return imports().keys() >= set(BLAS)
 
 
 class Loaded:
-    """An object file in memory. Its code goes with it."""
+    """An object file in memory. Its code goes with it. `process`: addresses of what else it uses, by name;
+    functions are for Python, or for code."""
 
-    def __init__(self, image: bytes, names: list[str]) -> None:
+    def __init__(
+        self, image: bytes, names: list[str], process: dict[str, int] | None = None, *, for_python: bool = True
+    ) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(name)
-        for name, address in imports().items():
+            builder.export_symbol(python_calls.form_of(name) if for_python else name)
+        for name, address in {**imports(), **python_calls.imports(), **(process or {})}.items():
             builder.import_symbol(name, address)
         self._tracker, self._linker = _linkers.link(builder)  # which go in this order
 
-    def function(self, name: str, pointers: int) -> Callable[..., None]:
-        """A function of the file, for Python: it takes so many addresses and an integer. It holds the file."""
-        kind = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * pointers, ctypes.c_int)
-        made = kind(self._tracker[name])
-        made.file = self  # type: ignore[attr-defined]
-        return made
+    def address(self, name: str) -> int:
+        """Where a function of the file begins that is not for Python."""
+        return self._tracker[name]
+
+    def function(self, name: str) -> Callable[..., int]:
+        """A function of the file, for Python: it takes addresses and integers. It holds the file."""
+        return python_calls.function_at(self._tracker[python_calls.form_of(name)], self)

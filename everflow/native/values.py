@@ -1,7 +1,8 @@
 """What a region computes: expressions over tensors of known types and shapes.
 
-There are five kinds: inputs, constants, element-wise functions (of operands of one shape), views (the same numbers at
-other places) and reductions. All that ops do is said in these, with Python's operators:
+There are seven kinds: inputs, constants, the numbers 0, 1, 2..., element-wise functions (of operands of one shape), views
+(the same numbers at other places), reductions, and tensors put together of others. All that ops do is said in these,
+with Python's operators:
 
     e = exp(x - x.reduce("max", [1]).expand(x.shape))
 
@@ -19,7 +20,8 @@ import numpy as np
 
 Shape = tuple[int, ...]
 BOOL = np.dtype(bool)
-INPUT, CONST, MAP, VIEW, REDUCE = "input", "const", "map", "view", "reduce"
+INPUT, CONST, INDEX, MAP, VIEW, REDUCE, JOIN = "input", "const", "index", "map", "view", "reduce", "join"
+LEAVES = (INPUT, CONST, INDEX)
 # The kinds of views.
 EXPAND, RESHAPE, PERMUTE, SLICE = "expand", "reshape", "permute", "slice"
 
@@ -199,9 +201,42 @@ def const(number: Any, dtype: np.dtype) -> Value:
     return _made(CONST, (), dtype, (), np.asarray(number).astype(dtype).tobytes())
 
 
+def index(size: int, dtype: np.dtype) -> Value:
+    """The numbers from 0 on."""
+    return _made(INDEX, (), np.dtype(dtype), (size,), None)
+
+
+def join(parts: Sequence[Value], axis: int) -> Value:
+    """Tensors side by side along an axis."""
+    first = parts[0]
+    sizes = {p.shape[:axis] + p.shape[axis + 1 :] for p in parts}
+    if len(sizes) > 1 or any(p.dtype != first.dtype for p in parts):
+        raise ValueError(f"{list(parts)} can't stand side by side along axis {axis}")
+    if len(parts) == 1:
+        return first
+    shape = (*first.shape[:axis], sum(p.shape[axis] for p in parts), *first.shape[axis + 1 :])
+    return _made(JOIN, tuple(parts), first.dtype, shape, axis)
+
+
 def number_of(value: Value) -> Any:
     """The number of a constant, as Python's own."""
     return np.frombuffer(value.detail, value.dtype)[0].item()
+
+
+def copy_of(value: Value) -> Value:
+    """A value that is computed: of what is at hand anyway, a view of all of it."""
+    return value.reshape([1, *value.shape]) if value.kind in LEAVES else value
+
+
+class Checked(tuple):
+    """Results of an op that hold only where a condition does, for all of its entries; else the kernel is to be asked."""
+
+    condition: Value
+
+    def __new__(cls, results: Sequence[Value], condition: Value) -> Checked:
+        made = super().__new__(cls, results)
+        made.condition = condition
+        return made
 
 
 def apply(function: str, *operands: Operand) -> Value:
@@ -211,6 +246,11 @@ def apply(function: str, *operands: Operand) -> Value:
     shape = np.broadcast_shapes(*(v.shape for v in values))
     dtype = BOOL if function in TESTS else values[-1].dtype
     return _made(MAP, tuple(v.expand(shape) for v in values), dtype, shape, function)
+
+
+def mapped(function: str, operands: Sequence[Value], dtype: np.dtype) -> Value:
+    """An element-wise function of operands of one shape, with results of another type."""
+    return _made(MAP, tuple(operands), dtype, operands[0].shape, function)
 
 
 def select(condition: Value, then: Operand, otherwise: Operand) -> Value:

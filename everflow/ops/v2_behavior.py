@@ -41,14 +41,3 @@ def enable_v2_tensorshape():
 def enable_tensor_equality():
     """Tensors compared by their values with `==`: not there; use `tf.equal`."""
     _not_there("TensorFlow 2's `==` on tensors")
-
-
-# tensorflow.python.tf2
-
-
-def enabled():
-    """Whether this is TensorFlow 2, as programs written for both ask: it isn't."""
-    return False
-
-
-enable, disable = enable_v2_behavior, disable_v2_behavior

@@ -6,11 +6,11 @@ Everflow's own functions don't warn: the interface it keeps is a finished one.
 from __future__ import annotations
 
 import contextlib
-import functools
 import inspect
 import sys
 
 from everflow.platform import logging
+from everflow.platform.signatures import standing_for
 
 # Programs set it to False for silence.
 _PRINT_DEPRECATION_WARNINGS = True
@@ -48,7 +48,7 @@ def deprecated(date, instructions, warn_once=True):
         return mark_function(function, function.__name__)
 
     def mark_function(function, name):
-        @functools.wraps(function)
+        @standing_for(function)
         def wrapper(*args, **kwargs):
             _warn(function, f"{name} (from {function.__module__})", date, instructions, warn_once)
             return function(*args, **kwargs)
@@ -85,7 +85,7 @@ def _mark_arguments(date, instructions, warn_once, is_old, shown):
     def mark(function):
         signature = inspect.signature(function)
 
-        @functools.wraps(function)
+        @standing_for(function)
         def wrapper(*args, **kwargs):
             for name, value in signature.bind_partial(*args, **kwargs).arguments.items():
                 if is_old(name, value):
@@ -129,7 +129,7 @@ def deprecated_alias(deprecated_name, name, func_or_class, warn_once=True):
         Alias.__name__ = Alias.__qualname__ = func_or_class.__name__
         return Alias
 
-    @functools.wraps(func_or_class)
+    @standing_for(func_or_class)
     def alias(*args, **kwargs):
         _warn(func_or_class, f"The name {deprecated_name}", None, f"Please use {name} instead.", warn_once)
         return func_or_class(*args, **kwargs)
@@ -163,7 +163,7 @@ def experimental(func):
     if not callable(func):
         raise ValueError(f"{func} is not a function. @property goes above @experimental, not below it.")
 
-    @functools.wraps(func)
+    @standing_for(func)
     def wrapper(*args, **kwargs):
         logging.warning(
             "%s (from %s) is experimental: later versions may change it or leave it out.",

@@ -9,7 +9,6 @@ from inspect import (  # noqa: F401
     getcallargs,
     getdoc,
     getfile,
-    getfullargspec,
     getmembers,
     getmodule,
     getmro,
@@ -31,7 +30,12 @@ from inspect import (  # noqa: F401
 ArgSpec = collections.namedtuple("ArgSpec", ["args", "varargs", "keywords", "defaults"])
 
 
+def getfullargspec(obj):
+    """The arguments of a callable, or of what its decorators decorate."""
+    return inspect.getfullargspec(inspect.unwrap(obj, stop=lambda function: hasattr(function, "__signature__")))
+
+
 def getargspec(obj):
     """The arguments of a callable as (args, varargs, keywords, defaults)."""
-    spec = inspect.getfullargspec(obj)
+    spec = getfullargspec(obj)
     return ArgSpec(spec.args, spec.varargs, spec.varkw, spec.defaults)

@@ -79,6 +79,7 @@ class Model:
     def __init__(self, graph, op_log=None, run_meta=None):
         self.nodes: dict[str, Node] = {}
         self.steps: set[int] = set()
+        print("Parsing Inputs...")
         self.update(graph, op_log, run_meta)
 
     def update(self, graph, op_log=None, run_meta=None):

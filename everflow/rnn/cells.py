@@ -23,8 +23,8 @@ from everflow.ops.variables import scope as scopes
 from everflow.ops.variables.partitioned import fixed_size_partitioner
 from everflow.ops.variables.variable import trainable_variables
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.rnn.shapes import zero_state
-from everflow.train.signatures import takes
 
 _KERNEL, _BIAS = "kernel", "bias"
 
@@ -203,7 +203,6 @@ class GRUCell(_UnitsCell):
     @takes(
         """num_units, activation=None, reuse=None, kernel_initializer=None, bias_initializer=None, name=None,
         dtype=None, **kwargs""",
-        "self",
     )
     def __init__(self, kernel_initializer, bias_initializer, **given):
         super().__init__(**given)
@@ -264,7 +263,6 @@ class BasicLSTMCell(_UnitsCell):
     @takes(
         """num_units, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None, name=None, dtype=None,
         **kwargs""",
-        "self",
     )
     def __init__(self, forget_bias, state_is_tuple, **given):
         super().__init__(**given)
@@ -323,7 +321,6 @@ class LSTMCell(_UnitsCell):
         """num_units, use_peepholes=False, cell_clip=None, initializer=None, num_proj=None, proj_clip=None,
         num_unit_shards=None, num_proj_shards=None, forget_bias=1.0, state_is_tuple=True, activation=None, reuse=None,
         name=None, dtype=None, **kwargs""",
-        "self",
     )
     def __init__(self, initializer, **given):
         settings = {f"_{setting}": given.pop(setting) for setting in _OF_LSTM}

@@ -17,10 +17,10 @@ from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import Assert, cond, while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import takes
 from everflow.rnn.cells import RNNCell
 from everflow.rnn.shapes import concat
 from everflow.rnn.wrappers import assert_like_rnncell
-from everflow.train.signatures import takes
 
 _OF_LOOPS = "parallel_iterations=None, swap_memory=False, time_major=False, scope=None"
 

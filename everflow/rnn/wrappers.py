@@ -13,8 +13,8 @@ from everflow.ops import array, math
 from everflow.ops.nn.dropout import dropout
 from everflow.ops.random import distributions as random
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.platform.signatures import takes
 from everflow.rnn.cells import LSTMStateTuple, RNNCell
-from everflow.train.signatures import takes
 
 
 def assert_like_rnncell(cell_name, cell):
@@ -105,7 +105,6 @@ class DropoutWrapper(RNNCellWrapper):
     @takes(
         """cell, input_keep_prob=1.0, output_keep_prob=1.0, state_keep_prob=1.0, variational_recurrent=False,
         input_size=None, dtype=None, seed=None, dropout_state_filter_visitor=None, **kwargs""",
-        "self",
     )
     def __init__(self, cell, variational_recurrent, input_size, dtype, seed, dropout_state_filter_visitor, **kwargs):
         kept = {f"{part}_keep_prob": kwargs.pop(f"{part}_keep_prob") for part in ("input", "state", "output")}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import threading
 import time
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from everflow.protos import config_pb2
     from everflow.runtime.hints import Recorder, Rewrite, Runnable, Value
     from everflow.runtime.partial import PartialRun
-    from everflow.runtime.plan.functions import PlannedFunction
+    from everflow.runtime.plan.functions import Functions
     from everflow.runtime.plan.interpret import Interpreted
     from everflow.runtime.plan.place import Placer
 
@@ -116,9 +117,7 @@ class LocalExecutor:
         self.graph = graph
         self.config = config if config is not None else PROCESS.config_proto()
         self.state = (
-            SessionState(graph, function_caller=self._function)
-            if state is None
-            else state.for_graph(graph, self._function)
+            SessionState(graph, functions=self.functions) if state is None else state.for_graph(graph, self.functions)
         )
         # How graphs run: by plans, by plans whose kernels are compared with what is said of them, or node by node as
         # the reference.
@@ -127,14 +126,19 @@ class LocalExecutor:
         self._lock = renewed(threading.RLock())
         self._plans: dict[tuple, Prepared] = {}
         self._feeders: dict[Tensor, Feeder] = {}
-        self._functions: dict[str, PlannedFunction] = {}
+        self._functions: Functions | None = None
         self._device_names = device_names
         # These are made before the first plan.
         self._placer: Placer = None  # type: ignore[assignment]
         self._rules: list[Rewrite] = []
         self._native = ""
         self._partial_runs: dict[str, PartialRun] = {}
+        self._run_numbers = itertools.count()
         self.extended_to = -1
+        if self.config.log_device_placement:
+            print("Device mapping:")
+            for device in self.list_devices():
+                print(f"{device.name} -> device: {device.device_type}")
         keep_freed_memory()
 
     @property
@@ -289,19 +293,16 @@ class LocalExecutor:
         """Run a plan once, within the session's time limit if it has one."""
         return _runner(plan, self.config.operation_timeout_in_ms)(values)
 
-    def _function(self, name: str, fresh: bool = False) -> PlannedFunction:
-        """A graph function as a callable on kernel values; a fresh one has random streams of its own."""
+    def functions(self) -> Functions:
+        """The graph's functions, to be called on kernel values."""
         with self._lock:
-            found = None if fresh else self._functions.get(name)
-            if found is None:
-                from everflow.runtime.plan.functions import compile_function  # builds on this module
+            if self._functions is None:
+                from everflow.runtime.plan.functions import Functions  # builds on this module
 
                 self._ready_to_plan()
                 compiled = functools.partial(self._compile, native=self._native)
-                found = compile_function(name, self.graph, self.state, compiled, self._lock)
-                if not fresh:
-                    self._functions[name] = found
-            return found
+                self._functions = Functions(self.graph, self.state, compiled, self._lock, plain=self._kind == REFERENCE)
+            return self._functions
 
     # --- partial runs ----------------------------------------------------------------------
 
@@ -312,7 +313,7 @@ class LocalExecutor:
             raise errors.InvalidArgumentError(None, None, "A run in parts has to fetch or run something.")
         self.extend()
         with self._lock:
-            handle = f"->{len(self._partial_runs)}/{id(self)}"
+            handle = f"->{next(self._run_numbers)}/{id(self)}"
             self._partial_runs[handle] = PartialRun(self, fetches, feeds)
             return handle
 
@@ -320,7 +321,10 @@ class LocalExecutor:
         found = self._partial_runs.get(handle)
         if found is None:
             raise errors.InvalidArgumentError(None, None, "Must run 'setup' before performing partial runs!")
-        return found.run(fetches, feeds)
+        results = found.run(fetches, feeds)
+        if found.is_over:
+            self._partial_runs.pop(handle, None)
+        return results
 
     def reset(self, containers: list[str]) -> None:
         """Forget the objects of these resource containers; plans that hold them are made anew."""

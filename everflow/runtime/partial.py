@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from everflow.framework import errors
@@ -23,7 +23,7 @@ class PartialRun:
 
     def __init__(self, executor: LocalExecutor | None, fetches: list[Element], feeds: list[Tensor]) -> None:
         self._executor: LocalExecutor = executor  # type: ignore[assignment]  # None where a subclass runs things in another way
-        self._fetches = set(fetches)
+        self._asked, self._fetches = set(fetches), set(fetches)
         self._feeds = set(feeds)
         self._values: dict[Tensor, Value] = {}  # Tensor → kernel value of what was fed or computed
         self._arrays: dict[Tensor, Any] = {}  # Tensor → what the caller fed
@@ -31,21 +31,19 @@ class PartialRun:
 
     def run(self, fetches: list[Element], feeds: Mapping[Tensor, Any]) -> list[Any]:
         """Feed more and fetch more."""
+        # All of it is looked at before anything is fed: a part that is refused changes nothing.
+        _check("feed", feeds, self._feeds, self._arrays, "fed")
+        _check("fetch", fetches, self._asked, self._asked - self._fetches, "fetched")
         for tensor, value in feeds.items():
-            if tensor not in self._feeds:
-                raise errors.InvalidArgumentError(
-                    None, None, f"The feed {tensor.name} was not specified in partial_run_setup."
-                )
-            if tensor in self._arrays:
-                raise errors.InvalidArgumentError(None, None, f"The feed {tensor.name} has already been fed.")
             self._feed(tensor, value)
-        for fetch in fetches:
-            if fetch not in self._fetches:
-                text = f"The fetch {fetch.name} was not specified in partial_run_setup or was fetched already."
-                raise errors.InvalidArgumentError(None, None, text)
         self._compute(fetches)
         self._fetches -= set(fetches)
         return [self._result(fetch) for fetch in fetches]
+
+    @property
+    def is_over(self) -> bool:
+        """Whether everything was fetched."""
+        return not self._fetches
 
     def _feed(self, tensor: Tensor, value: Any) -> None:
         feeder = self._executor.feeder(tensor)
@@ -90,3 +88,15 @@ class PartialRun:
         if fetch.op.type in VARIABLES:
             return self._executor.prepare([fetch], []).call(())[0]
         return fetcher(fetch.dtype.base_dtype, True)(self._values[fetch])
+
+
+def _check(
+    what: str, given: Iterable[Element], declared: Container[Element], done: Container[Element], participle: str
+) -> None:
+    for element in given:
+        if element not in declared:
+            raise errors.InvalidArgumentError(
+                None, None, f"The {what} {element.name} was not specified in partial_run_setup."
+            )
+        if element in done:
+            raise errors.InvalidArgumentError(None, None, f"The {what} {element.name} has already been {participle}.")

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
     from everflow.protos import attr_value_pb2
+    from everflow.runtime.plan.functions import Functions
 
 DEFAULT_CONTAINER = "localhost"
 # Who waits looks so often, in seconds, whether it should stop.
@@ -91,7 +92,7 @@ class SessionState:
         self,
         graph: Graph | None = None,
         resources: ResourceStore | None = None,
-        function_caller: Callable | None = None,
+        functions: Callable[[], Functions] | None = None,
     ) -> None:
         self.graph = graph
         self.resources = resources or ResourceStore()
@@ -106,7 +107,7 @@ class SessionState:
         ] = {}  # name → a function that kernels made of one of the graph by differentiating it
         self.checks = False  # whether kernels are compared with what is declared of them
         self._private_lock = renewed(threading.RLock())
-        self._function_caller = function_caller
+        self._functions = functions
 
     def own(self, kind: str, name: str, factory: Callable[[], Any]) -> Any:
         """What belongs to a node of this session alone, made by `factory()` the first time; on a server other sessions
@@ -122,9 +123,15 @@ class SessionState:
 
         A `fresh` one shares no random streams with other callers of the function.
         """
-        if self._function_caller is None:
+        name = getattr(name_or_attr, "name", name_or_attr)
+        return self.functions.fresh(name) if fresh else self.functions.shared(name)
+
+    @property
+    def functions(self) -> Functions:
+        """The functions of the graph."""
+        if self._functions is None:
             raise errors.InternalError(None, None, "This state belongs to no executor, so it has no functions")
-        return self._function_caller(getattr(name_or_attr, "name", name_or_attr), fresh)
+        return self._functions()
 
     def for_function(self) -> SessionState:
         """The same state with random streams of its own: nodes of different functions may have equal names."""
@@ -132,10 +139,10 @@ class SessionState:
         other.random, other.private = RandomStreams(), {}
         return other
 
-    def for_graph(self, graph: Graph, function_caller: Callable) -> SessionState:
+    def for_graph(self, graph: Graph, functions: Callable[[], Functions]) -> SessionState:
         """The same state for another graph that the session runs: parts of a graph that was cut over tasks."""
         other = copy.copy(self)
-        other.graph, other.constants, other._function_caller = graph, {}, function_caller
+        other.graph, other.constants, other._functions = graph, {}, functions
         return other
 
     def close(self) -> None:
@@ -166,6 +173,12 @@ class Step:
         """Give back the locks of a run that failed."""
         for lock in self.locks:
             lock.release()
+
+    def detached(self) -> Step:
+        """For what goes on in a thread of its own when this run is over: it ends with the session, or when it is
+        cancelled.
+        """
+        return Step(self.session)
 
     def interrupt(self) -> None:
         """End a run that its caller left by an exception: nothing of it may go on in other threads, or hold locks."""

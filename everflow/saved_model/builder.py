@@ -10,28 +10,26 @@ from google.protobuf.any_pb2 import Any
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.operation import Operation, Tensor
-from everflow.framework.scopes import add_to_collection, get_default_graph
+from everflow.framework.scopes import add_to_collection, get_collection, get_default_graph
 from everflow.framework.static_values import constant_value
 from everflow.ops.variables.variable import _all_saveable_objects
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 from everflow.protos.meta_graph_pb2 import AssetFileDef, TensorInfo
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants, signature_def_utils, tag_constants
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.saver import Saver
-from everflow.train.signatures import takes
 
-_OF_GRAPHS = """signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False, main_op=None,
-    strip_default_attrs=False, saver=None"""
+_BY_SIGNATURE = (
+    "signature_def_map=None, assets_list=None, clear_devices=False, init_op=None, train_op=None, %s saver=None"
+)
+_BY_COLLECTION = """signature_def_map=None, assets_collection=None, legacy_init_op=None, clear_devices=False,
+    main_op=None, strip_default_attrs=False, saver=None"""
 
 
-class SavedModelBuilder:
-    """Writes a SavedModel: variables once, with the first meta graph, then further meta graphs over the same variables.
-
-    >>> builder = tf.saved_model.builder.SavedModelBuilder("export")
-    >>> builder.add_meta_graph_and_variables(sess, [tf.saved_model.tag_constants.SERVING])
-    >>> builder.save()
-    """
+class _SavedModelBuilder:
+    """Writes a SavedModel that notes its assets and ops in the meta graph itself, as TensorFlow 2 does."""
 
     def __init__(self, export_dir):
         self._saved_model = SavedModel(saved_model_schema_version=constants.SAVED_MODEL_SCHEMA_VERSION)
@@ -45,9 +43,17 @@ class SavedModelBuilder:
             file_io.recursive_create_dir(export_dir)
         self._has_saved_variables = False
 
-    @takes(f"sess, tags, {_OF_GRAPHS}", "self")
+    @takes("sess, tags, " + _BY_SIGNATURE % "strip_default_attrs=False,")
     def add_meta_graph_and_variables(self, sess, tags, **given):
         """Write the variables of a session, and its graph as the first meta graph."""
+        self._add_first(sess, tags, **given)
+
+    @takes("tags, " + _BY_SIGNATURE % "")
+    def add_meta_graph(self, tags, **given):
+        """Add the default graph as a further meta graph over the variables that are written already."""
+        self._add_further(tags, **given)
+
+    def _add_first(self, sess, tags, **given):
         if self._has_saved_variables:
             raise AssertionError(
                 "Variables and assets are saved once, and they have been: further graphs come by `add_meta_graph()`"
@@ -55,24 +61,24 @@ class SavedModelBuilder:
         self._add(tags, **given, sess=sess)
         self._has_saved_variables = True
 
-    @takes(f"tags, {_OF_GRAPHS}", "self")
-    def add_meta_graph(self, tags, **given):
-        """Add the default graph as a further meta graph over the variables that are written already."""
+    def _add_further(self, tags, **given):
         if not self._has_saved_variables:
             raise AssertionError(
                 "The first graph of a SavedModel brings variables and assets: call `add_meta_graph_and_variables()` for it"
             )
         self._add(tags, **given)
 
-    def _add(self, tags, signature_def_map, assets_collection, main_op, legacy_init_op, saver, sess=None, **options):
-        """Add the default graph; with a session, its variables are written, too."""
-        main_op = main_op if main_op is not None else legacy_init_op
+    def _add(self, tags, assets_list, init_op, train_op, **given):
+        meta = self._written(tags, **given)
+        for key, op in ((constants.INIT_OP_SIGNATURE_KEY, init_op), (constants.TRAIN_OP_SIGNATURE_KEY, train_op)):
+            if op is not None:
+                meta.signature_def[key].CopyFrom(signature_def_utils.op_signature_def(op, key))
+        meta.asset_file_def.extend(self._save_assets(assets_list))
+        self._saved_model.meta_graphs.add().CopyFrom(meta)
+
+    def _written(self, tags, signature_def_map, saver, sess=None, **options):
+        """The default graph as a meta graph; with a session, its variables are written, too."""
         _check_signatures(signature_def_map)
-        self._save_assets(assets_collection)
-        if main_op is not None:
-            if not isinstance(main_op, Operation):
-                raise TypeError(f"main_op needs to be an Operation: {main_op!r}")
-            add_to_collection(constants.MAIN_OP_KEY, main_op)
         if saver is None:
             saver = Saver(_all_saveable_objects(), sharded=True, write_version=2, allow_empty=True)
         if sess is not None:
@@ -86,28 +92,19 @@ class SavedModelBuilder:
         meta.meta_info_def.tags.extend(tags)
         for key, signature in (signature_def_map or {}).items():
             meta.signature_def[key].CopyFrom(signature)
-        self._saved_model.meta_graphs.add().CopyFrom(meta)
+        return meta
 
-    def _save_assets(self, assets_collection):
-        """Copy files that constants of the graph name, and note in the graph which constant names which file."""
+    def _save_assets(self, tensors):
+        """Copy files that constants of the graph name; returns which constant names which file, AssetFileDefs."""
         sources, definitions = {}, []
-        for tensor in assets_collection or []:
-            path = constant_value(tensor)
-            if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string or path is None:
-                raise ValueError(f"Invalid asset filepath tensor: {tensor}")
-            path = path.item().decode()
+        for tensor in tensors or []:
+            path = _asset_path(tensor)
             name = _unique_name(os.path.basename(path), path, sources)
             sources[name] = path
             definitions.append(AssetFileDef(filename=name, tensor_info=TensorInfo(name=tensor.name)))
-        for definition in definitions:
-            packed = Any()
-            packed.Pack(definition, type_url_prefix="type.googleapis.com/")
-            # Readers look for TensorFlow's own message name.
-            packed.type_url = "type.googleapis.com/tensorflow.AssetFileDef"
-            add_to_collection(constants.ASSETS_KEY, packed)
         if not sources:
             logging.info("No assets to save.")
-            return
+            return definitions
         folder = os.path.join(self._export_dir, constants.ASSETS_DIRECTORY)
         file_io.recursive_create_dir(folder)
         for name, path in sources.items():
@@ -115,6 +112,7 @@ class SavedModelBuilder:
             if not file_io.file_exists(target):
                 file_io.copy(path, target)
         logging.info("Assets written to: %s", folder)
+        return definitions
 
     def save(self, as_text=False):
         """Write `saved_model.pb` (or `.pbtxt`), aside and renamed; returns its path as bytes."""
@@ -125,6 +123,58 @@ class SavedModelBuilder:
         file_io.atomic_write_string_to_file(path, content)
         logging.info("SavedModel written to: %s", path)
         return path.encode()
+
+
+class SavedModelBuilder(_SavedModelBuilder):
+    """Writes a SavedModel: variables once, with the first meta graph, then further meta graphs over the same variables.
+
+    >>> builder = tf.saved_model.builder.SavedModelBuilder("export")
+    >>> builder.add_meta_graph_and_variables(sess, [tf.saved_model.tag_constants.SERVING])
+    >>> builder.save()
+    """
+
+    @takes(f"sess, tags, {_BY_COLLECTION}")
+    def add_meta_graph_and_variables(self, sess, tags, **given):
+        """Write the variables of a session, and its graph as the first meta graph."""
+        self._add_first(sess, tags, **given)
+
+    @takes(f"tags, {_BY_COLLECTION}")
+    def add_meta_graph(self, tags, **given):
+        """Add the default graph as a further meta graph over the variables that are written already."""
+        self._add_further(tags, **given)
+
+    def _add(self, tags, assets_collection, main_op, legacy_init_op, **given):
+        _check_signatures(given["signature_def_map"])
+        for definition in self._save_assets(assets_collection):
+            packed = Any()
+            packed.Pack(definition, type_url_prefix="type.googleapis.com/")
+            # Readers look for TensorFlow's own message name.
+            packed.type_url = "type.googleapis.com/tensorflow.AssetFileDef"
+            add_to_collection(constants.ASSETS_KEY, packed)
+        main_op = main_op if main_op is not None else legacy_init_op
+        if main_op is not None:
+            _note_main_op(main_op)
+        self._saved_model.meta_graphs.add().CopyFrom(self._written(tags, **given))
+
+
+def _note_main_op(op):
+    """Note an op as the one that makes the model ready; a graph has one."""
+    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
+        if get_collection(key):
+            raise ValueError(f"The graph has a main op already, in the collection {key!r}: pass `main_op` only")
+    if not isinstance(op, Operation):
+        raise TypeError(f"main_op needs to be an Operation: {op!r}")
+    add_to_collection(constants.MAIN_OP_KEY, op)
+
+
+def _asset_path(tensor):
+    """The path that a constant holds."""
+    if not isinstance(tensor, Tensor) or tensor.dtype != dtypes.string:
+        raise TypeError(f"An asset is a string tensor with the path of a file, not {tensor!r}")
+    path = constant_value(tensor)
+    if path is None:
+        raise ValueError(f"Invalid asset filepath tensor: {tensor}")
+    return path.item().decode()
 
 
 def _unique_name(name, path, taken):
@@ -138,7 +188,7 @@ def _unique_name(name, path, taken):
 
 def _check_signatures(signature_def_map):
     for key, signature in (signature_def_map or {}).items():
-        if key == "__saved_model_init_op" or key == "__saved_model_train_op":
+        if key in (constants.INIT_OP_SIGNATURE_KEY, constants.TRAIN_OP_SIGNATURE_KEY):
             raise KeyError(f"SignatureDef map key {key!r} is one that SavedModel keeps for itself: take another one")
         for info in [*signature.inputs.values(), *signature.outputs.values()]:
             if info.WhichOneof("encoding") is None:

@@ -13,6 +13,7 @@ from everflow.platform import file_io, logging
 from everflow.protos.meta_graph_pb2 import AssetFileDef
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.saved_model import constants
+from everflow.saved_model.signature_def_utils import load_op_from_signature_def
 from everflow.train.importing import import_meta_graph_with_elements
 from everflow.train.saver import Saver
 
@@ -52,17 +53,16 @@ def maybe_saved_model_directory(export_dir):
 contains_saved_model = maybe_saved_model_directory
 
 
-def asset_tensors(export_dir, meta_graph_def, import_scope=None):
+def get_asset_tensors(export_dir, meta_graph_def, import_scope=None):
     """{tensor name: path} of the files that a meta graph takes along."""
     folder = os.path.join(os.fsdecode(export_dir), constants.ASSETS_DIRECTORY)
     found = {}
-    for packed in (
-        meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value
-        if constants.ASSETS_KEY in meta_graph_def.collection_def
-        else ()
-    ):
+    definitions = list(meta_graph_def.asset_file_def)
+    if not definitions and constants.ASSETS_KEY in meta_graph_def.collection_def:
         # Of TensorFlow's message type or ours: the bytes are the same.
-        definition = AssetFileDef.FromString(packed.value)
+        packed = meta_graph_def.collection_def[constants.ASSETS_KEY].any_list.value
+        definitions = [AssetFileDef.FromString(message.value) for message in packed]
+    for definition in definitions:
         name = definition.tensor_info.name
         found[prepend_name_scope(name, import_scope)] = os.path.join(folder, _plain_name(definition.filename))
     return found
@@ -121,8 +121,8 @@ class SavedModelLoader:
         """Run the op that makes the model ready, with the paths of its assets fed."""
         meta = self.get_meta_graph_def_from_tags(tags)
         with sess.graph.as_default():
-            feeds = asset_tensors(self._export_dir, meta, import_scope)
-            op = _init_op(meta, import_scope)
+            feeds = get_asset_tensors(self._export_dir, meta, import_scope)
+            op = get_init_op(meta, import_scope)
             if op is not None:
                 sess.run(op, feed_dict=feeds)
 
@@ -134,20 +134,27 @@ class SavedModelLoader:
         return meta
 
 
-def _init_op(meta, import_scope):
-    """The op to be run after loading: by signature, main op or, in old models, init op."""
-    graph = get_default_graph()
-    if "__saved_model_init_op" in meta.signature_def:
-        name = meta.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name
-        return graph.as_graph_element(prepend_name_scope(name, import_scope))
-    for key in (constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY):
+def get_init_op(meta_graph_def, import_scope=None):
+    """The op to be run after loading: by signature, main op or, in old models, init op; None where there is none."""
+    keys = constants.MAIN_OP_KEY, constants.LEGACY_INIT_OP_KEY
+    return _noted_op(meta_graph_def, constants.INIT_OP_SIGNATURE_KEY, keys, import_scope)
+
+
+def get_train_op(meta_graph_def, import_scope=None):
+    """The op that makes a step of training, None where the meta graph has none."""
+    return _noted_op(meta_graph_def, constants.TRAIN_OP_SIGNATURE_KEY, [constants.TRAIN_OP_KEY], import_scope)
+
+
+def _noted_op(meta, signature_key, collections, import_scope):
+    if signature_key in meta.signature_def:
+        return load_op_from_signature_def(meta.signature_def[signature_key], signature_key, import_scope)
+    for key in collections:
         if key not in meta.collection_def:
             continue
         names = meta.collection_def[key].node_list.value
         if len(names) != 1:
-            raise RuntimeError(f"Expected exactly one SavedModel init op. Found: {len(names)}")
-        name = names[0]
-        return graph.as_graph_element(prepend_name_scope(name, import_scope))
+            raise RuntimeError(f"The collection {key!r} of a SavedModel has {len(names)} ops, where one is wanted")
+        return get_default_graph().as_graph_element(prepend_name_scope(names[0], import_scope))
     return None
 
 

@@ -16,7 +16,6 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Tensor
 from everflow.framework.scopes import control_dependencies, get_default_graph, name_scope
-from everflow.framework.shapes import TensorShape
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array.constants import constant, placeholder
 from everflow.ops.control_flow.grouping import group, no_op
@@ -25,17 +24,16 @@ from everflow.ops.functions.traced import ConcreteFunction, Function
 from everflow.ops.io.meta_graph import create_meta_graph_def
 from everflow.ops.variables.variable import Variable
 from everflow.platform import file_io
-from everflow.protos.meta_graph_pb2 import MetaGraphDef, SignatureDef, TensorInfo
+from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saved_model_pb2 import SavedModel
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.saved_model import constants, signature_constants, tag_constants
-from everflow.saved_model.signature_def_utils import predict_signature_def
+from everflow.saved_model.signature_def_utils import op_signature_def, predict_signature_def
 from everflow.saved_model.structured_values import encode
 from everflow.train.object_checkpoint import ObjectSaver
 from everflow.train.optimizer import Optimizer
 from everflow.train.tracking import ObjectTree, children_of, is_trackable
 
-_INIT_OP = "__saved_model_init_op"
 _ArgSpec = collections.namedtuple(
     "FullArgSpec", ["args", "varargs", "varkw", "defaults", "kwonlyargs", "kwonlydefaults", "annotations"]
 )
@@ -355,9 +353,8 @@ def _meta_graph(objects) -> MetaGraphDef:
     meta.meta_info_def.tags.append(tag_constants.SERVING)
     for name, signature in signatures.items():
         meta.signature_def[name].CopyFrom(signature)
-    meta.signature_def[_INIT_OP].CopyFrom(
-        SignatureDef(outputs={_INIT_OP: TensorInfo(name=init.name, tensor_shape=TensorShape(None).as_proto())})
-    )
+    key = constants.INIT_OP_SIGNATURE_KEY
+    meta.signature_def[key].CopyFrom(op_signature_def(init, key))
     meta.collection_def[constants.MAIN_OP_KEY].node_list.value.append(init.name)
     _keep_called(meta.graph_def.library, concretes)
     for definition in meta.graph_def.library.function:

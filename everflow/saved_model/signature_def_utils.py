@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from everflow.framework import dtypes
+from everflow.framework.errors import NotFoundError
+from everflow.framework.scopes import get_default_graph
 from everflow.protos.meta_graph_pb2 import SignatureDef
 from everflow.saved_model import signature_constants as names
-from everflow.saved_model.utils import build_tensor_info
+from everflow.saved_model.utils import build_tensor_info, build_tensor_info_from_op, get_element_from_tensor_info
 
 _CLASSIFY_TYPES = {names.CLASSIFY_OUTPUT_CLASSES: dtypes.string, names.CLASSIFY_OUTPUT_SCORES: dtypes.float32}
 
@@ -28,6 +30,19 @@ def predict_signature_def(inputs, outputs):
         raise ValueError("Prediction outputs cannot be None or empty.")
     described = ({key: build_tensor_info(t) for key, t in tensors.items()} for tensors in (inputs, outputs))
     return build_signature_def(*described, names.PREDICT_METHOD_NAME)
+
+
+def op_signature_def(op, key):
+    """The signature that says which op is meant by a key."""
+    return build_signature_def(outputs={key: build_tensor_info_from_op(op)})
+
+
+def load_op_from_signature_def(signature_def, key, import_scope=None):
+    """The op of the default graph that `op_signature_def` named."""
+    try:
+        return get_element_from_tensor_info(signature_def.outputs[key], get_default_graph(), import_scope)
+    except (KeyError, ValueError) as e:
+        raise NotFoundError(None, None, f"The graph has no op for the key {key!r} of a signature: {e}") from e
 
 
 def _string_input(examples, what):

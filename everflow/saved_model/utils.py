@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from everflow.framework.composites import SparseTensor
 from everflow.framework.scopes import get_default_graph
+from everflow.framework.shapes import TensorShape
 from everflow.ops.variables.variable import prepend_name_scope
 from everflow.protos.meta_graph_pb2 import TensorInfo
 
@@ -18,6 +19,11 @@ def build_tensor_info(tensor):
     else:
         info.name = tensor.name
     return info
+
+
+def build_tensor_info_from_op(op):
+    """The TensorInfo by which a signature names an operation."""
+    return TensorInfo(name=op.name, tensor_shape=TensorShape(None).as_proto())
 
 
 def get_tensor_from_tensor_info(tensor_info, graph=None, import_scope=None):

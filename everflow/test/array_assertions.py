@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.framework.operation import Tensor
-from everflow.train.signatures import takes
+from everflow.ops.ragged import RaggedTensor, RaggedTensorValue
+from everflow.platform.signatures import takes
 
 _SHOWN = 10  # so many elements out of range are listed
 
@@ -13,13 +14,42 @@ _SHOWN = 10  # so many elements out of range are listed
 class ArrayAssertions:
     """Assertions for a TestCase, whose `evaluate` gives the values of tensors."""
 
-    def _array(self, a):
+    def _GetNdArray(self, a):
+        """The array of what is a tensor, an array or nested lists; of lists that are no array, one of objects."""
         if isinstance(a, Tensor) or hasattr(a, "_as_graph_element"):
             a = self.evaluate(a)
-        return a if isinstance(a, np.ndarray) else np.array(a)
+        if isinstance(a, np.ndarray):
+            return a
+        try:
+            return np.array(a)
+        except ValueError:
+            return np.array(a, dtype=object)
+
+    def _GetPyList(self, a):
+        """What stands in a ragged value or an array as nested lists."""
+        if isinstance(a, RaggedTensor | Tensor):
+            a = self.evaluate(a)
+        if isinstance(a, RaggedTensorValue):
+            return a.to_list()
+        return a.tolist() if isinstance(a, np.ndarray) else a
+
+    def _checked_lists(self, a, b):
+        """Both as lists; of two that say how many of their dimensions are ragged, these must be as many."""
+        if not isinstance(a, list | tuple) and not isinstance(b, list | tuple):
+            self.assertEqual(*(getattr(value, "ragged_rank", 0) for value in (a, b)))
+        return self._GetPyList(a), self._GetPyList(b)
+
+    def _close_lists(self, a, b, rtol, atol, path, msg):
+        self.assertEqual(type(a), type(b))
+        if not isinstance(a, list | tuple):
+            self._close_arrays(a, b, rtol, atol, f"Values differ: a{path} is different from b{path}. {msg}")
+            return
+        self.assertLen(a, len(b), f"Lengths differ: a{path} has {len(a)} items, b{path} {len(b)}. {msg}")
+        for i, (x, y) in enumerate(zip(a, b, strict=True)):
+            self._close_lists(x, y, rtol, atol, f"{path}[{i}]", msg)
 
     def _checked_shapes(self, a, b, msg):
-        a, b = self._array(a), self._array(b)
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
         self.assertEqual(
             a.shape, b.shape, f"Shape mismatch: expected {a.shape}, got {b.shape} with contents {b}. {msg or ''}"
         )
@@ -31,6 +61,9 @@ class ArrayAssertions:
 
     def _all_close(self, a, b, rtol, atol, path, msg):
         """`path` tells where in the structures a and b are."""
+        if _any_ragged(a, b):
+            self._close_lists(*self._checked_lists(a, b), rtol, atol, path, msg)
+            return
         if hasattr(a, "_asdict") and hasattr(b, "_asdict"):
             a, b = a._asdict(), b._asdict()
         if isinstance(a, dict) != isinstance(b, dict):
@@ -41,7 +74,7 @@ class ArrayAssertions:
             )
             for key in a:
                 self._all_close(a[key], b[key], rtol, atol, f"{path}[{key}]", msg)
-        elif isinstance(a, list | tuple) and _is_ragged(a):
+        elif isinstance(a, list | tuple) and _is_uneven(a):
             self.assertEqual(len(a), len(b), f"Lengths differ: a{path} has {len(a)} items, b{path} {len(b)}. {msg}")
             for i, (x, y) in enumerate(zip(a, b, strict=True)):
                 self._all_close(x, y, rtol, atol, f"{path}[{i}]", msg)
@@ -65,11 +98,10 @@ class ArrayAssertions:
     @takes(
         """a, b, rtol=1e-6, atol=1e-6, float_rtol=1e-6, float_atol=1e-6, half_rtol=1e-3, half_atol=1e-3,
         bfloat16_rtol=1e-2, bfloat16_atol=1e-2, msg=None""",
-        "self",
     )
     def assertAllCloseAccordingToType(self, a, b, rtol, atol, msg, **by_type):
         """As assertAllClose, with a tolerance for each precision."""
-        a, b = self._array(a), self._array(b)
+        a, b = self._GetNdArray(a), self._GetNdArray(b)
         for kind, names in (("float", {"float32", "complex64"}), ("half", {"float16"}), ("bfloat16", {"bfloat16"})):
             if {a.dtype.name, b.dtype.name} & names:
                 rtol, atol = max(rtol, by_type[f"{kind}_rtol"]), max(atol, by_type[f"{kind}_atol"])
@@ -84,6 +116,10 @@ class ArrayAssertions:
 
     def assertAllEqual(self, a, b, msg=None):
         """That two arrays or tensors have the same shape and values; NaNs are equal here."""
+        if _any_ragged(a, b):
+            a, b = self._checked_lists(a, b)
+            self.assertEqual(a, b, msg)
+            return
         a, b = self._checked_shapes(a, b, msg)
         same = np.asarray(a == b)
         if a.dtype.kind in "fc" and b.dtype.kind in "fc":
@@ -102,20 +138,20 @@ class ArrayAssertions:
         raise AssertionError(f"All elements of the two values are equal. {msg or ''}")
 
     def assertAllGreater(self, a, comparison_target):
-        self.assertGreater(np.min(self._array(a)), comparison_target)
+        self.assertGreater(np.min(self._GetNdArray(a)), comparison_target)
 
     def assertAllLess(self, a, comparison_target):
-        self.assertLess(np.max(self._array(a)), comparison_target)
+        self.assertLess(np.max(self._GetNdArray(a)), comparison_target)
 
     def assertAllGreaterEqual(self, a, comparison_target):
-        self.assertGreaterEqual(np.min(self._array(a)), comparison_target)
+        self.assertGreaterEqual(np.min(self._GetNdArray(a)), comparison_target)
 
     def assertAllLessEqual(self, a, comparison_target):
-        self.assertLessEqual(np.max(self._array(a)), comparison_target)
+        self.assertLessEqual(np.max(self._GetNdArray(a)), comparison_target)
 
     def assertAllInRange(self, target, lower_bound, upper_bound, open_lower_bound=False, open_upper_bound=False):
         """That all elements lie between two bounds; an open bound itself is outside."""
-        target = self._array(target)
+        target = self._GetNdArray(target)
         if not (np.issubdtype(target.dtype, np.floating) or np.issubdtype(target.dtype, np.integer)):
             raise AssertionError(f"Values of {target.dtype} are not ordered, so that no range holds them: {target}")
         if np.isnan(target).any():
@@ -128,7 +164,7 @@ class ArrayAssertions:
             raise AssertionError(_listed(target, low | high, words))
 
     def assertAllInSet(self, target, expected_set):
-        absent = [value for value in np.unique(self._array(target)).tolist() if value not in expected_set]
+        absent = [value for value in np.unique(self._GetNdArray(target)).tolist() if value not in expected_set]
         if absent:
             raise AssertionError(f"{len(absent)} values are not in the set {expected_set}: {absent}")
 
@@ -148,7 +184,7 @@ class ArrayAssertions:
         self.assertTrue(np.linalg.norm(ndarray1 - ndarray2) < err, msg)
 
     def assertDTypeEqual(self, target, expected_dtype):
-        self.assertEqual(self._array(target).dtype, expected_dtype)
+        self.assertEqual(self._GetNdArray(target).dtype, expected_dtype)
 
     def assertShapeEqual(self, np_array, tf_tensor, msg=None):
         """That an array and a tensor have the same static shape."""
@@ -157,6 +193,10 @@ class ArrayAssertions:
         if not isinstance(tf_tensor, Tensor):
             raise TypeError("tf_tensor must be a Tensor")
         self.assertAllEqual(np_array.shape, tf_tensor.get_shape().as_list(), msg)
+
+
+def _any_ragged(*values) -> bool:
+    return any(isinstance(value, RaggedTensor | RaggedTensorValue) for value in values)
 
 
 def _differing(a, b, where, kind):
@@ -173,7 +213,7 @@ def _listed(array, chosen, words):
     return "\n".join([*lines, "  ..."] if len(found) > _SHOWN else lines)
 
 
-def _is_ragged(values) -> bool:
+def _is_uneven(values) -> bool:
     """Whether a list can't be one array: its parts have different shapes, or are structures themselves."""
     if any(isinstance(v, dict) for v in values):
         return True

@@ -14,9 +14,12 @@ from absl.testing import absltest
 from google.protobuf import text_format
 
 from everflow.framework import errors, nest
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.devices import canonical_name
 from everflow.framework.scopes import executing_eagerly, get_default_session, has_default_graph, reset_default_graph
 from everflow.framework.seeds import set_random_seed
+from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.value import RaggedTensorValue
 from everflow.protos import config_pb2, graph_pb2
 from everflow.runtime.session import Session
 from everflow.test.array_assertions import ArrayAssertions
@@ -59,6 +62,23 @@ class _CheckedThread:
         self._thread.join()
         if self._error is not None:
             self._testcase.fail(f"Error in checkedThread: {self._error}")
+
+
+def _eager_value(value):
+    """The value of an eager tensor, or of a function that makes one; ValueError for what has none."""
+    if value is None:
+        return None
+    if callable(value):
+        return nest.map_structure(_eager_value, value())
+    if isinstance(value, SparseTensor):
+        return SparseTensorValue(*(part.numpy() for part in (value.indices, value.values, value.dense_shape)))
+    if isinstance(value, RaggedTensor):
+        return RaggedTensorValue(_eager_value(value.values), value.row_splits.numpy())
+    if not hasattr(value, "numpy"):
+        raise ValueError(
+            f"evaluate() takes tensors, variables and functions that make them, not a {type(value).__name__}"
+        )
+    return value.numpy()
 
 
 class TestCase(ArrayAssertions, absltest.TestCase):
@@ -154,7 +174,7 @@ class TestCase(ArrayAssertions, absltest.TestCase):
     def evaluate(self, tensors):
         """The values of a structure of tensors."""
         if executing_eagerly():
-            return nest.map_structure(lambda t: t.numpy() if hasattr(t, "numpy") else t, tensors)
+            return nest.map_structure(_eager_value, tensors)
         sess = get_default_session()
         if sess is None:
             with self.test_session() as sess:

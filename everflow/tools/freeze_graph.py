@@ -14,6 +14,7 @@ from everflow.framework.graph_surgery import convert_variables_to_constants
 from everflow.framework.importer import import_graph_def
 from everflow.ops.control_flow.grouping import group
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.graph_pb2 import GraphDef
 from everflow.protos.meta_graph_pb2 import MetaGraphDef
 from everflow.protos.saver_pb2 import SaverDef
@@ -25,7 +26,6 @@ from everflow.train.checkpoint_reader import NewCheckpointReader
 from everflow.train.checkpoint_state import checkpoint_exists
 from everflow.train.importing import import_meta_graph
 from everflow.train.saver import Saver
-from everflow.train.signatures import takes
 
 _VARIABLE_LISTS = ("variable_names_whitelist", "variable_names_blacklist")
 # What both functions below take, from the checkpoint to the flags of freezing, and after the meta graph.

@@ -18,13 +18,13 @@ import numpy as np
 
 from everflow.framework import dtypes
 from everflow.framework.graph import Graph
+from everflow.platform.signatures import takes
 from everflow.protos.example_pb2 import Example
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import load
 from everflow.tools import saved_model_utils
 from everflow.tools.graph_files import add_flags, comma_separated
 from everflow.tools.saved_model_utils import get_meta_graph_def
-from everflow.train.signatures import takes
 from everflow.version import VERSION
 
 # Ops that reach outside of the model: whoever serves a model from elsewhere wants to know.

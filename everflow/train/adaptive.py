@@ -7,8 +7,8 @@ from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.math import cast
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import KernelOptimizer
-from everflow.train.signatures import takes
 
 
 def _check_positive(**values):
@@ -67,7 +67,6 @@ class ProximalAdagradOptimizer(_FilledSlots):
     @takes(
         """learning_rate, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
         l2_regularization_strength=0.0, use_locking=False, name="ProximalAdagrad" """,
-        "self",
     )
     def __init__(self, initial_accumulator_value, use_locking, name, **hyperparameters):
         _check_positive(initial_accumulator_value=initial_accumulator_value)
@@ -98,7 +97,6 @@ class AdagradDAOptimizer(_FilledSlots):
     @takes(
         """learning_rate, global_step, initial_gradient_squared_accumulator_value=0.1, l1_regularization_strength=0.0,
         l2_regularization_strength=0.0, use_locking=False, name="AdagradDA" """,
-        "self",
     )
     def __init__(self, learning_rate, initial_gradient_squared_accumulator_value, use_locking, name, **given):
         _check_positive(initial_gradient_squared_accumulator_value=initial_gradient_squared_accumulator_value)
@@ -180,7 +178,6 @@ class FtrlOptimizer(KernelOptimizer):
         """learning_rate, learning_rate_power=-0.5, initial_accumulator_value=0.1, l1_regularization_strength=0.0,
         l2_regularization_strength=0.0, use_locking=False, name="Ftrl", accum_name=None, linear_name=None,
         l2_shrinkage_regularization_strength=0.0""",
-        "self",
     )
     def __init__(self, initial_accumulator_value, use_locking, name, accum_name, linear_name, **given):
         super().__init__(use_locking, name)

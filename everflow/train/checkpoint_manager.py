@@ -73,9 +73,9 @@ class CheckpointManager:
 
     def _counted(self, session):
         """Count up; gives the number."""
-        counter = self._checkpoint.save_counter
         if session is None:
-            return int(counter.assign_add(1).numpy())
+            return int(self._checkpoint.save_counter.assign_add(1).numpy())
+        counter = self._checkpoint._ready_counter(session)
         with session.graph.as_default():
             if self._count_up is None:
                 self._count_up = counter.assign_add(1, read_value=False)

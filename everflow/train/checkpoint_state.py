@@ -9,9 +9,9 @@ from google.protobuf import text_format
 
 from everflow.formats.bundle import index_name
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 from everflow.protos.checkpoint_state_pb2 import CheckpointState
 from everflow.protos.saver_pb2 import SaverDef
-from everflow.train.signatures import takes
 
 _TIMES = "all_model_checkpoint_timestamps=None, last_preserved_timestamp=None"
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from everflow.cluster.cluster import ClusterSpec
 from everflow.framework.devices import DeviceSpec, canonical_name, merged_name
 from everflow.platform import logging
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 # What parameter servers hold, unless `ps_ops` says otherwise.
-_PS_OPS = (
+STANDARD_PS_OPS = (
     "Variable VariableV2 AutoReloadVariable MutableHashTable MutableHashTableV2 MutableHashTableOfTensors MutableHashTableOfTensorsV2 "
-    "MutableDenseHashTable MutableDenseHashTableV2 VarHandleOp BoostedTreesEnsembleResourceHandleOp"
+    "MutableDenseHashTable MutableDenseHashTableV2 VarHandleOp BoostedTreesEnsembleResourceHandleOp "
+    "BoostedTreesQuantileStreamResourceHandleOp ResourceConditionalAccumulator"
 ).split()
 
 
@@ -77,5 +78,5 @@ def replica_device_setter(ps_tasks, ps_device, worker_device, merge_devices, clu
     if not merge_devices:
         logging.warning("replica_device_setter(merge_devices=False) is deprecated: merge_devices=True is its default.")
     return _ReplicaDeviceChooser(
-        ps_device, worker_device, merge_devices, _PS_OPS if ps_ops is None else ps_ops, ps_strategy
+        ps_device, worker_device, merge_devices, STANDARD_PS_OPS if ps_ops is None else ps_ops, ps_strategy
     ).device_function

@@ -9,6 +9,7 @@ from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
 from everflow.ops.variables.assign import assign_add
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train import (
     ChiefSessionCreator,
     FinalOpsHook,
@@ -19,7 +20,6 @@ from everflow.train import (
     get_or_create_global_step,
 )
 from everflow.train.eval_step import checkpoints_iterator, get_or_create_eval_step
-from everflow.train.signatures import takes
 
 
 class StopAfterNEvalsHook(SessionRunHook):

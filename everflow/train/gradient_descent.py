@@ -5,8 +5,8 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.composites import IndexedSlices
 from everflow.ops.math import cast
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import KernelOptimizer
-from everflow.train.signatures import takes
 
 
 class GradientDescentOptimizer(KernelOptimizer):
@@ -40,7 +40,6 @@ class ProximalGradientDescentOptimizer(KernelOptimizer):
     @takes(
         """learning_rate, l1_regularization_strength=0.0, l2_regularization_strength=0.0, use_locking=False,
         name="ProximalGradientDescent" """,
-        "self",
     )
     def __init__(self, use_locking, name, **hyperparameters):
         super().__init__(use_locking, name)

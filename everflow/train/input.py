@@ -14,9 +14,9 @@ from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue
 from everflow.ops.random.distributions import random_shuffle
 from everflow.ops.variables.variable import VariableV1
+from everflow.platform.signatures import parameters, takes, taking
 from everflow.train.batching import NOT_EAGERLY, batched, plain_queue, roomy_shuffled_queue, shuffled_queue
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
-from everflow.train.signatures import parameters, takes, taking
 
 # --- producers --------------------------------------------------------------------------------
 

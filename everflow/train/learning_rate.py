@@ -15,12 +15,13 @@ from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import case, cond
 from everflow.ops.random.distributions import random_normal
+from everflow.platform.signatures import standing_for
 
 
 def _schedule(function):
     """Let a schedule be computed at once in a graph, and at each call in eager mode."""
 
-    @functools.wraps(function)
+    @standing_for(function)
     def schedule(*args, **kwargs):
         if executing_eagerly():
             return functools.partial(function, *args, **kwargs)
@@ -88,6 +89,7 @@ def polynomial_decay(
         )
 
 
+@_schedule
 def piecewise_constant(x, boundaries, values, name=None):
     """`values[0]` up to `boundaries[0]`, then `values[1]`, and so on; one value more than boundaries.
 

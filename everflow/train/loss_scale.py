@@ -10,8 +10,8 @@ from everflow.ops import math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond, grouping
 from everflow.ops.variables.variable import Variable
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import _GRADIENT_PARAMETERS, Optimizer
-from everflow.train.signatures import takes
 
 
 class LossScale:
@@ -140,7 +140,7 @@ class MixedPrecisionLossScaleOptimizer(Optimizer):
         if self._loss_scale is None:
             raise ValueError("loss_scale cannot be None")
 
-    @takes(_GRADIENT_PARAMETERS, "self")
+    @takes(_GRADIENT_PARAMETERS)
     def compute_gradients(self, loss, **options):
         found = self._optimizer.compute_gradients(self._scaled(loss), **options)
         inverse = 1 / self._loss_scale()

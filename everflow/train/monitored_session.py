@@ -11,6 +11,7 @@ from everflow.framework import errors
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection, get_default_graph
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.train.coordinator import Coordinator
 from everflow.train.hooks import StepCounterHook
@@ -19,7 +20,6 @@ from everflow.train.saving_hooks import CheckpointSaverHook, SummarySaverHook
 from everflow.train.scaffold import Scaffold
 from everflow.train.session_manager import SessionManager
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunContext, SessionRunValues
-from everflow.train.signatures import takes
 
 # A lost or restarted worker: the session is made anew and the run tried again.
 _PREEMPTION_ERRORS = (errors.AbortedError, errors.UnavailableError)
@@ -259,6 +259,7 @@ class _RecoverableSession(_WrappedSession):
             return self._sess._check_stop()
         except _PREEMPTION_ERRORS as e:
             self._give_up(e)
+            self._sess = self._create_session()  # or there would seem to be nothing left to run
             return False
 
     def _give_up(self, error):
@@ -421,7 +422,6 @@ class SingularMonitoredSession(_MonitoredSession):
     @takes(
         """hooks=None, scaffold=None, master="", config=None, checkpoint_dir=None, stop_grace_period_secs=120,
         checkpoint_filename_with_path=None""",
-        "self",
     )
     def __init__(self, hooks, stop_grace_period_secs, **given):
         creator = ChiefSessionCreator(**given)

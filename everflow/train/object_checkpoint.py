@@ -185,17 +185,22 @@ class Checkpoint(AutoTrackable):
         """Save to exactly this path, without counting; returns it."""
         return self._saver.write(file_prefix, session=session)
 
-    def save(self, file_prefix, session=None):
-        """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
+    def _ready_counter(self, session):
+        """The count of checkpoints, with a value in the session."""
         is_new = not hasattr(self, "_save_counter")
         counter = self.save_counter
+        if is_new:
+            # No initializer that the program made can have reached it.
+            session.run(counter.initializer)
+        return counter
+
+    def save(self, file_prefix, session=None):
+        """Save to `file_prefix-N`, N counting up, and note that in the folder's `checkpoint` file; returns the path."""
         if executing_eagerly():
-            number = int(counter.assign_add(1).numpy())
+            number = int(self.save_counter.assign_add(1).numpy())
         else:
             session = session_for(session)
-            if is_new:
-                # No initializer that the program made can have reached it.
-                session.run(counter.initializer)
+            counter = self._ready_counter(session)
             with session.graph.as_default():
                 if self._saver.nodes.count_up is None:
                     with device("/cpu:0"):

@@ -29,8 +29,8 @@ from everflow.ops.math import cast, unsorted_segment_sum
 from everflow.ops.variables import assign as state
 from everflow.ops.variables import variable as variables
 from everflow.ops.variables.resource import is_resource_variable
+from everflow.platform.signatures import parameters, takes
 from everflow.train import slot_creator
-from everflow.train.signatures import parameters, takes
 
 
 class _Target:
@@ -131,7 +131,6 @@ class Optimizer:
     @takes(
         """loss, global_step=None, var_list=None, gate_gradients=GATE_OP, aggregation_method=None,
         colocate_gradients_with_ops=False, name=None, grad_loss=None""",
-        "self",
         GATE_OP=GATE_OP,
     )
     def minimize(self, loss, global_step, name, **options):
@@ -144,7 +143,7 @@ class Optimizer:
             )
         return self.apply_gradients(grads_and_vars, global_step=global_step, name=name)
 
-    @takes(_GRADIENT_PARAMETERS, "self")
+    @takes(_GRADIENT_PARAMETERS)
     def compute_gradients(self, loss, **options):
         """A list of (gradient, variable); a gradient may be None."""
         return self._found_gradients(loss, **options)

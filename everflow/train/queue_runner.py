@@ -17,9 +17,9 @@ from everflow.framework.scopes import (
     register_proto_function,
 )
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos import queue_runner_pb2
 from everflow.runtime.session import BaseSession
-from everflow.train.signatures import takes
 
 
 class QueueRunner:
@@ -28,7 +28,6 @@ class QueueRunner:
     @takes(
         """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, queue_closed_exception_types=None,
         queue_runner_def=None, import_scope=None""",
-        "self",
     )
     def __init__(self, queue_runner_def, import_scope, **given):
         if executing_eagerly():

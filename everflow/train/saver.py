@@ -15,6 +15,7 @@ from everflow.ops.io import meta_graph
 from everflow.ops.variables.global_step import global_step as step_in
 from everflow.ops.variables.variable import _all_saveable_objects, prepend_name_scope
 from everflow.platform import file_io, logging
+from everflow.platform.signatures import takes
 from everflow.protos.saver_pb2 import SaverDef
 from everflow.train.checkpoint_state import (
     CheckpointHistory,
@@ -25,8 +26,15 @@ from everflow.train.checkpoint_state import (
     write_state,
 )
 from everflow.train.saver_graph import SaverGraph, named, saveables_of
-from everflow.train.signatures import takes
 from everflow.train.tracking import names_in_object_checkpoint
+
+
+def _check_folder(folder, save_path):
+    """Saving makes a folder of the last level only, and none where a file is."""
+    if not folder or "://" in folder or file_io.is_directory(folder):
+        return
+    if file_io.file_exists(folder) or not file_io.is_directory(os.path.dirname(folder) or "."):
+        raise ValueError(f"Can't save to {save_path}: there is no directory {folder}")
 
 
 def _renamed(saver_def, rename):
@@ -50,7 +58,6 @@ class Saver:
         """var_list=None, reshape=False, sharded=False, max_to_keep=5, keep_checkpoint_every_n_hours=10000.0, name=None,
         restore_sequentially=False, saver_def=None, builder=None, defer_build=False, allow_empty=False,
         write_version=V2, pad_step_number=False, save_relative_paths=False, filename=None""",
-        "self",
         V2=SaverDef.V2,
     )
     def __init__(self, saver_def, defer_build, **settings):
@@ -96,7 +103,9 @@ class Saver:
                 saveables_of(variables)
                 return
             builder = self._builder or SaverGraph(self._write_version, self._reshape)
-            self.saver_def = builder.build(variables, self._sharded, self._name, self._filename)
+            self.saver_def = builder.build(
+                variables, sharded=self._sharded, name=self._name, filename=self._filename or "model"
+            )
             self.saver_def.max_to_keep = self._max_to_keep or 0
             self.saver_def.keep_checkpoint_every_n_hours = self._keep_checkpoint_every_n_hours
         elif self._name:
@@ -155,7 +164,6 @@ class Saver:
     @takes(
         """sess, save_path, global_step=None, latest_filename=None, meta_graph_suffix="meta", write_meta_graph=True,
         write_state=True, strip_default_attrs=False, save_debug_info=False""",
-        "self",
     )
     def save(self, sess, save_path, global_step, latest_filename, **options):
         """Write a checkpoint `save_path` (with `-global_step` added), note it in `checkpoint`, and return its path."""
@@ -177,6 +185,7 @@ class Saver:
             raise TypeError(f"'sess' must be a Session; {sess}")
         written = None
         folder = os.path.dirname(save_path)
+        _check_folder(folder, save_path)
         if not self._is_empty:
             try:
                 written = self._write(sess, path)
@@ -226,7 +235,6 @@ class Saver:
     @takes(
         """filename=None, collection_list=None, as_text=False, export_scope=None, clear_devices=False,
         clear_extraneous_savers=False, strip_default_attrs=False, save_debug_info=False""",
-        "self",
     )
     def export_meta_graph(self, **arguments):
         """The graph, its collections and this Saver as a MetaGraphDef, written to a file where one is named."""

@@ -194,7 +194,7 @@ class SaverGraph:
     def build(self, var_list, sharded, name, filename, build_save=True, build_restore=True) -> SaverDef:
         saveables = saveables_of(var_list)
         with name_scope(name, "save", [s.op for s in saveables]):
-            tensor = placeholder_with_default(filename or "model", shape=(), name="filename")
+            tensor = placeholder_with_default(filename, shape=(), name="filename")
             # Graphs of all times call it "Const".
             tensor = placeholder_with_default(tensor, shape=(), name="Const")
             saved = restored = None

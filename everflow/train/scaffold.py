@@ -21,8 +21,8 @@ from everflow.ops.variables.variable import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train.saver import Saver
-from everflow.train.signatures import takes
 
 
 def only_of(collection, argument):
@@ -75,7 +75,6 @@ class Scaffold(ModelOps):
     @takes(
         """init_op=None, init_feed_dict=None, init_fn=None, ready_op=None, ready_for_local_init_op=None,
         local_init_op=None, summary_op=None, saver=None, copy_from_scaffold=None""",
-        "self",
     )
     def __init__(self, init_fn, copy_from_scaffold, **given):
         if copy_from_scaffold is not None:

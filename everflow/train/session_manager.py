@@ -9,9 +9,9 @@ import numpy as np
 from everflow.framework import errors
 from everflow.framework.scopes import get_default_graph
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.runtime.session import Session
 from everflow.train.checkpoint_state import checkpoint_exists, get_checkpoint_state
-from everflow.train.signatures import takes
 
 _CHECKPOINT = """saver=None, checkpoint_dir=None, checkpoint_filename_with_path=None, wait_for_checkpoint=False,
     max_wait_secs=7200, config=None"""
@@ -23,7 +23,6 @@ class SessionManager:
     @takes(
         """local_init_op=None, ready_op=None, ready_for_local_init_op=None, graph=None, recovery_wait_secs=30,
         local_init_run_options=None""",
-        "self",
     )
     def __init__(self, graph, local_init_op, ready_for_local_init_op, **given):
         self._graph = get_default_graph() if graph is None else graph
@@ -65,7 +64,7 @@ class SessionManager:
         saver.recover_last_checkpoints([p for p in state.all_model_checkpoint_paths if checkpoint_exists(p)])
         return sess, True
 
-    @takes(f"master, init_op=None, {_CHECKPOINT}, init_feed_dict=None, init_fn=None", "self")
+    @takes(f"master, init_op=None, {_CHECKPOINT}, init_feed_dict=None, init_fn=None")
     def prepare_session(self, master, init_op, init_feed_dict, init_fn, **checkpoint):
         """A session with a model that is ready: restored from a checkpoint, or initialized by `init_op` and `init_fn`."""
         sess, restored = self._restore_checkpoint(master, **checkpoint)
@@ -94,7 +93,7 @@ class SessionManager:
         ready, message = self._model_ready(sess)
         return None if ready else f": {message}"
 
-    @takes(f"master, {_CHECKPOINT}", "self")
+    @takes(f"master, {_CHECKPOINT}")
     def recover_session(self, master, checkpoint_dir, **checkpoint):
         """(a session, whether its model is ready), restored from a checkpoint where there is one."""
         sess, restored = self._restore_checkpoint(master, checkpoint_dir=checkpoint_dir, **checkpoint)

@@ -22,6 +22,7 @@ from everflow.ops.variables.variable import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.event_pb2 import SessionLog
 from everflow.protos.summary_pb2 import Summary
 from everflow.summary.writer import FileWriter
@@ -29,7 +30,6 @@ from everflow.train.coordinator import Coordinator, LooperThread
 from everflow.train.saver import Saver
 from everflow.train.scaffold import ModelOps
 from everflow.train.session_manager import SessionManager
-from everflow.train.signatures import takes
 
 
 def _local_init_op():
@@ -79,7 +79,6 @@ class Supervisor(ModelOps):
         local_init_op=0, logdir=None, summary_op=0, saver=0, global_step=0, save_summaries_secs=120,
         save_model_secs=600, recovery_wait_secs=30, stop_grace_secs=120, checkpoint_basename="model.ckpt",
         session_manager=None, summary_writer=0, init_fn=None, local_init_run_options=None""",
-        "self",
     )
     def __init__(self, graph, session_manager, recovery_wait_secs, local_init_run_options, **given):
         self._graph = get_default_graph() if graph is None else graph

@@ -18,10 +18,10 @@ from everflow.ops.queues.queues import FIFOQueue
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import Variable, global_variables, report_uninitialized_variables
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import Optimizer
 from everflow.train.queue_runner import QueueRunner
 from everflow.train.session_run_hook import SessionRunHook
-from everflow.train.signatures import takes
 
 
 class SyncReplicasOptimizer(Optimizer):
@@ -35,7 +35,6 @@ class SyncReplicasOptimizer(Optimizer):
     @takes(
         """opt, replicas_to_aggregate, total_num_replicas=None, variable_averages=None, variables_to_average=None,
         use_locking=False, name="sync_replicas" """,
-        "self",
     )
     def __init__(self, opt, replicas_to_aggregate, total_num_replicas, use_locking, name, **averages):
         super().__init__(use_locking, name)

@@ -13,7 +13,7 @@ import collections
 from google.protobuf.message import DecodeError
 
 from everflow.formats.checkpoint import open_checkpoint
-from everflow.framework import attachments
+from everflow.framework import attachments, dtypes
 from everflow.framework.errors import DataLossError
 from everflow.framework.scopes import get_default_graph
 from everflow.ops.variables.module import Module
@@ -28,15 +28,75 @@ VARIABLE_VALUE = "VARIABLE_VALUE"
 _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
-class AutoTrackable:
-    """Base class of objects whose attributes are what hangs on them."""
+TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
+
+
+class NoDependency:
+    """Around a value that is set as an attribute of an `AutoTrackable`: it is kept there, but not saved."""
+
+    def __init__(self, value):
+        self.value = value
+
+
+class Trackable:
+    """Base class of objects that say themselves what hangs on them."""
+
+    def _track_trackable(self, trackable, name, overwrite=False):
+        """Let an object hang on this one under a name; the object itself."""
+        if not is_trackable(trackable):
+            raise TypeError(f"{trackable!r} is a {type(trackable).__name__}, which checkpoints can't follow")
+        known = self._lookup_dependency(name)
+        if known is not None and known is not trackable and not overwrite:
+            raise ValueError(f"{known!r} hangs on this object under the name {name!r} already")
+        self.__dict__.setdefault("_named_children", {})[name] = trackable
+        attachments.joined(self)
+        return trackable
+
+    def _add_variable_with_custom_getter(
+        self,
+        name,
+        shape=None,
+        dtype=dtypes.float32,
+        initializer=None,
+        getter=None,
+        overwrite=False,
+        **kwargs_for_getter,
+    ):
+        """A variable that `getter` makes, which hangs on this object under its name."""
+        made = getter(name=name, shape=shape, dtype=dtype, initializer=initializer, **kwargs_for_getter)
+        return self._track_trackable(made, name, overwrite=overwrite)
+
+    def _checkpoint_children(self):
+        return list(self.__dict__.get("_named_children", {}).items())
+
+    @property
+    def _checkpoint_dependencies(self):
+        """What hangs on this object, with names."""
+        return [TrackableReference(*child) for child in self._checkpoint_children()]
+
+    _unconditional_checkpoint_dependencies = _checkpoint_dependencies
+
+    def _lookup_dependency(self, name):
+        """What hangs on this object under a name, or None."""
+        return dict(self._checkpoint_children()).get(name)
+
+
+class AutoTrackable(Trackable):
+    """Base class of objects whose attributes are what hangs on them, but for those set as `NoDependency(value)`."""
 
     def __setattr__(self, name, value):
-        super().__setattr__(name, value)
+        untracked = self.__dict__.setdefault("_untracked_names", set())
+        if isinstance(value, NoDependency) or not self.__dict__.get("_is_tracking", True):
+            untracked.add(name)
+        else:
+            untracked.discard(name)
+        super().__setattr__(name, value.value if isinstance(value, NoDependency) else value)
         attachments.joined(self)
 
     def _checkpoint_children(self):
-        return _branches(vars(self).items())
+        untracked = self.__dict__.get("_untracked_names", ())
+        own = {name: value for name, value in vars(self).items() if name not in untracked and name != "_named_children"}
+        return _branches(own.items()) + super()._checkpoint_children()
 
 
 class PythonState(abc.ABC):
@@ -53,7 +113,7 @@ class PythonState(abc.ABC):
 
 def is_trackable(value):
     """Whether a value can be a branch of the tree by itself."""
-    return isinstance(value, (Variable, Optimizer, Module, AutoTrackable, PythonState)) or (
+    return isinstance(value, (Variable, Optimizer, Module, Trackable, PythonState)) or (
         not isinstance(value, type)
         and (hasattr(value, "_checkpoint_children") or hasattr(value, "_gather_saveables_for_checkpoint"))
     )

@@ -1,5 +1,7 @@
 """Graphs: names, elements by name, and scopes that shape what is made inside them."""
 
+import threading
+
 import pytest
 
 import everflow as tf
@@ -270,3 +272,25 @@ def test_device_scopes_are_left_in_order(graph):
     inner.__enter__()
     with pytest.raises(RuntimeError, match="nesting"):
         outer.__exit__(None, None, None)
+
+
+def test_threads_with_scopes_of_their_own():
+    graph, seen = tf.Graph(), []
+
+    def draw():
+        with graph.as_default():
+            made = tf.constant(1)
+            seen.append((made.name, made.device, made.op.control_inputs))
+
+    with graph.as_default():
+        first = tf.no_op(name="first")
+        graph.switch_to_thread_local()
+        graph.switch_to_thread_local()  # is so already
+        with tf.name_scope("a"), tf.device("/cpu:0"), tf.control_dependencies([first]):
+            here = tf.constant(1)
+            thread = threading.Thread(target=draw)
+            thread.start()
+            thread.join()
+    assert seen == [("Const:0", "", [])]
+    assert (here.name, here.device, here.op.control_inputs) == ("a/Const:0", "/device:CPU:0", [first])
+    assert isinstance(graph, tf.Graph)

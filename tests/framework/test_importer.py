@@ -325,3 +325,21 @@ def test_what_is_waited_for_may_be_mapped():
         instead = tf.constant(1.0, name="instead")
         (b,) = tf.import_graph_def(parsed(waiting), {"^a": instead}, ["b"])
         assert b.control_inputs == [instead.op]
+
+
+def test_inputs_from_another_graph_are_refused():
+    with tf.Graph().as_default() as source:
+        tf.negative(tf.constant(1.0, name="a"), name="b")
+    with tf.Graph().as_default():
+        elsewhere = tf.constant(2.0)
+    with tf.Graph().as_default() as graph:
+        with pytest.raises(ValueError, match="another graph"):
+            tf.import_graph_def(source.as_graph_def(), input_map={"a:0": elsewhere})
+        assert not graph.get_operations()
+
+
+def test_a_file_older_than_any():
+    graph_def = tf.GraphDef()
+    graph_def.versions.producer = -1
+    with tf.Graph().as_default(), pytest.raises(ValueError, match="producer version -1"):
+        tf.import_graph_def(graph_def)

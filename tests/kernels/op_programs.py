@@ -171,6 +171,13 @@ def stores():
         raw.Unstage(**area),
         raw.StageClear(**area),
     )
+    for ordered in ("", "Ordered"):
+        of = {kind: getattr(raw, f"{ordered}Map{kind}") for kind in "Stage Peek Unstage UnstageNoKey Size".split()}
+        keyed = {"dtypes": [tf.float32], "shared_name": f"keyed{ordered}"}
+        put = of["Stage"](np.int64(3), [0], [_ROWS], **keyed)
+        _run(put, of["Peek"](np.int64(3), [0], **keyed), of["Size"](**keyed), of["Unstage"](np.int64(3), [0], **keyed))
+        _run(put, tf.contrib.framework.nest.flatten(of["UnstageNoKey"]([0], **keyed)))
+        _run(getattr(raw, f"{ordered}MapIncompleteSize")(**keyed), getattr(raw, f"{ordered}MapClear")(**keyed))
     barrier = raw.Barrier(component_types=[tf.float32], shapes=[[2]])
     _run(
         raw.BarrierInsertMany(barrier, text(b"k"), _ROWS[:1], component_index=0),
@@ -271,6 +278,7 @@ def lists():
         raw.TensorListSetItem(reserved, 0, _ROWS[0]),
         raw.TensorListScatterIntoExistingList(made, _ROWS[:1], [1]), raw.TensorListResize(made, 4), rest,
         raw.TensorListConcatLists(made, made, element_dtype=tf.float32), raw.AddN([made, made]), raw.ZerosLike(made),
+        raw.TensorListPushBackBatch(tf.stack([made, made]), _ROWS[:2])[1],
     ]  # fmt: skip
     empty, parts = (
         raw.EmptyTensorList([2], 5, element_dtype=tf.float32),

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.kernels import training
 
 
 @pytest.mark.parametrize("resource", [False, True])
@@ -41,3 +42,11 @@ def test_ftrl_refuses_a_rate_of_zero():
         with pytest.raises(tf.errors.InvalidArgumentError, match="lr is not a positive scalar"):
             sess.run(train)
         assert sess.run(weights).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("powers", [(1.0, 0.5), (0.5, 2.0), (1.0, 1.0)])
+def test_powers_that_are_none_of_betas_give_no_numbers(powers):
+    """As in TensorFlow: nothing is raised."""
+    with np.errstate(all="ignore"):
+        one, two = (np.float64(1) - p for p in powers)
+        np.testing.assert_equal(training.corrected_rate(0.1, *powers), 0.1 * np.sqrt(two) / one)

@@ -17,7 +17,10 @@ from everflow.native.codegen import Writer
 from everflow.native.values import (
     CONST,
     EXPAND,
+    INDEX,
     INPUT,
+    JOIN,
+    LEAVES,
     MAP,
     PERMUTE,
     RESHAPE,
@@ -25,7 +28,9 @@ from everflow.native.values import (
     Value,
     apply,
     const,
+    index,
     input_value,
+    join,
     number_of,
     select,
 )
@@ -82,6 +87,10 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
         return inputs[value.detail]
     if value.kind == CONST:
         return np.asarray(number_of(value))
+    if value.kind == INDEX:
+        return np.arange(value.size)
+    if value.kind == JOIN:
+        return np.concatenate(sources, value.detail)
     if value.kind == MAP:
         if value.detail == "cast":
             return sources[0].astype(value.dtype)
@@ -105,17 +114,19 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
     return _REDUCTIONS[how](sources[0], axis=axes)
 
 
-def compiled(outputs: list[Value], inputs: list[np.ndarray], threads: int = 1) -> list[np.ndarray]:
-    """What machine code gives for some expressions."""
+def compiled(
+    outputs: list[Value], inputs: list[np.ndarray], threads: int = 1, updates: list[tuple[Value, Value]] | None = None
+) -> list[np.ndarray]:
+    """What machine code gives for some expressions, and then what the inputs hold that it writes over."""
     writer = Writer()
-    entry = writer.add(outputs, len(inputs))
+    entry = writer.add(outputs, len(inputs), updates or [])
     file = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name])
-    function = file.function(entry.name, len(inputs) + len(outputs) + 1)
-    arrays = [np.ascontiguousarray(x) for x in inputs]
+    function = file.function(entry.name)
+    arrays = [np.array(x, order="C") for x in inputs]
     results = [np.full(v.shape, 77, v.dtype) for v in outputs]
     scratch = np.full(entry.scratch + 1, 0xAA, np.uint8)
     function(*(a.ctypes.data for a in (*arrays, *results, scratch)), threads)
-    return results
+    return results + [arrays[target.detail] for _, target in updates or []]
 
 
 class Drawn:
@@ -133,12 +144,32 @@ class Drawn:
         self.pool = [input_value(i, x.dtype, x.shape) for i, x in enumerate(self.inputs)]
         for _ in range(moves):
             made = self.random.choice(
-                [self.arithmetic, self.arithmetic, self.view, self.view, self.reduction, self.test]
+                [
+                    self.arithmetic,
+                    self.arithmetic,
+                    self.view,
+                    self.view,
+                    self.reduction,
+                    self.test,
+                    self.places,
+                    self.joined,
+                ]
             )()
             if made.size < 200_000:
                 self.pool.append(made)
-        made = [v for v in self.pool[3:] if v.kind not in (INPUT, CONST)]
+        made = [v for v in self.pool[3:] if v.kind not in LEAVES]
         self.outputs = list(dict.fromkeys(self.random.sample(made, min(len(made), self.random.randint(1, 4)))))
+        self.updates = [u for target in self.pool[:3] if (u := self.update(target)) is not None]
+
+    def update(self, target: Value) -> tuple[Value, Value] | None:
+        """What an input is overwritten with, if there is something like it; rather what was computed from it."""
+        fit = [v for v in self.pool if v.shape == target.shape and v.dtype == target.dtype]
+        if self.random.random() < 0.5 or not fit:
+            return None
+        value = self.random.choice(fit[-4:])
+        if value.dtype != bool and self.random.random() < 0.5:
+            value = value + target
+        return value, target
 
     def pick(self) -> Value:
         return self.random.choice(self.pool[-6:] if self.random.random() < 0.7 else self.pool)
@@ -192,6 +223,33 @@ class Drawn:
                 shape.append(factor)
         return value.reshape(shape)
 
+    def places(self) -> Value:
+        """The index of each entry along an axis."""
+        value = self.number()
+        if not value.shape:
+            return value
+        axis = self.random.randrange(len(value.shape))
+        numbers = index(value.shape[axis], value.dtype).reshape(
+            [n if a == axis else 1 for a, n in enumerate(value.shape)]
+        )
+        return numbers.expand(value.shape) if self.random.random() < 0.5 else numbers * value
+
+    def joined(self) -> Value:
+        """Tensors of the pool that fit side by side."""
+        value = self.pick()
+        if not value.shape:
+            return value
+        axis = self.random.randrange(len(value.shape))
+        rest = [n for a, n in enumerate(value.shape) if a != axis]
+        fit = [
+            v
+            for v in self.pool
+            if v.dtype == value.dtype
+            and len(v.shape) == len(value.shape)
+            and [n for a, n in enumerate(v.shape) if a != axis] == rest
+        ]
+        return join([value, *self.random.choices(fit, k=self.random.randint(0, 2))], axis)
+
     def reduction(self) -> Value:
         value = self.pick()
         if not value.shape:
@@ -211,13 +269,13 @@ def compare(seed: int) -> None:
     if not drawn.outputs:
         return
     known: dict[Value, np.ndarray] = {}
-    expected = [evaluated(v, drawn.inputs, known) for v in drawn.outputs]
+    wanted = [*drawn.outputs, *(v for v, _ in drawn.updates)]
+    expected = [evaluated(v, drawn.inputs, known) for v in wanted]
     if any(a.dtype.kind == "f" and a.size and not np.all(np.abs(a) < 2**22) for a in known.values()):
         return
     for threads in (1, 2):
-        for value, want, got in zip(
-            drawn.outputs, expected, compiled(drawn.outputs, drawn.inputs, threads), strict=True
-        ):
+        results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
+        for value, want, got in zip(wanted, expected, results, strict=True):
             np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}: {value}")
 
 

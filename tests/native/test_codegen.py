@@ -48,7 +48,7 @@ def test_regions_of_one_module_share_loops_and_keep_their_sizes():
     for size, entry in zip(sizes, entries, strict=True):
         x = np.arange(size, dtype="f4")
         guarded = np.full(size + 64, 77, "f4")
-        file.function(entry.name, 3)(x.ctypes.data, guarded.ctypes.data, 0, 2)
+        file.function(entry.name)(x.ctypes.data, guarded.ctypes.data, 0, 2)
         np.testing.assert_array_equal(guarded[:size], x * 2 + 1)
         assert (guarded[size:] == 77).all()
 

@@ -72,7 +72,7 @@ def test_same_bits_on_processors_without_wide_vectors(cpu):
         for entry, (outputs, inputs) in zip(entries, regions(), strict=True):
             made = [np.zeros(v.shape, v.dtype) for v in outputs]
             scratch = np.zeros(entry.scratch + 1, np.uint8)
-            function = file.function(entry.name, len(inputs) + len(outputs) + 1)
+            function = file.function(entry.name)
             kept = [np.ascontiguousarray(x) for x in inputs]
             function(*(a.ctypes.data for a in (*kept, *made, scratch)), 2)
             results[-1] += made

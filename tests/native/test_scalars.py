@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from everflow.native import scalars
-from everflow.native.values import input_value
+from everflow.native.values import apply, input_value
 from tests.native.expressions import compiled
 
 
@@ -43,5 +43,26 @@ def test_conversions_are_those_of_numpy(source, target):
     np.testing.assert_array_equal(compiled([value], [x])[0], x.astype(target))
 
 
-def test_floats_beyond_the_integers_are_left_to_the_kernel():
-    assert not scalars.can_convert(np.dtype("f4"), np.dtype("i4"))
+def test_floats_beyond_short_integers_are_left_to_the_kernel():
+    assert not scalars.can_convert(np.dtype("f4"), np.dtype("i2"))
+    assert not scalars.can_convert(np.dtype("f4"), np.dtype("u1"))
+
+
+@pytest.mark.parametrize("source", ["f4", "f8"])
+@pytest.mark.parametrize("target", ["i4", "i8"])
+def test_floats_without_their_fraction(source, target):
+    inside = [0.5, -0.5, 2.7, -2.7, 2147483520.0, -2147483648.0]
+    beyond = [1e19, -1e19, np.inf, -np.inf, np.nan]
+    x = np.array(inside + beyond, source)
+    [found] = compiled([input_value(0, source, [len(x)]).cast(target)], [x])
+    np.testing.assert_array_equal(found[: len(inside)], np.trunc(inside).astype(target))
+    np.testing.assert_array_equal(found[len(inside) :], np.iinfo(target).min)
+
+
+@pytest.mark.parametrize("divisor", [1, 3, 7])
+def test_whole_numbers_divided_and_rounded_down(divisor):
+    x = np.arange(-20, 20, dtype="i4")
+    value = input_value(0, "i4", [40])
+    quotient, rest = compiled([apply("floor_div", value, divisor), apply("floor_mod", value, divisor)], [x])
+    np.testing.assert_array_equal(quotient, x // divisor)
+    np.testing.assert_array_equal(rest, x % divisor)

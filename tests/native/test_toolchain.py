@@ -62,7 +62,7 @@ def test_a_forked_child_compiles_too():
 
 
 def test_a_function_holds_its_code():
-    function = toolchain.Loaded(toolchain.object_code(text()), ["entry0"]).function("entry0", 3)
+    function = toolchain.Loaded(toolchain.object_code(text()), ["entry0"]).function("entry0")
     x, y = np.ones(10, "f4"), np.zeros(10, "f4")
     function(x.ctypes.data, y.ctypes.data, 0, 1)
     assert (y == 3).all()

@@ -160,3 +160,8 @@ def test_model_analysis_under_its_first_name(capsys):
         tf.get_variable("w", [2, 3])
         stats = analyzer.print_model_analysis(graph, tfprof_options=analyzer.TRAINABLE_VARS_PARAMS_STAT_OPTIONS)
     assert stats.total_parameters == 6 and "w (2x3, 6/6 params)" in capsys.readouterr().out
+
+
+def test_a_profiler_says_that_it_reads_its_inputs(graph, capsys):
+    tf.profiler.Profiler(graph)
+    assert capsys.readouterr().out == "Parsing Inputs...\n"

@@ -96,3 +96,16 @@ def test_a_variable_is_looked_at_anew_by_every_part():
         handle = sess.partial_run_setup([written.op, ref], [a])
         assert sess.partial_run(handle, [written.op], {a: 5.0}) == [None]
         assert sess.partial_run(handle, ref) == 5.0
+
+
+def test_a_part_that_is_refused_changes_nothing_and_the_last_one_ends_the_run():
+    with tf.Graph().as_default(), tf.Session() as sess:
+        a, b = tf.placeholder(tf.float32, []), tf.placeholder(tf.float32, [])
+        total, other = tf.add(a, b, name="total"), tf.negative(a, name="other")
+        handle = sess.partial_run_setup([total], [a, b])
+        with pytest.raises(tf.errors.InvalidArgumentError, match="other:0 was not specified in partial_run_setup"):
+            sess.partial_run(handle, other, {a: 1.0, b: 2.0})
+        assert sess.partial_run(handle, total, {a: 1.0, b: 2.0}) == 3.0
+        with pytest.raises(tf.errors.InvalidArgumentError, match="setup"):
+            sess.partial_run(handle, total)
+        assert sess.partial_run_setup([total], [a, b]) != handle

@@ -2,6 +2,7 @@
 
 import threading
 import time
+from unittest import mock
 
 import pytest
 
@@ -70,12 +71,21 @@ def test_bodies_of_functions_share_variables_but_no_streams_and_no_queues_of_the
 
 def test_another_graph_of_the_session_shares_all_but_constants_and_functions(graph):
     state = SessionState()
-    other = state.for_graph(graph, lambda name, fresh: f"{name} {fresh}")
+    known = mock.Mock(shared=lambda name: f"{name} shared", fresh=lambda name: f"{name} fresh")
+    other = state.for_graph(graph, lambda: known)
     other.constants[graph] = 1
     assert other.graph is graph and other.random is state.random and not state.constants
-    assert other.function("f", fresh=True) == "f True"
+    assert other.function("f", fresh=True) == "f fresh" and other.function("f") == "f shared"
     with pytest.raises(tf.errors.InternalError, match="no executor"):
         state.function("f")
+
+
+def test_what_goes_on_when_a_run_is_over_has_a_step_of_its_own():
+    step = Step(SessionState(), timeout_in_ms=1)
+    other = step.detached()
+    step.cancel()
+    assert other.session is step.session and other.deadline is None
+    other.check()
 
 
 # --- steps -------------------------------------------------------------------------------------

@@ -231,3 +231,36 @@ def test_gradients_of_a_function(eager):
             tf.compat.v2.test.compute_gradient(tf.square, [np.int32([1])])
         with pytest.raises(ValueError, match="must be a list"):
             tf.compat.v2.test.compute_gradient(tf.square, np.float32([1]))
+
+
+def test_evaluating_eagerly():
+    with eager_mode():
+        case = Case()
+        assert case.evaluate({"a": lambda: tf.constant(3), "b": [tf.Variable(2.0), None]}) == {"a": 3, "b": [2.0, None]}
+        sparse = case.evaluate(tf.SparseTensor([[0]], [1], [2]))
+        assert isinstance(sparse, tf.SparseTensorValue) and sparse.values.tolist() == [1]
+        assert case.evaluate(tf.ragged.constant([[1], [2, 3]])).to_list() == [[1], [2, 3]]
+        with pytest.raises(ValueError, match="int"):
+            case.evaluate(3)
+
+
+def test_ragged_values_are_compared_as_lists(case):
+    with tf.Graph().as_default(), case.session():
+        rows = tf.ragged.constant([[1, 2], [], [3]])
+        case.assertAllEqual(rows, [[1, 2], [], [3]])
+        case.assertAllEqual([[1, 2], [], [3]], case.evaluate(rows))
+        case.assertAllEqual(rows, tf.ragged.constant([[1, 2], [], [3]], row_splits_dtype=tf.int32))
+        case.assertAllClose(rows, rows)
+        case.assertNotAllEqual(rows, [[1, 2], [], [4]])
+        case.assertAllEqual(tf.ragged.constant([[1, 2], [3, 4]]), [[1, 2], [3, 4]])
+        for other in ([[1, 2], []], [[1, 2], [], [3, 4]], np.array([[1, 2], [3, 4]]), 3):
+            with pytest.raises(AssertionError):
+                case.assertAllEqual(rows, other)
+        with pytest.raises(AssertionError):
+            case.assertAllClose(tf.ragged.constant([[1.0], [2.0]]), [[1.0], [2.1]])
+
+
+def test_lists_of_uneven_rows_are_compared(case):
+    case.assertAllEqual([[1, 2], [], [3]], [[1, 2], [], [3]])
+    with pytest.raises(AssertionError):
+        case.assertAllEqual([[1, 2], [], [3]], [[1, 2], [4], [3]])

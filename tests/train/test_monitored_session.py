@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 
 import numpy as np
@@ -176,3 +177,28 @@ def test_one_of_two_arguments_is_needed(make, arguments):
     for value in (None, 1):
         with pytest.raises(ValueError, match=f"exactly one of {' and '.join(arguments)}"):
             make(**dict.fromkeys(arguments, value))
+
+
+@pytest.mark.parametrize("error, lost", [(tf.errors.AbortedError, True), (tf.errors.UnknownError, False)])
+def test_a_thread_that_lost_its_worker(error, lost):
+    class Losing(tf.train.SessionRunHook):
+        created = 0
+
+        def after_create_session(self, session, coord):
+            self.coord, self.created = coord, self.created + 1
+
+        def lose(self):
+            try:
+                raise error(None, None, "lost")
+            except error as e:
+                self.coord.request_stop(e)
+
+    hook, seen = Losing(), []
+    with tf.Graph().as_default(), contextlib.nullcontext() if lost else pytest.raises(error, match="lost"):
+        step = tf.assign_add(tf.Variable(0), 1)
+        with tf.train.MonitoredSession(hooks=[hook]) as sess:
+            seen.append(sess.run(step))
+            hook.lose()
+            assert not sess.should_stop()
+            seen.append(sess.run(step))
+    assert hook.created == (2 if lost else 1) and seen == ([1, 1] if lost else [1])

@@ -150,3 +150,12 @@ def test_python_state(tmp_path):
         note.text = "second"
         checkpoint.restore(path)
     assert note.text == "first"
+
+
+def test_a_manager_starts_the_count_of_checkpoints(tmp_path):
+    with tf.Graph().as_default(), tf.Session() as sess:
+        v = tf.get_variable("v", [], use_resource=True)
+        sess.run(v.initializer)
+        manager = tf.train.CheckpointManager(tf.train.Checkpoint(v=v), str(tmp_path), max_to_keep=2)
+        assert [manager.save() for _ in range(3)][-1] == str(tmp_path / "ckpt-3")
+        assert manager.checkpoints == [str(tmp_path / "ckpt-2"), str(tmp_path / "ckpt-3")]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +95,14 @@ def test_global_step():
         assert T.global_step(sess, step) == 0
     with pytest.raises(TypeError, match="integer"):
         T.assert_global_step(tf.constant(1.0))
+
+
+def test_executing_eagerly_a_schedule_is_a_function():
+    with eager_mode():
+        step = tf.Variable(3)
+        rate = tf.train.piecewise_constant(step, [1, 4], [1.0, 2.0, 3.0])
+        assert rate().numpy() == 2.0
+        step.assign(5)
+        assert rate().numpy() == 3.0
+        with pytest.raises(ValueError, match="dtype"):
+            tf.train.piecewise_constant(1.0, [1, 4], [1.0, 2.0, 3.0])()

@@ -5,30 +5,9 @@ from __future__ import annotations
 import collections.abc
 
 from everflow.ops.variables.variable import Variable
-from everflow.train.tracking import AutoTrackable, is_trackable
+from everflow.train.tracking import AutoTrackable, NoDependency, is_trackable  # noqa: F401  tf.contrib.checkpoint has it
 
-
-class NoDependency:
-    """Around a value that is set as an attribute of a `Checkpointable`: it is kept there, but not saved."""
-
-    def __init__(self, value):
-        self.value = value
-
-
-class Checkpointable(AutoTrackable):
-    """An object whose attributes are saved, but for those set as `NoDependency(value)`."""
-
-    def __setattr__(self, name, value):
-        untracked = self.__dict__.setdefault("_untracked_names", set())
-        if isinstance(value, NoDependency):
-            untracked.add(name)
-            value = value.value
-        else:
-            untracked.discard(name)
-        super().__setattr__(name, value)
-
-    def _checkpoint_children(self):
-        return [(name, value) for name, value in super()._checkpoint_children() if name not in self._untracked_names]
+Checkpointable = AutoTrackable
 
 
 class _Container(AutoTrackable):
@@ -117,6 +96,17 @@ class List(_Container, collections.abc.Sequence):
 
     def __iadd__(self, other):
         self.extend(other)
+        return self
+
+    def __mul__(self, times):
+        return List(list(self) * times)
+
+    __rmul__ = __mul__
+
+    def __imul__(self, times):
+        if times <= 0:
+            raise ValueError(f"A List only grows: it can't be multiplied by {times} in place")
+        self.extend(list(self) * (times - 1))
         return self
 
     def __eq__(self, other):

@@ -7,7 +7,6 @@ import numpy as np
 from everflow.contrib.distributions.bijectors.elementwise import Exp, Sigmoid
 from everflow.contrib.distributions.scalars import Logistic
 from everflow.contrib.distributions.transformed import TransformedDistribution
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.distributions import checks
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, NOT_REPARAMETERIZED
 from everflow.distributions.event_shapes import Vector
@@ -20,6 +19,7 @@ from everflow.ops.checks import values as check
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn.losses import softmax_cross_entropy_with_logits
 from everflow.ops.random import distributions as random
+from everflow.platform.signatures import options_of, takes
 
 
 class _Classes(Vector):
@@ -165,7 +165,7 @@ class ExpRelaxedOneHotCategorical(_Classes):
 class RelaxedOneHotCategorical(TransformedDistribution):
     """Probability vectors near the corners, through which gradients flow: the Gumbel-softmax distribution."""
 
-    @taking(parameters_of(ExpRelaxedOneHotCategorical.__init__, name="RelaxedOneHotCategorical"))
+    @takes(options_of(ExpRelaxedOneHotCategorical.__init__, name="RelaxedOneHotCategorical"))
     def __init__(self, temperature, **given):
         parameters, name = {"temperature": temperature, **given}, given.pop("name")
         base = ExpRelaxedOneHotCategorical(temperature, **given)

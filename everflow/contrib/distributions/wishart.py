@@ -6,7 +6,6 @@ import math as pymath
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.distributions.checks import gen_new_seed
 from everflow.distributions.distribution import FULLY_REPARAMETERIZED, Distribution
 from everflow.framework import dtypes
@@ -23,6 +22,7 @@ from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg import operators as linear_operators
 from everflow.ops.random import distributions as random
+from everflow.platform.signatures import takes
 
 
 class _WishartLinearOperator(Distribution):
@@ -216,7 +216,7 @@ class WishartCholesky(_WishartLinearOperator):
     >>> WishartCholesky(df=3.0, scale=[[2.0, 0.0], [1.0, 1.0]]).mean()  # [[12.0, 6.0], [6.0, 6.0]]
     """
 
-    @taking({**_WISHART, "name": "WishartCholesky"})
+    @takes({**_WISHART, "name": "WishartCholesky"})
     def __init__(self, df, scale, **given):
         parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
         with name_scope(given["name"]) as name, name_scope("init", values=[scale]):
@@ -234,7 +234,7 @@ class WishartCholesky(_WishartLinearOperator):
 class WishartFull(_WishartLinearOperator):
     """The Wishart distribution by its scale matrix."""
 
-    @taking({**_WISHART, "name": "WishartFull"})
+    @takes({**_WISHART, "name": "WishartFull"})
     def __init__(self, df, scale, **given):
         parameters, validate_args = {"df": df, "scale": scale, **given}, given["validate_args"]
         with name_scope(given["name"]) as name, name_scope("init", values=[scale]):

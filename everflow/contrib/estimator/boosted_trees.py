@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.estimator.canned.boosted_trees import BoostedTreesClassifier, BoostedTreesRegressor
+from everflow.platform.signatures import inserted, options_of, takes
 
 
 def _trained_in_memory(kind, name):
     """A function that makes an estimator of that kind and trains it."""
-    parameters = parameters_of(kind.__init__, ["train_in_memory"])
+    parameters = options_of(kind.__init__, ["train_in_memory"])
 
-    @taking(inserted(parameters, config={"train_hooks": None}))
+    @takes(inserted(parameters, config={"train_hooks": None}))
     def train(train_input_fn, feature_columns, **given):
         hooks = given.pop("train_hooks")
         return kind(feature_columns, 1, **given, train_in_memory=True).train(train_input_fn, hooks=hooks)

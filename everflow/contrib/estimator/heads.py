@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import inserted, taking
 from everflow.estimator.canned.classification_heads import BinaryHead, MultiClassHead
 from everflow.estimator.canned.dnn import dnn_logit_fn_builder  # noqa: F401
 from everflow.estimator.canned.linear import linear_logit_fn_builder  # noqa: F401
@@ -10,25 +9,26 @@ from everflow.estimator.canned.multi_head import MultiHead
 from everflow.estimator.canned.multi_label_head import MultiLabelHead
 from everflow.estimator.canned.regression_heads import RegressionHead, logistic_loss_and_link, poisson_loss_and_link
 from everflow.losses import Reduction
+from everflow.platform.signatures import inserted, takes
 
 _BATCH_SIZE = Reduction.SUM_OVER_BATCH_SIZE
 _LABELS = {"weight_column": None, "thresholds": None, "label_vocabulary": None}
 _LOSS = {"loss_reduction": _BATCH_SIZE, "loss_fn": None, "name": None}
 
 
-@taking({**_LABELS, **_LOSS})
+@takes({**_LABELS, **_LOSS})
 def binary_classification_head(**given):
     """A head that tells two classes apart by one logit."""
     return BinaryHead(**given)
 
 
-@taking({"weight_column": None, "label_vocabulary": None, **_LOSS})
+@takes({"weight_column": None, "label_vocabulary": None, **_LOSS})
 def multi_class_head(n_classes, **given):
     """A head that tells one of more than two classes."""
     return MultiClassHead(n_classes, **given)
 
 
-@taking({"weight_column": None, "label_dimension": 1, **inserted(_LOSS, loss_fn={"inverse_link_fn": None})})
+@takes({"weight_column": None, "label_dimension": 1, **inserted(_LOSS, loss_fn={"inverse_link_fn": None})})
 def regression_head(**given):
     """A head that predicts numbers; squared errors, unless there is a `loss_fn`."""
     return RegressionHead(**given)
@@ -47,7 +47,7 @@ def logistic_regression_head(weight_column=None, loss_reduction=Reduction.SUM_OV
     return RegressionHead(1, weight_column, loss_reduction, *logistic_loss_and_link(), name)
 
 
-@taking({**_LABELS, **inserted(_LOSS, loss_fn={"classes_for_class_based_metrics": None})})
+@takes({**_LABELS, **inserted(_LOSS, loss_fn={"classes_for_class_based_metrics": None})})
 def multi_label_head(n_classes, **given):
     """A head that tells for each class whether it holds."""
     return MultiLabelHead(n_classes, **given)

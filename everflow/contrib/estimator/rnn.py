@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow import summary
 from everflow.contrib.estimator.extenders import clip_gradients_by_norm
-from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.dnn import assert_features_are_dict, default_partitioner
 from everflow.estimator.canned.optimizers import get_optimizer_instance
@@ -18,6 +17,7 @@ from everflow.losses import Reduction
 from everflow.ops import array, math
 from everflow.ops.checks import shapes as check_shapes
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, optional, takes
 from everflow.rnn import rnn_cell
 from everflow.rnn.dynamic import dynamic_rnn
 
@@ -109,7 +109,7 @@ class RNNEstimator(Estimator):
     `rnn_cell_fn(mode)` makes the cell.
     """
 
-    @taking(inserted(_NETWORK, rnn_cell_fn={"return_sequences": False}))
+    @takes(inserted(_NETWORK, rnn_cell_fn={"return_sequences": False}))
     def __init__(self, head, sequence_feature_columns, **given):
         if given.pop("return_sequences"):
             raise ValueError("Provided head must be a `_SequentialHead` object when `return_sequences` is set to True.")
@@ -132,7 +132,7 @@ class RNNEstimator(Estimator):
 class RNNClassifier(RNNEstimator):
     """A recurrent network that tells classes of sequences apart."""
 
-    @taking(inserted(_NETWORK, model_dir=_CLASSES, optimizer=_REDUCTION))
+    @takes(inserted(_NETWORK, model_dir=_CLASSES, optimizer=_REDUCTION))
     def __init__(self, sequence_feature_columns, **given):
         head = binary_or_multi_class_head(*(given.pop(name) for name in [*_CLASSES, *_REDUCTION]))
         self._set_up(head, sequence_feature_columns, **given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 
-from everflow.contrib.framework.shared_parameters import parameters_of
+from everflow.platform.signatures import options_of
 
 _stack: list[dict] = [{}]
 _defaults_of: dict[str, tuple] = {}
@@ -62,7 +62,7 @@ def add_arg_scope(func):
 
     key = str(func)
     if hasattr(func, "__signature__"):
-        _defaults_of[key] = tuple(parameters_of(func))
+        _defaults_of[key] = tuple(options_of(func))
     else:
         code, defaults = func.__code__, func.__defaults__
         # TensorFlow slices all local names here, so functions with locals of their own list fewer arguments.

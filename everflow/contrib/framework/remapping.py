@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from math import sqrt
 
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import dtypes
 from everflow.ops.variables import initializers
 from everflow.ops.vocabulary_remapping import load_and_remap_matrix_initializer
+from everflow.platform.signatures import options_of, takes
 
 _LOADED = {"initializer": None, "max_rows_in_memory": -1}
 
 
-@taking({"old_vocab_size": -1, "num_oov_buckets": 0, **_LOADED})
+@takes({"old_vocab_size": -1, "num_oov_buckets": 0, **_LOADED})
 def load_embedding_initializer(
     ckpt_path, embedding_tensor_name, new_vocab_size, embedding_dim, old_vocab_file, new_vocab_file, **given
 ):
@@ -30,7 +30,7 @@ def _rows(old_vocab_file, new_vocab_file, num_oov_buckets):
     return {**files, "num_row_oov_buckets": num_oov_buckets}
 
 
-@taking({"num_class_oov_buckets": 0, **_LOADED})
+@takes({"num_class_oov_buckets": 0, **_LOADED})
 def load_linear_multiclass_bias_initializer(
     ckpt_path, bias_tensor_name, new_class_vocab_size, old_class_vocab_file, new_class_vocab_file, **given
 ):
@@ -39,7 +39,7 @@ def load_linear_multiclass_bias_initializer(
     return load_and_remap_matrix_initializer(ckpt_path, bias_tensor_name, new_class_vocab_size, 1, **rows, **given)
 
 
-@taking(parameters_of(load_and_remap_matrix_initializer, ["old_row_vocab_size"]))
+@takes(options_of(load_and_remap_matrix_initializer, ["old_row_vocab_size"]))
 def load_variable_slot_initializer(
     ckpt_path, old_tensor_name, primary_partition_info, new_row_vocab_size, new_col_vocab_size, **given
 ):

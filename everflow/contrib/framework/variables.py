@@ -7,7 +7,6 @@ import itertools
 import re
 
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.devices import DeviceSpec
@@ -24,6 +23,7 @@ from everflow.ops.variables.global_step import get_or_create_global_step as _get
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
 from everflow.platform.deprecation import deprecated
+from everflow.platform.signatures import optional, takes
 
 # --- the global step -------------------------------------------------------------------------
 
@@ -95,7 +95,7 @@ _VARIABLE = optional(
 
 
 @add_arg_scope
-@taking(_VARIABLE)
+@takes(_VARIABLE)
 def variable(name, **given):
     """As `tf.get_variable`, on a device of its own: a device, or a function from an op to one."""
     collections = given["collections"]
@@ -112,7 +112,7 @@ def _getter(custom_getter):
 
 
 @add_arg_scope
-@taking({**_VARIABLE, "dtype": dtypes.float32})
+@takes({**_VARIABLE, "dtype": dtypes.float32})
 def model_variable(name, **given):
     """As `variable`, in the collection of model variables as well."""
     given["collections"] = [*(given["collections"] or []), GraphKeys.GLOBAL_VARIABLES, GraphKeys.MODEL_VARIABLES]
@@ -144,7 +144,7 @@ def _zero_var_initializer_shape(op):
 
 
 class VariableDeviceChooser:
-    """Devices for variables, parameter servers taking turns: to be given as `device`."""
+    """Devices for variables, parameter servers takes turns: to be given as `device`."""
 
     def __init__(self, num_tasks=0, job_name="ps", device_type="CPU", device_index=0, replica=None):
         anywhere = DeviceSpec(replica=replica, device_type=device_type, device_index=device_index)

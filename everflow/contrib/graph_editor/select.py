@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 
-from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.graph_editor import elements
 from everflow.framework.graph import Graph
 from everflow.framework.operation import Operation, Tensor
+from everflow.platform.signatures import optional, takes
 
 _TENSOR_MARK = "(?#ts)"
 
@@ -156,7 +156,7 @@ def _both_walks(forward_seed_ops, backward_seed_ops, given):
     return forward, backward
 
 
-@taking(_WALKS)
+@takes(_WALKS)
 def get_walks_intersection_ops(forward_seed_ops, backward_seed_ops, **given):
     """The operations between: those that depend on the first seeds and that the second depend on."""
     forward, backward = _both_walks(forward_seed_ops, backward_seed_ops, given)
@@ -164,7 +164,7 @@ def get_walks_intersection_ops(forward_seed_ops, backward_seed_ops, **given):
     return [op for op in forward if op in backward]
 
 
-@taking(_WALKS)
+@takes(_WALKS)
 def get_walks_union_ops(forward_seed_ops, backward_seed_ops, **given):
     """The operations that depend on the first seeds, and those that the second depend on."""
     return elements.unique(*_both_walks(forward_seed_ops, backward_seed_ops, given))

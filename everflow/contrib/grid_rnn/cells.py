@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.grid_rnn.grid import GridRNNCell
+from everflow.platform.signatures import takes
 from everflow.rnn.cells import BasicLSTMCell, BasicRNNCell, GRUCell, LSTMCell
 
 
@@ -23,7 +23,7 @@ _TIED = {"tied": False, "non_recurrent_fn": None}
 class Grid1BasicRNNCell(_InDepth):
     """One dimension of plain recurrence."""
 
-    @taking(_TUPLES)
+    @takes(_TUPLES)
     def __init__(self, num_units, **given):
         super().__init__(1, num_units, BasicRNNCell, **given)
 
@@ -31,7 +31,7 @@ class Grid1BasicRNNCell(_InDepth):
 class Grid1BasicLSTMCell(_InDepth):
     """One dimension of an LSTM without peepholes."""
 
-    @taking(_TUPLES)
+    @takes(_TUPLES)
     def __init__(self, num_units, forget_bias=1, **given):
         super().__init__(1, num_units, _basic_lstm(forget_bias), **given)
 
@@ -39,7 +39,7 @@ class Grid1BasicLSTMCell(_InDepth):
 class Grid1LSTMCell(_InDepth):
     """One dimension of an LSTM."""
 
-    @taking(_TUPLES)
+    @takes(_TUPLES)
     def __init__(self, num_units, use_peepholes=False, forget_bias=1.0, **given):
         super().__init__(1, num_units, _lstm(use_peepholes, forget_bias), **given)
 
@@ -47,7 +47,7 @@ class Grid1LSTMCell(_InDepth):
 class Grid2BasicRNNCell(_InDepth):
     """Depth and time, plain recurrence along both."""
 
-    @taking({**_TIED, **_TUPLES})
+    @takes({**_TIED, **_TUPLES})
     def __init__(self, num_units, **given):
         super().__init__(2, num_units, BasicRNNCell, **given)
 
@@ -55,7 +55,7 @@ class Grid2BasicRNNCell(_InDepth):
 class Grid2BasicLSTMCell(_InDepth):
     """Depth and time, LSTMs without peepholes along both."""
 
-    @taking({**_TIED, "forget_bias": 1, **_TUPLES})
+    @takes({**_TIED, "forget_bias": 1, **_TUPLES})
     def __init__(self, num_units, **given):
         super().__init__(2, num_units, _basic_lstm(given.pop("forget_bias")), **given)
 
@@ -63,7 +63,7 @@ class Grid2BasicLSTMCell(_InDepth):
 class Grid2LSTMCell(_InDepth):
     """Depth and time, LSTMs along both."""
 
-    @taking({**_TIED, **_LSTM, **_TUPLES})
+    @takes({**_TIED, **_LSTM, **_TUPLES})
     def __init__(self, num_units, **given):
         super().__init__(2, num_units, _lstm(*(given.pop(name) for name in _LSTM)), **given)
 
@@ -71,7 +71,7 @@ class Grid2LSTMCell(_InDepth):
 class Grid3LSTMCell(_InDepth):
     """Depth and two more dimensions, LSTMs along all."""
 
-    @taking({**_TIED, **_LSTM, **_TUPLES})
+    @takes({**_TIED, **_LSTM, **_TUPLES})
     def __init__(self, num_units, **given):
         super().__init__(3, num_units, _lstm(*(given.pop(name) for name in _LSTM)), **given)
 
@@ -79,7 +79,7 @@ class Grid3LSTMCell(_InDepth):
 class Grid2GRUCell(_InDepth):
     """Depth and time, GRUs along both."""
 
-    @taking({**_TIED, **_TUPLES})
+    @takes({**_TIED, **_TUPLES})
     def __init__(self, num_units, **given):
         super().__init__(2, num_units, GRUCell, **given)
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.framework import raw_ops as raw
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.shapes import TensorShape
+from everflow.platform.signatures import optional, takes
 
 # Attributes of the op, which has defaults for them.
 _SETTINGS = optional("""hidden_surface_removal convergence_dots_size dots_per_inch eye_separation mu normalize normalize_max
     normalize_min border_level number_colors output_image_shape output_data_window""")
 
 
-@taking(_SETTINGS)
+@takes(_SETTINGS)
 def single_image_random_dot_stereograms(depth_values, **given):
     """An image of dots in which two eyes see the depths of a matrix: larger numbers come nearer.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.layers.dense import applied, finished, fully_connected, layer_scope
 from everflow.contrib.layers.model_variables import layer_variable
 from everflow.contrib.layers.outputs import check_data_format, last_dimension, two_element_tuple
@@ -13,6 +12,7 @@ from everflow.framework.shapes import dimension_value
 from everflow.layers import convolutional as base
 from everflow.ops import array
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, options_of, takes
 
 _LAYERS = {3: base.Conv1D, 4: base.Conv2D, 5: base.Conv3D}
 FORMATS = (None, "NWC", "NCW", "NHWC", "NCHW", "NDHWC", "NCDHW")
@@ -24,7 +24,7 @@ def _layer_format(data_format):
 
 
 @add_arg_scope
-@taking(fully_connected)
+@takes(fully_connected)
 def convolution(
     inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, *, conv_dims=None, **given
 ):
@@ -54,7 +54,7 @@ def _own(num_outputs, kernel_size, stride, padding, data_format):
 def _over(spatial, name):
     """`convolution` for so many dimensions."""
 
-    @taking(parameters_of(convolution, ["conv_dims"]))
+    @takes(options_of(convolution, ["conv_dims"]))
     def convolve(inputs, num_outputs, kernel_size, **given):
         return convolution(inputs, num_outputs, kernel_size, **given, conv_dims=spatial)
 
@@ -69,7 +69,7 @@ convolution3d = conv3d = _over(3, "convolution3d")
 
 
 @add_arg_scope
-@taking(fully_connected)
+@takes(fully_connected)
 def convolution2d_in_plane(inputs, kernel_size, stride=1, padding="SAME", **given):
     """The same small kernel over each channel by itself: image gradients, for example."""
     with variable_scope(given["scope"], "ConvInPlane", [inputs], reuse=given["reuse"]) as sc:
@@ -90,7 +90,7 @@ conv2d_in_plane = convolution2d_in_plane
 def _transposed(name, layer_class, default_scope, default_format):
     """A transposed convolution."""
 
-    @taking(fully_connected)
+    @takes(fully_connected)
     def convolve(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=default_format, **given):
         check_data_format(data_format, default_format[0] + "C" + default_format[1:-1], default_format)
         with layer_scope(default_scope, inputs, given) as sc:
@@ -114,7 +114,7 @@ _SEPARABLE_NAMES = {"bias": "biases", "depthwise_kernel": "depthwise_weights", "
 
 
 @add_arg_scope
-@taking(inserted(parameters_of(fully_connected), weights_initializer={"pointwise_initializer": None}))
+@takes(inserted(options_of(fully_connected), weights_initializer={"pointwise_initializer": None}))
 def separable_convolution2d(
     inputs, num_outputs, kernel_size, depth_multiplier=1, stride=1, padding="SAME", data_format="NHWC", rate=1, **given
 ):

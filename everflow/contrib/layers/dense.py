@@ -6,7 +6,6 @@ import functools
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.layers.initializers import XAVIER
 from everflow.contrib.layers.model_variables import COLLECTED, layer_variable, model_variable_getter
 from everflow.contrib.layers.outputs import (
@@ -23,6 +22,7 @@ from everflow.layers.core import Dense
 from everflow.ops import array, math
 from everflow.ops.variables import initializers
 from everflow.ops.variables.scope import get_variable, variable_scope
+from everflow.platform.signatures import takes
 
 NAMES = {"kernel": "weights", "bias": "biases"}
 ZEROS = initializers.zeros_initializer()
@@ -103,7 +103,7 @@ elu = functools.partial(fully_connected, activation_fn=nn.elu)
 
 
 @add_arg_scope
-@taking({**COLLECTED, "data_format": "NHWC", "scope": None})
+@takes({**COLLECTED, "data_format": "NHWC", "scope": None})
 def bias_add(inputs, activation_fn=None, initializer=ZEROS, regularizer=None, **given):
     """`inputs` plus a bias for each channel."""
     data_format = given["data_format"]

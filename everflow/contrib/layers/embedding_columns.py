@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 import math as python_math
 
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.embeddings import safe_embedding_lookup_sparse
 from everflow.contrib.layers.feature_columns import OldColumn, inner_flatten, require
 from everflow.contrib.layers.scattered_embeddings import scattered_embedding_lookup_sparse
@@ -21,6 +20,7 @@ from everflow.ops.io.examples import VarLenFeature
 from everflow.ops.sparse import functions as sparse
 from everflow.ops.variables.initializers import truncated_normal_initializer
 from everflow.ops.variables.partitioned import PartitionedVariable
+from everflow.platform.signatures import options_of, takes
 from everflow.train.checkpoint_initialization import init_from_checkpoint
 
 
@@ -131,7 +131,7 @@ def embedding_column(
     return EmbeddingColumn(sparse_id_column, dimension, *table, max_norm, trainable)
 
 
-@taking(parameters_of(embedding_column, ["combiner"]))
+@takes(options_of(embedding_column, ["combiner"]))
 def shared_embedding_columns(sparse_id_columns, dimension, combiner="mean", shared_embedding_name=None, **given):
     """Embedding columns, one for each sparse column, which all look up the same table."""
     if len(sparse_id_columns) < 1:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow import nn
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.sparse_tensors import dense_to_sparse_tensor
 from everflow.framework.composites import SparseTensor
@@ -12,6 +11,7 @@ from everflow.framework.scopes import name_scope
 from everflow.ops import array, math
 from everflow.ops.nn.embedding import combined_rows
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import takes
 
 _TABLE = {"initializer": None, "regularizer": None, "trainable": True, "scope": None, "reuse": None}
 
@@ -21,7 +21,7 @@ def _table(shape, given):
     return model_variable("embeddings", shape, **settings)
 
 
-@taking(_TABLE)
+@takes(_TABLE)
 def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, **given):
     """Vectors for ids: [batch, length] to [batch, length, embed_dim]; with `unique` each id is looked up once."""
     reuse = given["reuse"]
@@ -35,7 +35,7 @@ def embed_sequence(ids, vocab_size=None, embed_dim=None, unique=False, **given):
         return embedding_lookup_unique(embeddings, ids) if unique else nn.embedding_lookup(embeddings, ids)
 
 
-@taking(_TABLE)
+@takes(_TABLE)
 def bow_encoder(ids, vocab_size, embed_dim, sparse_lookup=True, **given):
     """The mean of the embeddings of each row's ids; 0 is padding."""
     with variable_scope(given["scope"], "bow_encoder", [ids], reuse=given["reuse"]):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow import nn
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework.registry import RegisterGradient
 from everflow.framework.scopes import get_default_graph
 from everflow.framework.shapes import TensorShape
@@ -12,6 +11,7 @@ from everflow.layers.base import Layer
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.linalg.decompositions import eye
+from everflow.platform.signatures import takes
 
 
 @RegisterGradient("GDNLowerBound")
@@ -102,7 +102,7 @@ class GDN(Layer):
         return TensorShape(input_shape)
 
 
-@taking(GDN.__init__)
+@takes(GDN.__init__)
 def gdn(inputs, *, reuse=None, **given):
     """Generalized divisive normalization of images; see `GDN`."""
     return GDN(**given, dtype=inputs.dtype.base_dtype, _scope=given["name"], _reuse=reuse).apply(inputs)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from everflow.contrib.framework.shared_parameters import parameters_of
 from everflow.contrib.framework.variables import model_variable
 from everflow.contrib.layers.outputs import get_variable_collections
+from everflow.platform.signatures import options_of
 
 # What layers with variables take for them, and for their outputs.
 COLLECTED = {"reuse": None, "variables_collections": None, "outputs_collections": None, "trainable": True}
@@ -24,7 +24,7 @@ def model_variable_getter(rename=None):
 
 
 # What a variable scope hands a getter that model variables take, too.
-_SETTINGS = set(parameters_of(model_variable, ["device", "custom_getter"]))
+_SETTINGS = set(options_of(model_variable, ["device", "custom_getter"]))
 
 
 def _model_variable(getter, name, *, rename, **given):

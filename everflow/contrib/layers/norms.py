@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.layers.model_variables import COLLECTED, layer_variable
 from everflow.contrib.layers.outputs import activated, check_data_format, known_rank
 from everflow.framework import dtypes
@@ -13,6 +12,7 @@ from everflow.framework.shapes import TensorShape
 from everflow.ops import array, math
 from everflow.ops.variables import initializers
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import takes
 
 
 def _parameter(name, shape, dtype, initial_values, given):
@@ -23,7 +23,7 @@ def _parameter(name, shape, dtype, initial_values, given):
 
 
 @add_arg_scope
-@taking(COLLECTED)
+@takes(COLLECTED)
 def layer_norm(
     inputs, center=True, scale=True, activation_fn=None, *, begin_norm_axis=1, begin_params_axis=-1, scope=None, **given
 ):
@@ -54,7 +54,7 @@ def layer_norm(
 
 
 @add_arg_scope
-@taking({**COLLECTED, "data_format": "NHWC", "scope": None})
+@takes({**COLLECTED, "data_format": "NHWC", "scope": None})
 def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=None, param_initializers=None, **given):
     """Each channel of each example at zero mean and unit variance; Ulyanov et al. (2016)."""
     inputs = convert_to_tensor(inputs)
@@ -95,7 +95,7 @@ def _checked_axes(inputs, channels_axis, reduction_axes):
 
 
 @add_arg_scope
-@taking({**COLLECTED, "scope": None, "mean_close_to_zero": False})
+@takes({**COLLECTED, "scope": None, "mean_close_to_zero": False})
 def group_norm(
     inputs,
     groups=32,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
 from everflow.contrib.learn.model_ops import ModeKeys
@@ -13,6 +12,7 @@ from everflow.ops.nn.activations import relu
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, optional, takes
 from everflow.train import AdagradOptimizer
 
 LEARNING_RATE = 0.05
@@ -59,7 +59,7 @@ _NETWORK = optional(
 class _DNN(BaseEstimator):
     """A network and a head."""
 
-    @taking(_NETWORK)
+    @takes(_NETWORK)
     def __init__(self, head, hidden_units, feature_columns, **given):
         refuse_embedding_rates(given["embedding_lr_multipliers"])
         self.feature_columns = tuple(feature_columns or [])
@@ -101,7 +101,7 @@ class DNNClassifier(PredictsClasses, _DNN):
     >>> classifier.evaluate(x=data, y=labels)["accuracy"]
     """
 
-    @taking(inserted(_NETWORK, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
+    @takes(inserted(_NETWORK, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
     def __init__(self, hidden_units, feature_columns, **given):
         super().__init__(class_head(given), hidden_units, feature_columns, **given)
 
@@ -109,6 +109,6 @@ class DNNClassifier(PredictsClasses, _DNN):
 class DNNRegressor(PredictsScores, _DNN):
     """A network over columns that predicts numbers."""
 
-    @taking(inserted(_NETWORK, **REGRESSES, feature_engineering_fn={"label_dimension": 1}))
+    @takes(inserted(_NETWORK, **REGRESSES, feature_engineering_fn={"label_dimension": 1}))
     def __init__(self, hidden_units, feature_columns, **given):
         super().__init__(number_head(given), hidden_units, feature_columns, **given)

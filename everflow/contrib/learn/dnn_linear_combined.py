@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn import dnn, linear
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
@@ -17,6 +16,7 @@ from everflow.ops.variables.assign import assign_add
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, optional, takes
 from everflow.train import AdagradOptimizer
 
 _COMBINED = optional(
@@ -32,7 +32,7 @@ _COMBINED = optional(
 class _Combined(BaseEstimator):
     """A linear model, a network and a head."""
 
-    @taking(_COMBINED)
+    @takes(_COMBINED)
     def __init__(self, head, **given):
         dnn.refuse_embedding_rates(given["embedding_lr_multipliers"])
         self._linear_columns = tuple(given["linear_feature_columns"] or [])
@@ -104,7 +104,7 @@ _OF_A_HEAD = {name: default for name, default in _COMBINED.items() if name != "i
 class DNNLinearCombinedEstimator(_Combined):
     """A linear model and a network over columns, for any head of tf.contrib.learn."""
 
-    @taking({**_OF_A_HEAD, "dnn_activation_fn": None, "input_layer_partitioner": None})
+    @takes({**_OF_A_HEAD, "dnn_activation_fn": None, "input_layer_partitioner": None})
     def __init__(self, head, **given):
         if given.pop("input_layer_partitioner") is not None:
             raise ValueError("input_layer_partitioner is not supported.")
@@ -114,7 +114,7 @@ class DNNLinearCombinedEstimator(_Combined):
 class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
     """A wide and deep model that tells classes apart."""
 
-    @taking(inserted(_COMBINED, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
+    @takes(inserted(_COMBINED, **CLASSIFIES, input_layer_min_slice_size={"label_keys": None}))
     def __init__(self, **given):
         super().__init__(class_head(given), **given)
 
@@ -122,6 +122,6 @@ class DNNLinearCombinedClassifier(PredictsClasses, _Combined):
 class DNNLinearCombinedRegressor(PredictsScores, _Combined):
     """A wide and deep model that predicts numbers."""
 
-    @taking(inserted(inserted(_COMBINED, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
+    @takes(inserted(inserted(_COMBINED, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
     def __init__(self, **given):
         super().__init__(number_head(given), **given)

@@ -7,7 +7,6 @@ import contextlib
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import optional, taking
 from everflow.contrib.learn.input_arrays import ArrayFeeder
 from everflow.contrib.learn.metric_spec import metric_ops
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey
@@ -19,6 +18,7 @@ from everflow.framework import nest
 from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import placeholder
+from everflow.platform.signatures import optional, takes
 
 
 class NotFittedError(ValueError, AttributeError):
@@ -45,7 +45,7 @@ class Evaluable(abc.ABC):
         """The folder of checkpoints."""
 
     @abc.abstractmethod
-    @taking(_EVALUATION)
+    @takes(_EVALUATION)
     def evaluate(self, **given):
         """The loss and the metrics."""
 
@@ -110,7 +110,7 @@ class BaseEstimator(Trainable, Evaluable):
 
     # --- evaluating and predicting
 
-    @taking(_EVALUATION)
+    @takes(_EVALUATION)
     def evaluate(self, x=None, y=None, input_fn=None, *, log_progress=True, **given):
         """The loss and the metrics of the newest model: {name: value}; more metrics may be asked for."""
         batch_size, metrics, checkpoint_path = given["batch_size"], given["metrics"], given["checkpoint_path"]

@@ -5,13 +5,13 @@ from __future__ import annotations
 import collections
 import os
 
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.learn.serving import build_parsing_serving_input_fn
 from everflow.estimator.arguments import fn_args, named
 from everflow.estimator.estimator import Estimator
 from everflow.estimator.export.receivers import build_parsing_serving_input_receiver_fn
 from everflow.estimator.exporter import remove_old_exports
 from everflow.feature_column.parsing import make_parse_example_spec
+from everflow.platform.signatures import inserted, options_of, takes
 
 
 class ExportStrategy(collections.namedtuple("ExportStrategy", ["name", "export_fn", "strip_default_attrs"])):
@@ -57,7 +57,7 @@ def make_export_strategy(
     return ExportStrategy("Servo", export_fn, strip_default_attrs)
 
 
-@taking(inserted(parameters_of(make_export_strategy), exports_to_keep={"target_core": False}))
+@takes(inserted(options_of(make_export_strategy), exports_to_keep={"target_core": False}))
 def make_parsing_export_strategy(feature_columns, **given):
     """A strategy whose models take serialized Examples, parsed as the columns want them."""
     spec = make_parse_example_spec(feature_columns)

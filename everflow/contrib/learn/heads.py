@@ -6,7 +6,6 @@ import abc
 
 from everflow import metrics as metrics_lib
 from everflow import summary
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.layers.dense import fully_connected
 from everflow.contrib.learn.model_ops import ModeKeys, ModelFnOps, PredictionKey, ProblemType
 from everflow.estimator.canned.classification_heads import all_classes
@@ -23,6 +22,7 @@ from everflow.ops.nn.losses import (
     sparse_softmax_cross_entropy_with_logits,
 )
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import options_of, takes
 
 
 class Head(abc.ABC):
@@ -281,7 +281,7 @@ def number_head(given):
     return regression_head(**{name: given.pop(name) for name in names})
 
 
-@taking(parameters_of(multi_class_head, ["label_keys"]))
+@takes(options_of(multi_class_head, ["label_keys"]))
 def multi_label_head(n_classes, label_name=None, weight_column_name=None, **given):
     """A head for classes of which several may hold."""
     _no_centered_bias(given["enable_centered_bias"])

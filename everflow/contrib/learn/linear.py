@@ -5,7 +5,6 @@ from __future__ import annotations
 import math as python_math
 
 from everflow.contrib import layers
-from everflow.contrib.framework.shared_parameters import inserted, optional, taking
 from everflow.contrib.learn.dnn import features_by_name
 from everflow.contrib.learn.estimator import BaseEstimator
 from everflow.contrib.learn.heads import CLASSIFIES, REGRESSES, class_head, number_head
@@ -17,6 +16,7 @@ from everflow.ops.math.clip import clip_by_global_norm
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, optional, takes
 from everflow.train import FtrlOptimizer
 
 
@@ -40,7 +40,7 @@ _LINEAR = optional(
 class _Linear(BaseEstimator):
     """A linear model and a head."""
 
-    @taking(_LINEAR)
+    @takes(_LINEAR)
     def __init__(self, head, feature_columns, **given):
         if not feature_columns:
             raise ValueError("feature_columns must be given.")
@@ -72,7 +72,7 @@ class _Linear(BaseEstimator):
 class LinearEstimator(_Linear):
     """A linear model over columns for any head of tf.contrib.learn."""
 
-    @taking(inserted(_LINEAR, model_dir={"weight_column_name": None}))
+    @takes(inserted(_LINEAR, model_dir={"weight_column_name": None}))
     def __init__(self, feature_columns, head, **given):
         del given["weight_column_name"]  # the head has one
         super().__init__(head, feature_columns, **given)
@@ -84,7 +84,7 @@ _LINEAR_CLASSIFIER = {name.replace("weights", "weight"): default for name, defau
 class LinearClassifier(PredictsClasses, _Linear):
     """A linear model over columns that tells classes apart."""
 
-    @taking(inserted(_LINEAR_CLASSIFIER, **CLASSIFIES, feature_engineering_fn={"label_keys": None}))
+    @takes(inserted(_LINEAR_CLASSIFIER, **CLASSIFIES, feature_engineering_fn={"label_keys": None}))
     def __init__(self, feature_columns, **given):
         super().__init__(class_head(given), feature_columns, _joint_weights=given.pop("_joint_weight"), **given)
 
@@ -92,6 +92,6 @@ class LinearClassifier(PredictsClasses, _Linear):
 class LinearRegressor(PredictsScores, _Linear):
     """A linear model over columns that predicts numbers."""
 
-    @taking(inserted(inserted(_LINEAR, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
+    @takes(inserted(inserted(_LINEAR, **REGRESSES), enable_centered_bias={"label_dimension": 1}))
     def __init__(self, feature_columns, **given):
         super().__init__(number_head(given), feature_columns, **given)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 
-from everflow.contrib.framework.shared_parameters import parameters_of
 from everflow.estimator.run_config import RunConfig as EstimatorRunConfig
 from everflow.estimator.run_config import TaskType  # noqa: F401  It is part of this module's interface.
+from everflow.platform.signatures import options_of
 from everflow.protos.config_pb2 import ConfigProto, GPUOptions
 
 
@@ -37,7 +37,7 @@ class RunConfig(EstimatorRunConfig):
         options = GPUOptions(per_process_gpu_memory_fraction=gpu_memory_fraction)
         threads = {"inter_op_parallelism_threads": num_cores, "intra_op_parallelism_threads": num_cores}
         self._tf_config = ConfigProto(log_device_placement=log_device_placement, gpu_options=options, **threads)
-        for_core = {name: given[name] for name in parameters_of(EstimatorRunConfig.__init__) if name in given}
+        for_core = {name: given[name] for name in options_of(EstimatorRunConfig.__init__) if name in given}
         for_core["session_config"] = session_config or self._tf_config
         if save_checkpoints_steps is not None:
             for_core["save_checkpoints_secs"] = None

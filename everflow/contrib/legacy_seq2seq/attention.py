@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 
-from everflow.contrib.framework.shared_parameters import inserted, taking
 from everflow.contrib.legacy_seq2seq.decoders import best_and_embedded, step_input, with_feed_previous
 from everflow.contrib.rnn.linear import Linear
 from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrapper
@@ -15,6 +14,7 @@ from everflow.ops.nn import activations as nn
 from everflow.ops.nn.convolution import conv2d
 from everflow.ops.nn.embedding import embedding_lookup
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import inserted, takes
 from everflow.rnn.static import static_rnn
 
 
@@ -115,7 +115,7 @@ _ATTENDING = {
 }
 
 
-@taking(inserted(_ATTENDING, num_heads={"output_size": None}, feed_previous={"update_embedding_for_previous": True}))
+@takes(inserted(_ATTENDING, num_heads={"output_size": None}, feed_previous={"update_embedding_for_previous": True}))
 def embedding_attention_decoder(
     decoder_inputs, initial_state, attention_states, cell, num_symbols, embedding_size, **given
 ):
@@ -134,7 +134,7 @@ def embedding_attention_decoder(
         return attention_decoder(embedded, initial_state, attention_states, cell, **options)
 
 
-@taking(_ATTENDING)
+@takes(_ATTENDING)
 def embedding_attention_seq2seq(
     encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size, **given
 ):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.legacy_seq2seq.decoders import (
     best_and_embedded,
     check_projection,
@@ -16,12 +15,13 @@ from everflow.contrib.rnn.wrappers import EmbeddingWrapper, OutputProjectionWrap
 from everflow.ops import array
 from everflow.ops.nn.embedding import embedding_lookup
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import takes
 from everflow.rnn.static import static_rnn
 
 _DECODING = {"output_projection": None, "feed_previous": False, "dtype": None, "scope": None}
 
 
-@taking(_DECODING)
+@takes(_DECODING)
 def embedding_rnn_seq2seq(
     encoder_inputs, decoder_inputs, cell, num_encoder_symbols, num_decoder_symbols, embedding_size, **given
 ):
@@ -45,7 +45,7 @@ def embedding_rnn_seq2seq(
         return with_feed_previous(given["feed_previous"], decode, decoder_inputs, lambda: encoder_state)
 
 
-@taking(_DECODING)
+@takes(_DECODING)
 def embedding_tied_rnn_seq2seq(
     encoder_inputs, decoder_inputs, cell, num_symbols, embedding_size, num_decoder_symbols=None, **given
 ):

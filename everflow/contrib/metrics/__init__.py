@@ -7,7 +7,6 @@ from __future__ import annotations
 import inspect
 
 from everflow import metrics
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.metrics.areas import auc_using_histogram, auc_with_confidence_intervals, streaming_dynamic_auc
 from everflow.contrib.metrics.operating_points import (
     precision_at_recall,
@@ -39,6 +38,7 @@ from everflow.ops.nn.weights import broadcast_weights
 from everflow.ops.sparse.sets import set_difference, set_intersection, set_size, set_union
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import options_of, takes
 
 # Metrics of tf.metrics that are called streaming_x here and take predictions before labels; some have another name.
 _RENAMED = """accuracy auc false_negatives false_positives mean_absolute_error mean_cosine_distance mean_iou
@@ -70,19 +70,19 @@ streaming_mean_tensor = metrics.mean_tensor
 streaming_percentage_less = metrics.percentage_below
 
 
-@taking(parameters_of(metrics.recall_at_top_k, ["k"]))
+@takes(options_of(metrics.recall_at_top_k, ["k"]))
 def sparse_recall_at_top_k(labels, top_k_predictions, **given):
     """The share of the labels that are among predicted classes."""
     return metrics.recall_at_top_k(labels, top_k_predictions, **given)
 
 
-@taking(parameters_of(metrics.precision_at_top_k, ["k"]))
+@takes(options_of(metrics.precision_at_top_k, ["k"]))
 def streaming_sparse_precision_at_top_k(top_k_predictions, labels, **given):
     """The share of predicted classes that are right."""
     return metrics.precision_at_top_k(labels, top_k_predictions, **given)
 
 
-@taking(metrics.mean)
+@takes(metrics.mean)
 def streaming_sparse_average_precision_at_top_k(top_k_predictions, labels, **given):
     """The mean, over rows, of the precision at each predicted class that is right."""
     return at_k.average_precision_at_top_k(labels, top_k_predictions, **given)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import collections
 
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.framework import dtypes
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.metrics import mean
@@ -17,14 +16,15 @@ from everflow.ops.checks.shapes import assert_type
 from everflow.ops.control_flow import cond, group
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, options_of, takes
 
 _TINY = 1e-7
 
 
-_THRESHOLDS = inserted(parameters_of(mean), weights={"num_thresholds": 200})
+_THRESHOLDS = inserted(options_of(mean), weights={"num_thresholds": 200})
 
 
-@taking(_THRESHOLDS)
+@takes(_THRESHOLDS)
 def precision_at_recall(labels, predictions, target_recall, **given):
     """The precision at the highest threshold whose recall is at least the one given."""
     if target_recall < 0 or target_recall > 1:
@@ -49,7 +49,7 @@ def _of_counts(scope, compute, labels, predictions, given):
         return collected(*made, given["metrics_collections"], given["updates_collections"])
 
 
-@taking(_THRESHOLDS)
+@takes(_THRESHOLDS)
 def recall_at_precision(labels, predictions, precision, *, strict_mode=False, **given):
     """The recall where precision is nearest to the one given; `strict_mode`: nearest from above, else 0."""
     if not 0 <= precision <= 1:
@@ -109,7 +109,7 @@ streaming_true_negatives_at_thresholds = _count("true_negatives", "tn")
 streaming_false_negatives_at_thresholds = _count("false_negatives", "fn")
 
 
-@taking(inserted(_THRESHOLDS, updates_collections={"curve": "ROC"}))
+@takes(inserted(_THRESHOLDS, updates_collections={"curve": "ROC"}))
 def streaming_curve_points(labels=None, predictions=None, **given):
     """Points [thresholds, 2] of the ROC curve (false, true positive rate) or of the PR curve (recall, precision)."""
     weights, curve = given["weights"], given["curve"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from everflow import nn
 from everflow.contrib.framework.arg_scope import add_arg_scope
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.layers.convolutions import FORMATS
 from everflow.contrib.layers.dense import applied, fully_connected, layer_scope
 from everflow.contrib.model_pruning.masks import collect
@@ -13,6 +12,7 @@ from everflow.layers.base import Layer
 from everflow.ops import math
 from everflow.ops.nn.atrous import convolution
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import takes
 
 
 class _Masked(Layer):
@@ -87,7 +87,7 @@ def _as_list(value, count):
 
 
 @add_arg_scope
-@taking(fully_connected)
+@takes(fully_connected)
 def masked_fully_connected(inputs, num_outputs, **given):
     """`tf.contrib.layers.fully_connected` with a mask on the weights."""
     if not isinstance(num_outputs, int):
@@ -97,7 +97,7 @@ def masked_fully_connected(inputs, num_outputs, **given):
 
 
 @add_arg_scope
-@taking(fully_connected)
+@takes(fully_connected)
 def masked_convolution(inputs, num_outputs, kernel_size, stride=1, padding="SAME", data_format=None, rate=1, **given):
     """`tf.contrib.layers.convolution` with a mask on the weights."""
     if data_format not in FORMATS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.slim import learning
+from everflow.platform.signatures import options_of, takes
 
 
 def train_step(sess, train_op, mask_update_op, global_step, train_step_kwargs):
@@ -13,7 +13,7 @@ def train_step(sess, train_op, mask_update_op, global_step, train_step_kwargs):
     return loss, stop
 
 
-@taking(parameters_of(learning.train, ["session_wrapper", "ignore_live_threads"]))
+@takes(options_of(learning.train, ["session_wrapper", "ignore_live_threads"]))
 def train(train_op, logdir, mask_update_op, train_step_fn=train_step, **given):
     """Train as `slim.learning.train` does, and run `mask_update_op` after each step; returns the last loss.
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.model_pruning.masks import collect
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import options_of, takes
 from everflow.rnn.cells import BasicLSTMCell, LSTMCell
 
 
@@ -33,6 +33,6 @@ class MaskedBasicLSTMCell(_MaskedKernel, BasicLSTMCell):
 class MaskedLSTMCell(_MaskedKernel, LSTMCell):
     """`LSTMCell` whose kernel can be pruned."""
 
-    @taking(parameters_of(LSTMCell.__init__, ["name", "dtype"]))
+    @takes(options_of(LSTMCell.__init__, ["name", "dtype"]))
     def __init__(self, num_units, **given):
         super().__init__(num_units, **given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import colocate_with, control_dependencies, get_collection_ref
@@ -10,6 +9,7 @@ from everflow.ops import array, math
 from everflow.ops.control_flow import cond, group, no_op
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import global_variables, trainable_variables
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import Optimizer
 
 
@@ -33,7 +33,7 @@ class AGNOptimizer(AveragingOptimizer):
     ):
         super().__init__(optimizer, num_worker, custom_getter, communication_period, use_locking, name)
 
-    @taking(Optimizer.compute_gradients)
+    @takes(Optimizer.compute_gradients)
     def compute_gradients(self, loss, var_list=None, **given):
         """Those of `optimizer`, of the local variables."""
         return self._opt.compute_gradients(loss, var_list or trainable_variables(), **given)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.opt.averaging import AveragingOptimizer, CenterGetter, every
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -13,6 +12,7 @@ from everflow.ops.control_flow import group, no_op
 from everflow.ops.queues.queues import FIFOQueue
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import trainable_variables
+from everflow.platform.signatures import takes
 from everflow.train.optimizer import Optimizer
 from everflow.train.saver import Saver
 
@@ -42,7 +42,7 @@ class ElasticAverageOptimizer(AveragingOptimizer):
         self._rho = self._moving_rate / rate if rho is None else rho
         super().__init__(opt, num_worker, ea_custom_getter, communication_period, use_locking, name)
 
-    @taking(Optimizer.compute_gradients)
+    @takes(Optimizer.compute_gradients)
     def compute_gradients(self, loss, var_list=None, **given):
         """Gradients of the loss and of the distance from the local copy of the center."""
         var_list = var_list or trainable_variables()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.framework import dtypes
 from everflow.framework.composites import IndexedSlices
 from everflow.framework.conversion import convert_to_tensor
@@ -21,11 +20,12 @@ from everflow.ops.control_flow import cond, group
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.variable import Variable
+from everflow.platform.signatures import inserted, options_of, takes
 from everflow.train.optimizer import Optimizer
 
 # As every optimizer's, but for the placement of gradients, and with more.
 _GRADIENTS = {
-    **parameters_of(Optimizer.compute_gradients, ["colocate_gradients_with_ops"]),
+    **options_of(Optimizer.compute_gradients, ["colocate_gradients_with_ops"]),
     "stop_gradients": None,
     "scale_loss_by_num_replicas": False,
 }
@@ -54,13 +54,13 @@ class GGTOptimizer(Optimizer):
         self._numbers = {"lr": learning_rate, "beta1": beta1, "window": window}
         self._numbers.update(eps=eps, svd_eps=svd_eps, sigma_eps=sigma_eps)
 
-    @taking(inserted(_GRADIENTS, aggregation_method={"name": None}))
+    @takes(inserted(_GRADIENTS, aggregation_method={"name": None}))
     def minimize(self, loss, global_step=None, **given):
         """An operation that changes variables so that `loss` gets smaller, and counts `global_step` up."""
         name = given.pop("name")
         return self.apply_gradients(self.compute_gradients(loss, **given), global_step=global_step, name=name)
 
-    @taking(_GRADIENTS)
+    @takes(_GRADIENTS)
     def compute_gradients(self, loss, *, scale_loss_by_num_replicas=False, **given):
         """A list of (gradient, variable), where nothing flows through `stop_gradients`; a gradient may be None."""
         given["colocate_gradients_with_ops"] = False

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies
 from everflow.ops import array
 from everflow.ops.control_flow import grouping
 from everflow.ops.variables import assign as state
+from everflow.platform.signatures import options_of, takes
 from everflow.train.adam import AdamOptimizer
 from everflow.train.gradient_descent import MomentumOptimizer
 from everflow.train.optimizer import Optimizer
@@ -25,7 +25,7 @@ class DecoupledWeightDecayExtension:
         self._weight_decay = weight_decay
         super().__init__(**kwargs)
 
-    @taking(Optimizer.minimize)
+    @takes(Optimizer.minimize)
     def minimize(self, loss, *, decay_var_list=None, **given):
         """As the optimizer's; forgets `decay_var_list`, which counts in `apply_gradients`, as TensorFlow 1.15 does."""
         self._decay_var_list = set(decay_var_list) if decay_var_list else None
@@ -93,7 +93,7 @@ def extend_with_decoupled_weight_decay(base_optimizer):
 class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
     """Momentum with decoupled weight decay."""
 
-    @taking(parameters_of(MomentumOptimizer.__init__, name="MomentumW"))
+    @takes(options_of(MomentumOptimizer.__init__, name="MomentumW"))
     def __init__(self, weight_decay, learning_rate, momentum, **given):
         super().__init__(weight_decay, learning_rate=learning_rate, momentum=momentum, **given)
 
@@ -101,6 +101,6 @@ class MomentumWOptimizer(DecoupledWeightDecayExtension, MomentumOptimizer):
 class AdamWOptimizer(DecoupledWeightDecayExtension, AdamOptimizer):
     """Adam with decoupled weight decay."""
 
-    @taking(parameters_of(AdamOptimizer.__init__, name="AdamW"))
+    @takes(options_of(AdamOptimizer.__init__, name="AdamW"))
     def __init__(self, weight_decay, **given):
         super().__init__(weight_decay, **given)

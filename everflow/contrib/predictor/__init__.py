@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from everflow.contrib.framework.shared_parameters import taking as _taking
 from everflow.framework.graph import Graph
 from everflow.platform import logging
+from everflow.platform.signatures import takes as _takes
 from everflow.runtime.session import Session
 from everflow.saved_model.loader import SavedModelLoader, load
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
@@ -79,7 +79,7 @@ def _signature(meta, key):
     return meta.signature_def[key]
 
 
-@_taking(SavedModelPredictor.__init__)
+@_takes(SavedModelPredictor.__init__)
 def from_saved_model(export_dir, **given):
     """A predictor of a SavedModel, by a signature or by tensor names."""
     return SavedModelPredictor(export_dir, **given)

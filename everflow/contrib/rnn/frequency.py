@@ -5,7 +5,6 @@ from __future__ import annotations
 import collections
 
 from everflow.contrib.framework.kept_arguments import keep
-from everflow.contrib.framework.shared_parameters import parameters_of, taking
 from everflow.contrib.rnn.gated import sharded_variable
 from everflow.contrib.rnn.linear import known_width
 from everflow.ops import array, math
@@ -14,6 +13,7 @@ from everflow.ops.math.clip import clip_by_value
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import options_of, takes
 from everflow.rnn.cells import RNNCell
 
 
@@ -214,7 +214,7 @@ class GridLSTMCell(RNNCell):
 class BidirectionalGridLSTMCell(GridLSTMCell):
     """Grid LSTM that runs over frequency in both directions."""
 
-    @taking(parameters_of(GridLSTMCell.__init__, ["state_is_tuple", "reuse"]))
+    @takes(options_of(GridLSTMCell.__init__, ["state_is_tuple", "reuse"]))
     def __init__(self, num_units, *, backward_slice_offset=0, reuse=None, **given):
         super().__init__(num_units, **given, reuse=reuse)
         self._backward_slice_offset = int(backward_slice_offset)

@@ -6,7 +6,6 @@ import math as python_math
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import control_dependencies, name_scope
@@ -16,6 +15,7 @@ from everflow.ops.checks.values import assert_positive
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import takes
 from everflow.rnn.shapes import zero_state
 
 
@@ -228,7 +228,7 @@ class LuongAttention(Multiplicative, _BaseAttentionMechanism):
 
     _scope = "luong_attention"
 
-    @taking({**_MECHANISM, "name": "LuongAttention"})
+    @takes({**_MECHANISM, "name": "LuongAttention"})
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, **given):
         probability_fn = _without_previous(given.pop("probability_fn"))
         self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)
@@ -243,7 +243,7 @@ class BahdanauAttention(Additive, _BaseAttentionMechanism):
 
     _scope = "bahdanau_attention"
 
-    @taking({**_MECHANISM, "name": "BahdanauAttention"})
+    @takes({**_MECHANISM, "name": "BahdanauAttention"})
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, **given):
         probability_fn = _without_previous(given.pop("probability_fn"))
         self._construct(num_units, memory, probability_fn, memory_sequence_length=memory_sequence_length, **given)

@@ -6,7 +6,6 @@ import functools
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.contrib.seq2seq.attention import Additive, Multiplicative, _BaseAttentionMechanism
 from everflow.framework import dtypes
 from everflow.framework.conversion import convert_to_tensor
@@ -16,6 +15,7 @@ from everflow.ops.control_flow.maps import scan
 from everflow.ops.math.clip import clip_by_value
 from everflow.ops.random import distributions as random
 from everflow.ops.variables import scope as scopes
+from everflow.platform.signatures import takes
 
 
 def safe_cumprod(x, *args, **kwargs):
@@ -88,7 +88,7 @@ class BahdanauMonotonicAttention(_BaseMonotonicAttentionMechanism, Additive):
 
     _scope = "bahdanau_monotonic_attention"
 
-    @taking({**_MONOTONIC, "name": "BahdanauMonotonicAttention"})
+    @takes({**_MONOTONIC, "name": "BahdanauMonotonicAttention"})
     def __init__(self, num_units, memory, memory_sequence_length=None, normalize=False, **given):
         self._construct(num_units, memory, memory_sequence_length=memory_sequence_length, **given)
         self._normalize = normalize
@@ -99,7 +99,7 @@ class LuongMonotonicAttention(_BaseMonotonicAttentionMechanism, Multiplicative):
 
     _scope = "luong_monotonic_attention"
 
-    @taking({**_MONOTONIC, "name": "LuongMonotonicAttention"})
+    @takes({**_MONOTONIC, "name": "LuongMonotonicAttention"})
     def __init__(self, num_units, memory, memory_sequence_length=None, scale=False, **given):
         self._construct(num_units, memory, memory_sequence_length=memory_sequence_length, **given)
         self._scale = scale

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow import summary
-from everflow.contrib.framework.shared_parameters import inserted, optional, taking
+from everflow.platform.signatures import inserted, optional, takes
 from everflow.train import Saver, Scaffold
 from everflow.train.eval_step import checkpoints_iterator, wait_for_new_checkpoint  # noqa: F401  slim's, too
 from everflow.train.evaluation import StopAfterNEvalsHook, SummaryAtEndHook
@@ -45,13 +45,13 @@ def _translated(master, logdir, given):
     }
 
 
-@taking(_EVALUATION)
+@takes(_EVALUATION)
 def evaluate_once(master, checkpoint_path, logdir, **given):
     """Run `eval_op` so often on a checkpoint, then return `final_op`'s values; a summary goes to `logdir`."""
     return _evaluate_once(checkpoint_path, **_translated(master, logdir, given))
 
 
-@taking(
+@takes(
     inserted(
         _EVALUATION, initial_op_feed_dict={"init_fn": None}, variables_to_restore=_WAITING, session_config=_TIMEOUT
     )

@@ -7,7 +7,6 @@ import sys
 import time
 
 from everflow import summary
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.training.steps import (  # noqa: F401  names of slim.learning as well
     add_gradients_summaries,
     clip_gradient_norms,
@@ -27,6 +26,7 @@ from everflow.ops.variables.variable import (
     report_uninitialized_variables,
 )
 from everflow.platform import logging
+from everflow.platform.signatures import inserted, options_of, takes
 from everflow.protos.config_pb2 import RunMetadata, RunOptions
 from everflow.runtime.timeline import Timeline
 from everflow.train import Saver, Supervisor, get_or_create_global_step
@@ -35,14 +35,14 @@ _USE_DEFAULT = 0
 
 
 _TRAIN_OP = inserted(
-    parameters_of(_create_train_op),
+    options_of(_create_train_op),
     variables_to_train={"clip_gradient_norm": 0},
     colocate_gradients_with_ops={"gradient_multipliers": None},
 )
 del _TRAIN_OP["transform_grads_fn"]
 
 
-@taking(_TRAIN_OP)
+@takes(_TRAIN_OP)
 def create_train_op(total_loss, optimizer, **given):
     """A tensor of the loss which, when run, takes one training step.
 

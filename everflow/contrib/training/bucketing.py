@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.contrib.framework.shared_parameters import taking
 from everflow.framework import dtypes, errors
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
@@ -16,6 +15,7 @@ from everflow.ops.control_flow import cond
 from everflow.ops.control_flow.grouping import group, no_op
 from everflow.ops.io import summaries as summary
 from everflow.ops.queues.queues import FIFOQueue, PaddingFIFOQueue
+from everflow.platform.signatures import takes
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
 
 _ENDS = (errors.OutOfRangeError, errors.CancelledError)
@@ -121,7 +121,7 @@ def run_until_closed(queue, ops, close):
     add_queue_runner(QueueRunner(queue, ops, **closing, queue_closed_exception_types=_ENDS))
 
 
-@taking(bucket)
+@takes(bucket)
 def bucket_by_sequence_length(input_length, tensors, batch_size, bucket_boundaries, **given):
     """(lengths, batch): batches of sequences whose lengths lie between the same two boundaries."""
     values = list(tensors.values()) if isinstance(tensors, dict) else list(tensors)

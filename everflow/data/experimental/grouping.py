@@ -16,7 +16,7 @@ from everflow.framework.type_specs import TensorSpec
 from everflow.ops import array, math
 from everflow.ops.array import constants
 from everflow.ops.checks import values as check
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 _KEY = TensorSpec([], dtypes.int64)
 
@@ -41,7 +41,7 @@ def group_by_window(key_func, reduce_func, window_size=None, window_size_func=No
         where = "tf.data.experimental.group_by_window()"
 
         def key_func_wrapper(*element):
-            return math.cast(key_func(*element), dtypes.int64)
+            return convert_to_tensor(key_func(*element), dtypes.int64)
 
         def window_size_func_wrapper(key):
             return math.cast(size_of(key), dtypes.int64)

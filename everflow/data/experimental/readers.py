@@ -23,7 +23,7 @@ from everflow.framework.operation import Tensor
 from everflow.framework.type_specs import TensorSpec
 from everflow.ops.array import constants
 from everflow.ops.io import examples as parsing_examples
-from everflow.train.signatures import takes
+from everflow.platform.signatures import takes
 
 _TYPES = (dtypes.float32, dtypes.float64, dtypes.int32, dtypes.int64, dtypes.string)
 
@@ -37,7 +37,6 @@ class CsvDatasetV1(Dataset):
     @takes(
         """filenames, record_defaults, compression_type=None, buffer_size=None, header=False, field_delim=",",
         use_quote_delim=True, na_value="", select_cols=None""",
-        "self",
     )
     def __init__(self, filenames, record_defaults, compression_type, **reading):
         filenames = convert_to_tensor(filenames, dtype=dtypes.string, name="filenames")

@@ -6,11 +6,11 @@ from everflow.estimator.canned.dnn import assert_features_are_dict
 from everflow.estimator.canned.kinds import SUM, classifier, for_any_head, regressor
 from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.estimator import Estimator
-from everflow.keras.signatures import parameters
 from everflow.ops import array, math
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.initializers import zeros_initializer
 from everflow.ops.variables.scope import get_variable, variable_scope
+from everflow.platform.signatures import parameters
 
 _LEARNING_RATE = 0.3
 

@@ -20,7 +20,6 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.scopes import control_dependencies, name_scope
-from everflow.keras.signatures import constructor, parameters
 from everflow.losses import Reduction
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
@@ -32,6 +31,7 @@ from everflow.ops.queues.accumulators import ConditionalAccumulator
 from everflow.ops.variables.global_step import get_or_create_global_step
 from everflow.ops.variables.resource import ResourceVariable
 from everflow.ops.variables.variable import enable_resource_variables
+from everflow.platform.signatures import constructor, parameters
 from everflow.train.session_run_hook import SessionRunHook
 
 _GROWTH = """n_trees max_depth learning_rate l1_regularization l2_regularization tree_complexity min_node_weight

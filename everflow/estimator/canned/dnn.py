@@ -10,13 +10,13 @@ from everflow.estimator.mode_keys import ModeKeys
 from everflow.feature_column.columns import FeatureColumn
 from everflow.feature_column.features_layers import DenseFeatures
 from everflow.feature_column.input_layer import input_layer
-from everflow.keras.signatures import parameters
 from everflow.layers.core import Dense, Dropout
 from everflow.layers.normalization import BatchNormalization
 from everflow.ops.nn.activations import relu
 from everflow.ops.variables.initializers import glorot_uniform_initializer
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import get_variable_scope, variable_scope
+from everflow.platform.signatures import parameters
 
 # Of Adagrad, which networks use unless they are told otherwise.
 _LEARNING_RATE = 0.05

@@ -11,13 +11,13 @@ from everflow.estimator.canned.optimizers import get_optimizer_instance
 from everflow.estimator.estimator import Estimator
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import control_dependencies, get_collection
-from everflow.keras.signatures import parameters
 from everflow.ops.control_flow.grouping import group
 from everflow.ops.nn.activations import relu
 from everflow.ops.variables.assign import assign_add
 from everflow.ops.variables.global_step import get_global_step
 from everflow.ops.variables.partitioned import min_max_variable_partitioner
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import parameters
 
 # Of the optimizers they use by default; each part learns slower than it would alone.
 _DNN_LEARNING_RATE = 0.001

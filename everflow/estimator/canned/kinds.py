@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from everflow.estimator.canned.classification_heads import binary_or_multi_class_head
 from everflow.estimator.canned.regression_heads import RegressionHead
-from everflow.keras.signatures import constructor
 from everflow.losses import Reduction
+from everflow.platform.signatures import constructor
 
 _OF_HEADS = ("n_classes", "label_dimension", "weight_column", "label_vocabulary", "loss_reduction")
 

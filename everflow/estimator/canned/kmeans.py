@@ -15,12 +15,12 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.graph_keys import GraphKeys
 from everflow.framework.scopes import get_collection
 from everflow.framework.seeds import get_seed
-from everflow.keras.signatures import takes
 from everflow.ops import array, clustering, math
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.io import summaries
 from everflow.ops.variables import assign as state
 from everflow.ops.variables.global_step import get_global_step
+from everflow.platform.signatures import takes
 from everflow.saved_model.signature_constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
@@ -31,7 +31,6 @@ def _takes(seed):
         f"""num_clusters, model_dir=None, initial_clusters=RANDOM, distance_metric=SQUARED, {seed}, use_mini_batch=True,
         mini_batch_steps_per_iteration=1, kmeans_plus_plus_num_retries=2, relative_tolerance=None, config=None,
         feature_columns=None""",
-        "self",
         RANDOM=clustering.RANDOM_INIT,
         SQUARED=clustering.SQUARED_EUCLIDEAN_DISTANCE,
     )

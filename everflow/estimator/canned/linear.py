@@ -14,13 +14,13 @@ from everflow.feature_column.linear_layer import LinearModel
 from everflow.feature_column.linear_model import sums_of_weights
 from everflow.framework import dtypes
 from everflow.framework.scopes import name_scope
-from everflow.keras.signatures import parameters
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow import cond
 from everflow.ops.nn.activations import zero_fraction
 from everflow.ops.variables.partitioned import PartitionedVariable
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import parameters
 
 _LEARNING_RATE = 0.2
 

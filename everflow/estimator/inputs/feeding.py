@@ -11,8 +11,8 @@ from everflow.ops.array.constants import placeholder
 from everflow.ops.io.summaries import scalar
 from everflow.ops.queues.queues import FIFOQueue, RandomShuffleQueue
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.train.queue_runner import QueueRunner, add_queue_runner
-from everflow.train.signatures import takes
 
 
 class FeedingQueueRunner(QueueRunner):
@@ -21,7 +21,6 @@ class FeedingQueueRunner(QueueRunner):
     @takes(
         """queue=None, enqueue_ops=None, close_op=None, cancel_op=None, feed_fns=None,
         queue_closed_exception_types=None""",
-        "self",
     )
     def __init__(self, enqueue_ops, feed_fns, queue_closed_exception_types, **given):
         kinds = queue_closed_exception_types

@@ -7,7 +7,7 @@ import copy
 import re
 
 from everflow.estimator.run_config import RunConfig as _RunConfig
-from everflow.keras.signatures import parameters, takes
+from everflow.platform.signatures import parameters, takes
 
 
 class InputPipelineConfig:
@@ -31,7 +31,7 @@ _PARAMETERS = parameters(
 class TPUConfig(collections.namedtuple("TPUConfig", _PARAMETERS)):
     """What a program wants of a TPU."""
 
-    @takes(_PARAMETERS, "cls")
+    @takes(_PARAMETERS)
     def __new__(cls, **given):
         config = super().__new__(cls, **given)
         if given["per_host_input_for_training"] is True:

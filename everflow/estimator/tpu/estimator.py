@@ -12,10 +12,10 @@ from everflow.estimator.tpu.config import RunConfig
 from everflow.estimator.tpu.spec import TPUEstimatorSpec
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.keras.signatures import takes
 from everflow.ops.variables import initializers
 from everflow.ops.variables.scope import AUTO_REUSE, get_variable, variable_scope
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 from everflow.protos.summary_pb2 import Summary
 from everflow.train.hooks import StepCounterHook
 
@@ -32,7 +32,6 @@ class TPUEstimator(Estimator):
         """model_fn=None, model_dir=None, config=None, params=None, use_tpu=True, train_batch_size=None,
         eval_batch_size=None, predict_batch_size=None, batch_axis=None, eval_on_tpu=True, export_to_tpu=True,
         export_to_cpu=True, warm_start_from=None, embedding_config_spec=None, export_saved_model_api_version=None""",
-        "self",
     )
     def __init__(self, model_fn, model_dir, config, params, use_tpu, warm_start_from, **given):
         if not isinstance(config, RunConfig):

@@ -7,7 +7,7 @@ import collections
 from everflow.estimator.arguments import fn_args
 from everflow.estimator.mode_keys import ModeKeys
 from everflow.estimator.spec import EstimatorSpec, check_hooks
-from everflow.keras.signatures import parameters, takes
+from everflow.platform.signatures import parameters, takes
 from everflow.train.session_run_hook import SessionRunArgs, SessionRunHook
 
 _PARAMETERS = parameters(
@@ -19,7 +19,7 @@ _PARAMETERS = parameters(
 class TPUEstimatorSpec(collections.namedtuple("TPUEstimatorSpec", _PARAMETERS)):
     """What a model function for TPUs returns. `eval_metrics` and `host_call` are (function, tensors as a list or dict)."""
 
-    @takes(_PARAMETERS, "cls")
+    @takes(_PARAMETERS)
     def __new__(cls, **given):
         for name in ("eval_metrics", "host_call"):
             if given[name] is not None:

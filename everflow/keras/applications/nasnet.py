@@ -8,7 +8,7 @@ from everflow.keras import layers
 from everflow.keras.applications import building
 from everflow.keras.applications.imagenet_utils import decode_predictions as decode_predictions
 from everflow.keras.applications.imagenet_utils import preprocessing
-from everflow.keras.signatures import takes
+from everflow.platform.signatures import takes
 
 preprocess_input = preprocessing("tf")
 

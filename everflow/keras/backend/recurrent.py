@@ -5,11 +5,11 @@ from __future__ import annotations
 from everflow.framework import dtypes, nest
 from everflow.framework.operation import Tensor
 from everflow.keras.backend.shaping import expand_dims, reverse
-from everflow.keras.signatures import takes
 from everflow.ops import array, math
 from everflow.ops.array.constants import constant
 from everflow.ops.control_flow.loops import while_loop
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
+from everflow.platform.signatures import takes
 
 
 @takes(

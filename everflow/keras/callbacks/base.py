@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from everflow.keras.signatures import parameters_of, takes
+from everflow.platform.signatures import parameters_of, takes
 
 
 class Callback:
@@ -174,7 +174,6 @@ class LambdaCallback(Callback):
     @takes(
         """on_epoch_begin=None, on_epoch_end=None, on_batch_begin=None, on_batch_end=None, on_train_begin=None,
         on_train_end=None, **kwargs""",
-        "self",
     )
     def __init__(self, **given):
         super().__init__()

@@ -8,8 +8,8 @@ import numpy as np
 
 from everflow.keras.callbacks.base import Callback
 from everflow.keras.callbacks.monitors import better, warn_of_missing
-from everflow.keras.signatures import takes
 from everflow.platform import file_io
+from everflow.platform.signatures import takes
 
 
 class ModelCheckpoint(Callback):
@@ -18,7 +18,6 @@ class ModelCheckpoint(Callback):
     @takes(
         """filepath, monitor="val_loss", verbose=0, save_best_only=False, save_weights_only=False, mode="auto",
         save_freq="epoch", **kwargs""",
-        "self",
     )
     def __init__(self, filepath, mode, monitor, save_freq, **kwargs):
         super().__init__()

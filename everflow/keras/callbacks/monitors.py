@@ -6,8 +6,8 @@ import numpy as np
 
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.signatures import parameters_of, takes
 from everflow.platform import logging
+from everflow.platform.signatures import parameters_of, takes
 
 
 def better(mode, monitor, callback_name):
@@ -34,7 +34,6 @@ class EarlyStopping(Callback):
     @takes(
         """monitor="val_loss", min_delta=0, patience=0, verbose=0, mode="auto", baseline=None,
         restore_best_weights=False""",
-        "self",
     )
     def __init__(self, monitor, min_delta, mode, **kept):
         super().__init__()
@@ -114,7 +113,6 @@ class ReduceLROnPlateau(Callback):
     @takes(
         """monitor="val_loss", factor=0.1, patience=10, verbose=0, mode="auto", min_delta=1e-4, cooldown=0, min_lr=0,
         **kwargs""",
-        "self",
     )
     def __init__(self, **kept):
         super().__init__()

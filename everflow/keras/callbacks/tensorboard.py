@@ -8,12 +8,12 @@ import os
 import time
 
 from everflow.framework.composites import IndexedSlices
-from everflow.framework.scopes import get_default_graph
+from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.callbacks.base import Callback
-from everflow.keras.signatures import takes
 from everflow.ops import array
 from everflow.platform import file_io
+from everflow.platform.signatures import takes
 from everflow.protos.event_pb2 import Event
 from everflow.protos.summary_pb2 import Summary
 
@@ -29,7 +29,6 @@ class TensorBoard(Callback):
         """log_dir="./logs", histogram_freq=0, batch_size=32, write_graph=True, write_grads=False, write_images=False,
         embeddings_freq=0, embeddings_layer_names=None, embeddings_metadata=None, embeddings_data=None,
         update_freq="epoch", profile_batch=2""",
-        "self",
     )
     def __init__(self, log_dir, update_freq, profile_batch, **kept):
         super().__init__()
@@ -45,13 +44,15 @@ class TensorBoard(Callback):
         from everflow.summary import FileWriter, merge_all  # loads google_crc32c
 
         super().set_model(model)
-        if self.histogram_freq and self.merged is None:
+        if self.histogram_freq and self.merged is None and not executing_eagerly():
             for layer in model.layers:
                 self._add_summaries_of(layer)
-        self.writer = FileWriter(self.log_dir, get_default_graph() if self.write_graph else None)
+        graph = K.get_graph()
+        with graph.as_default():  # when executing eagerly, that of functional models
+            self.writer = FileWriter(self.log_dir, graph if self.write_graph else None)
         if self.embeddings_freq and self.embeddings_data is not None:
             self._configure_embeddings()
-        if self.histogram_freq:
+        if self.histogram_freq and not executing_eagerly():
             self.merged = merge_all()
 
     # --- histograms and images -----------------------------------------------------------------

@@ -7,7 +7,7 @@ import numpy as np
 from everflow.keras.datasets.arrays_in_files import load_npz
 from everflow.keras.datasets.storage import fetched, shuffled, word_index
 from everflow.keras.datasets.word_sequences import OF_SEQUENCES, arrange, ragged, take_old_names
-from everflow.keras.signatures import takes
+from everflow.platform.signatures import takes
 
 
 @takes(f'path="reuters.npz", {OF_SEQUENCES % "test_split=0.2,"}')

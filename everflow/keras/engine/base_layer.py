@@ -31,12 +31,12 @@ from everflow.keras.engine.input_spec import assert_input_compatibility
 from everflow.keras.engine.layer_losses import LayerLosses
 from everflow.keras.engine.node import has_history
 from everflow.keras.engine.tracked_attributes import TrackedAttributes, claim, tracked, untracked
-from everflow.keras.signatures import takes
 from everflow.ops.array.constants import placeholder
 from everflow.ops.autograph.conversion import converted, is_users
 from everflow.ops.variables import initializers
 from everflow.ops.variables.module import Module
 from everflow.ops.variables.variable import Variable, VariableAggregation, VariableSynchronization
+from everflow.platform.signatures import takes
 
 _KNOWN_ARGUMENTS = frozenset(
     "input_shape batch_input_shape batch_size weights activity_regularizer autocast experimental_autocast input_dim".split()
@@ -82,6 +82,7 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
             self.__dict__.setdefault(kept, [])
         self._updates, self._losses, self._callable_losses = [], [], []
         self._metrics, self._metrics_tensors = [], {}
+        self._of_tensors = []  # (metric, or None for a loss, tensor) of a functional model that runs eagerly
         self._inbound_nodes, self._outbound_nodes = [], []
         self._initial_weights = kwargs.get("weights")
         self._note_input_shape(kwargs)
@@ -176,7 +177,6 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
     @takes(
         """name=None, shape=None, dtype=None, initializer=None, regularizer=None, trainable=None, constraint=None,
         partitioner=None, use_resource=None, synchronization=AUTO, aggregation=NONE, **kwargs""",
-        "self",
         AUTO=VariableSynchronization.AUTO,
         NONE=VariableAggregation.NONE,
     )

@@ -15,10 +15,10 @@ from everflow.framework.errors import OutOfRangeError
 from everflow.framework.scopes import executing_eagerly
 from everflow.keras import backend as K
 from everflow.keras.engine import data_checks
-from everflow.keras.signatures import takes
 from everflow.keras.utils.enqueuers import GeneratorEnqueuer, OrderedEnqueuer
 from everflow.keras.utils.sequences import Sequence
 from everflow.platform import logging
+from everflow.platform.signatures import takes
 
 
 @takes(

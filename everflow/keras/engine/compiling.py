@@ -16,9 +16,9 @@ from everflow.keras.engine.data_checks import as_array
 from everflow.keras.engine.eager_steps import EagerSteps
 from everflow.keras.engine.per_output import from_dict, from_list
 from everflow.keras.engine.tracked_attributes import untracked
-from everflow.keras.signatures import parameters, takes
 from everflow.ops import math
 from everflow.platform import logging
+from everflow.platform.signatures import parameters, takes
 
 COMPILE_PARAMETERS = parameters(
     """optimizer="rmsprop", loss=None, metrics=None, loss_weights=None, sample_weight_mode=None, weighted_metrics=None,
@@ -47,7 +47,7 @@ class Compiling:
         self.history = None
         self.stop_training = False
 
-    @takes(COMPILE_PARAMETERS, "self")
+    @takes(COMPILE_PARAMETERS)
     @untracked
     def compile(self, optimizer, loss, metrics, distribute, **kwargs):
         """Say how to train: with which optimizer, loss (one, or a list or dict for several outputs) and metrics.
@@ -60,9 +60,8 @@ class Compiling:
             )
         options = {name: kwargs.pop(name) for name in COMPILE_PARAMETERS if name in kwargs}
         kwargs.pop("cloning", None)
-        self._run_eagerly = kwargs.pop("run_eagerly", None)
-        if self._run_eagerly and not executing_eagerly():
-            raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
+        kwargs.pop("experimental_run_tf_function", None)  # there is one way of training
+        self.run_eagerly = kwargs.pop("run_eagerly", None)
         self.optimizer = optimizers.get(optimizer)
         self.loss = loss or {}
         self.loss_weights, self.sample_weight_mode = options["loss_weights"], options["sample_weight_mode"]
@@ -244,7 +243,23 @@ class Compiling:
         lambda self: [e.sample_weight for e in self._endpoints if e.sample_weight is not None]
     )
     loss_functions = property(lambda self: [e.loss for e in self._endpoints])
-    run_eagerly = property(lambda self: bool(self._run_eagerly) or self.dynamic)
+    _loss_weights_list = property(lambda self: [e.loss_weight for e in self._endpoints])
+
+    @property
+    def run_eagerly(self):
+        """Whether batches are computed operation by operation, untraced."""
+        if self.dynamic and self._run_eagerly is False:
+            raise ValueError("A model with layers made with `dynamic=True` runs eagerly: `run_eagerly` can't be False.")
+        return bool(self._run_eagerly) or self.dynamic
+
+    @run_eagerly.setter
+    @untracked
+    def run_eagerly(self, value):
+        if value and not executing_eagerly():
+            raise ValueError("You can only enable `run_eagerly` when eager execution is enabled.")
+        self._run_eagerly = value
+        if self._eager_steps is not None:
+            self._eager_steps = EagerSteps(self)
 
     # --- functions -----------------------------------------------------------------------------
 

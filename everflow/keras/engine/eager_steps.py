@@ -7,6 +7,7 @@ import numpy as np
 from everflow.framework import nest
 from everflow.framework.conversion import convert_to_tensor
 from everflow.keras.engine import endpoints as ends
+from everflow.keras.engine.known_classes import known_class
 from everflow.ops import math
 from everflow.ops.functions.traced import defun
 from everflow.ops.gradients.tape import GradientTape
@@ -18,6 +19,8 @@ class EagerSteps:
     def __init__(self, model):
         self.model = model
         self._functions = {}
+        self._joint = None
+        self._drawn_metrics = {}
 
     def run(self, kind, inputs, targets, weights):
         """[loss, metrics…] of a batch, or the outputs for "predict", as arrays."""
@@ -44,7 +47,24 @@ class EagerSteps:
         if not model._is_graph_network and len(inputs) > 1 and model._inputs_are_named:
             given = dict(zip(model.input_names, inputs))
         kwargs = {"training": training} if model._call_takes("training") else {}
-        return nest.flatten(model(given, **kwargs))
+        called = self._with_drawn() if model._of_tensors else model
+        flat = nest.flatten(called(given, **kwargs))
+        outputs, drawn = flat[: len(model.outputs)], flat[len(model.outputs) :]
+        for (metric, _), value in zip(model._of_tensors, drawn):
+            if metric is None:
+                model._losses.append(value)
+            else:
+                self._drawn_metrics[metric] = metric(value)
+        return outputs if model._of_tensors else flat
+
+    def _with_drawn(self):
+        """The model with the tensors of `add_loss` and `add_metric` as further outputs, so that they are of one call."""
+        count = len(self.model._of_tensors)
+        if self._joint is None or len(self._joint.outputs) != len(self.model.outputs) + count:
+            tensors = [tensor for _, tensor in self.model._of_tensors]
+            outputs = [*self.model.outputs, *tensors]
+            self._joint = known_class("Model")(inputs=self.model.inputs, outputs=outputs, name=self.model.name)
+        return self._joint
 
     def _predict(self, inputs, targets, weights):
         return self._called(inputs, False)
@@ -59,11 +79,12 @@ class EagerSteps:
             outputs = self._called(inputs, True)
             loss = self._loss(outputs, targets, weights)
         trained = model._collected_trainable_weights or model.trainable_weights
-        gradients = tape.gradient(loss, trained)
+        gradients = tape.gradient(loss, trained) if trained else []
         pairs = [(g, v) for g, v in zip(gradients, trained) if g is not None]
-        if not pairs:
+        if trained and not pairs:
             raise ValueError(f"No gradients provided for any variable: {[v.name for v in trained]}.")
-        model.optimizer.apply_gradients(pairs)
+        if pairs:
+            model.optimizer.apply_gradients(pairs)
         return [loss, *self._metrics(outputs, targets, weights)]
 
     def _bound(self, outputs, targets, weights):
@@ -85,7 +106,7 @@ class EagerSteps:
         return total
 
     def _metrics(self, outputs, targets, weights):
-        results = dict(self._loss_results)
+        results = {**self._loss_results, **self._drawn_metrics}
         for endpoint in self._bound(outputs, targets, weights):
             for metric in endpoint.metrics:
                 results[metric] = ends.call_metric(metric, endpoint.target, endpoint.output, None, endpoint.mask)

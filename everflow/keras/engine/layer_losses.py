@@ -45,6 +45,8 @@ class LayerLosses:
                 loss = convert_to_tensor(loss)
             loss._unconditional_loss = inputs is None
             self._losses.append(loss)
+            if _is_drawn(loss):
+                self._of_tensors.append((None, loss))
 
     def _clear_losses(self):
         """Forget the losses of outputs: when executing eagerly each call has its own."""
@@ -133,7 +135,17 @@ class LayerLosses:
         if known is None:
             known = known_class("Mean")(name=name, dtype=value.dtype)
             self._metrics.append(known)
+        if _is_drawn(value):
+            self._of_tensors.append((known, value))
+            return
         self._metrics_tensors[name] = known(value)
+
+
+def _is_drawn(tensor):
+    """Whether a tensor of a functional model was given outside of any call, where everything else runs at once: each
+    batch has its own value of it.
+    """
+    return executing_eagerly() and isinstance(tensor, Tensor) and not tensor.is_eager and not call_context.in_call
 
 
 def _tagged_function(make, unconditional):

@@ -6,7 +6,7 @@ from everflow.keras.engine import data_checks, training_loop
 from everflow.keras.engine.batches import ArrayBatches, batches_of
 from everflow.keras.engine.compiling import Compiling
 from everflow.keras.engine.network import Network
-from everflow.keras.signatures import takes
+from everflow.platform.signatures import takes
 
 _QUEUE = "max_queue_size=10, workers=1, use_multiprocessing=False"
 
@@ -37,7 +37,6 @@ class Model(Compiling, Network):
         f"""x=None, y=None, batch_size=None, epochs=1, verbose=1, callbacks=None, validation_split=0.0,
         validation_data=None, shuffle=True, class_weight=None, sample_weight=None, initial_epoch=0,
         steps_per_epoch=None, validation_steps=None, validation_freq=1, {_QUEUE}, **kwargs""",
-        "self",
     )
     def fit(self, x, y, sample_weight, batch_size, steps_per_epoch, shuffle, class_weight, epochs, **more):
         """Train for some epochs, and return a History.
@@ -78,16 +77,14 @@ class Model(Compiling, Network):
             raise ValueError("`validation_steps` should not be specified without `validation_data`.")
         return None
 
-    @takes(
-        f"x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, {_QUEUE}", "self"
-    )
+    @takes(f"x=None, y=None, batch_size=None, verbose=1, sample_weight=None, steps=None, callbacks=None, {_QUEUE}")
     def evaluate(self, x, y, batch_size, verbose, sample_weight, steps, callbacks, **queue):
         """The loss and metrics over a data set: a number, or a list in the order of `metrics_names`."""
         self._assert_compiled()
         source = batches_of(self, x, y, sample_weight, batch_size=batch_size, steps=steps, queue=queue)
         return training_loop.evaluate(self, source, verbose=verbose, callbacks=callbacks)
 
-    @takes(f"x, batch_size=None, verbose=0, steps=None, callbacks=None, {_QUEUE}", "self")
+    @takes(f"x, batch_size=None, verbose=0, steps=None, callbacks=None, {_QUEUE}")
     def predict(self, x, batch_size, verbose, steps, callbacks, **queue):
         """The outputs for a data set, as arrays."""
         source = batches_of(self, x, None, None, batch_size=batch_size, steps=steps, queue=queue, for_predict=True)
@@ -120,18 +117,17 @@ class Model(Compiling, Network):
     @takes(
         f"""generator, steps_per_epoch=None, epochs=1, verbose=1, callbacks=None, validation_data=None,
         validation_steps=None, validation_freq=1, class_weight=None, {_QUEUE}, shuffle=True, initial_epoch=0""",
-        "self",
     )
     def fit_generator(self, generator, **options):
         """Train on what a generator or a `Sequence` gives: (x, y) or (x, y, weights)."""
         return self.fit(generator, **options)
 
-    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0", "self")
+    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def evaluate_generator(self, generator, **options):
         """The loss and metrics over what a generator or a `Sequence` gives."""
         return self.evaluate(generator, **options)
 
-    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0", "self")
+    @takes(f"generator, steps=None, callbacks=None, {_QUEUE}, verbose=0")
     def predict_generator(self, generator, **options):
         """The outputs for what a generator or a `Sequence` gives."""
         return self.predict(generator, **options)

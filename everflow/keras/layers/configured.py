@@ -7,7 +7,7 @@ import numpy as np
 from everflow.keras import activations, constraints, initializers, regularizers
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.base_layer import Layer
-from everflow.keras.signatures import REQUIRED, constructor, parameters
+from everflow.platform.signatures import REQUIRED, constructor, parameters
 
 
 def module_for(argument):

@@ -10,9 +10,9 @@ from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, looked_up, takes, weight_of
 from everflow.keras.layers.recurrent import RNN, OfCell, cell_arguments
 from everflow.keras.layers.recurrent_cells import _DropoutMasks, forget_bias_initializer, within_one, without
-from everflow.keras.signatures import inserted, parameters_of
-from everflow.keras.signatures import takes as takes_parameters
 from everflow.ops import array
+from everflow.platform.signatures import inserted, parameters_of
+from everflow.platform.signatures import takes as takes_parameters
 
 
 class ConvLSTM2DCell(_DropoutMasks, ConfiguredLayer):
@@ -81,7 +81,6 @@ class ConvRNN2D(RNN):
     @takes_parameters(
         """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
         **kwargs""",
-        "self",
     )
     def __init__(self, cell, unroll, **given):
         if unroll:
@@ -142,11 +141,9 @@ class ConvLSTM2D(OfCell, ConvRNN2D):
 
     @takes(
         inserted(
-            inserted(_CELL_ARGUMENTS, "bias_regularizer", activity_regularizer=None),
-            "bias_constraint",
-            return_sequences=False,
-            go_backwards=False,
-            stateful=False,
+            _CELL_ARGUMENTS,
+            bias_regularizer={"activity_regularizer": None},
+            bias_constraint={"return_sequences": False, "go_backwards": False, "stateful": False},
         )
     )
     def __init__(self, given, **kwargs):

@@ -11,13 +11,13 @@ from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array
 from everflow.ops.array.constants import constant
 from everflow.ops.nn import activations as nn
 from everflow.ops.nn import convolution as nn_convolution
 from everflow.ops.nn.atrous import Convolution
 from everflow.ops.nn.atrous import separable_conv2d as separable_op
+from everflow.platform.signatures import constructor, parameters_of
 
 
 class Conv(ConfiguredLayer):

@@ -11,8 +11,8 @@ from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import looked_up, takes, weight_of, written
 from everflow.keras.layers.recurrent import RNN
 from everflow.keras.layers.recurrent_cells import OF_CONVOLUTIONS, forget_bias_initializer, without
-from everflow.keras.signatures import inserted
 from everflow.ops import array, math
+from everflow.platform.signatures import inserted
 
 _LOOP = dict.fromkeys(("return_sequences", "return_state", "go_backwards", "stateful"), False)
 _FIXED = ("activation", "recurrent_activation", "use_bias", "implementation", "reset_after")
@@ -21,7 +21,7 @@ _FIXED = ("activation", "recurrent_activation", "use_bias", "implementation", "r
 def _without(*names):
     """The parameters of a layer that can't choose its activations, nor drop anything."""
     of_cell = without(*OF_CONVOLUTIONS, *_FIXED, "dropout", "recurrent_dropout", *names)
-    return {**inserted(of_cell, "bias_regularizer", activity_regularizer=None), **_LOOP}
+    return {**inserted(of_cell, bias_regularizer={"activity_regularizer": None}), **_LOOP}
 
 
 class _Sizes:

@@ -13,8 +13,8 @@ from everflow.keras.engine import arguments
 from everflow.keras.engine.arguments import shape_tuples
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, math
+from everflow.platform.signatures import constructor, parameters_of
 
 
 class _LocallyConnected(ConfiguredLayer):

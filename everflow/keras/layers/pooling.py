@@ -7,9 +7,9 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.ops import array, math
 from everflow.ops.nn import pooling as nn_pooling
+from everflow.platform.signatures import constructor, parameters_of
 
 _POOLS = {
     ("max", 2): nn_pooling.max_pool,

@@ -23,8 +23,8 @@ from everflow.keras.layers.recurrent_cells import (
     require_cells,
     without,
 )
-from everflow.keras.signatures import REQUIRED, constructor, inserted, parameters_of, takes
 from everflow.ops import array
+from everflow.platform.signatures import REQUIRED, constructor, inserted, parameters_of, takes
 
 
 def standardize_arguments(inputs, initial_state, constants, num_constants):
@@ -56,7 +56,6 @@ class RNN(Layer):
     @takes(
         """cell, return_sequences=False, return_state=False, go_backwards=False, stateful=False, unroll=False,
         time_major=False, **kwargs""",
-        "self",
     )
     def __init__(self, cell, **kwargs):
         if isinstance(cell, (list, tuple)):
@@ -352,14 +351,14 @@ class _OfDenseCell(OfCell, RNN):
         return cls(**config)
 
 
-def _over(cell_class, *last):
+def over(cell_class, *last, **loop):
     """Class decorator: a layer over this kind of cell takes what the cell takes, and what the loop takes.
 
     Arguments of the cell that are named in `last` come after those of the loop, where they came to be.
     """
     of_cell = parameters_of(cell_class.__init__, ("**kwargs",))
-    first = inserted(without(*last, of=of_cell), "bias_regularizer", activity_regularizer=None)
-    parameters = {**first, **_LOOP_ARGUMENTS, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
+    first = inserted(without(*last, of=of_cell), bias_regularizer={"activity_regularizer": None})
+    parameters = {**first, **_LOOP_ARGUMENTS, **loop, **{name: of_cell[name] for name in last}, "**kwargs": REQUIRED}
 
     def start(self, activity_regularizer, **given):
         if "implementation" not in of_cell:
@@ -377,12 +376,12 @@ def _over(cell_class, *last):
     return decorate
 
 
-@_over(SimpleRNNCell)
+@over(SimpleRNNCell)
 class SimpleRNN(_OfDenseCell):
     """The output of each step is fed to the next."""
 
 
-@_over(GRUCell, "reset_after")
+@over(GRUCell, "reset_after")
 class GRU(_OfDenseCell):
     """Gated recurrent units.
 
@@ -390,7 +389,7 @@ class GRU(_OfDenseCell):
     """
 
 
-@_over(LSTMCell)
+@over(LSTMCell)
 class LSTM(_OfDenseCell):
     """Long short-term memory.
 

@@ -12,9 +12,9 @@ from everflow.keras.engine.base_layer import Layer
 from everflow.keras.engine.known_classes import deserialize
 from everflow.keras.generic import named_config
 from everflow.keras.layers.configured import ConfiguredLayer, takes, weight_of
-from everflow.keras.signatures import parameters
 from everflow.ops import array
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import parameters
 
 
 def zero_state(state_size, batch_size, dtype):

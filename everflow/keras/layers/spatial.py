@@ -7,7 +7,7 @@ from everflow.keras import backend as K
 from everflow.keras.engine import arguments
 from everflow.keras.engine.input_spec import InputSpec
 from everflow.keras.layers.configured import ConfiguredLayer
-from everflow.keras.signatures import constructor, parameters
+from everflow.platform.signatures import constructor, parameters
 
 
 class _Spatial(ConfiguredLayer):

@@ -10,11 +10,11 @@ from everflow.framework.shapes import TensorShape
 from everflow.keras import backend as K
 from everflow.keras.loss_reduction import squeeze_or_expand_dimensions
 from everflow.keras.metrics.metric import Metric
-from everflow.keras.signatures import constructor
 from everflow.ops import array, math
 from everflow.ops.math.confusion_matrix import remove_squeezable_dimensions
 from everflow.ops.nn.weights import broadcast_weights
 from everflow.ops.variables.variable import Variable
+from everflow.platform.signatures import constructor
 
 _SUM, _SUM_OVER_BATCH_SIZE, _WEIGHTED_MEAN = "sum", "sum_over_batch_size", "weighted_mean"
 

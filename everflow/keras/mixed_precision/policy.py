@@ -22,7 +22,9 @@ class Policy:
             raise TypeError(f"The name of a policy must be a string: pass {name.name!r}, not the DType.")
         if not isinstance(name, str):
             raise TypeError(f"The name of a policy must be a string, not {name!r}.")
-        self._name = name
+        name = self._name = (
+            "infer_with_float32_vars" if name == "infer_float32_vars" else name
+        )  # as it was called first
         self._compute_dtype, self._variable_dtype = _types_of(name)
         if loss_scale == _DEFAULT:
             loss_scale = "dynamic" if name == "mixed_float16" else None

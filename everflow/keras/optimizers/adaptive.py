@@ -11,9 +11,9 @@ from everflow.framework.scopes import control_dependencies
 from everflow.keras import backend as K
 from everflow.keras import initializers
 from everflow.keras.optimizers.optimizer import Optimizer, is_used
-from everflow.keras.signatures import takes
 from everflow.ops import array, math
 from everflow.ops.control_flow.grouping import group
+from everflow.platform.signatures import takes
 
 
 class _MayLackSteps(Optimizer):
@@ -199,7 +199,6 @@ class Ftrl(_ByOneOp):
         """learning_rate=0.001, learning_rate_power=-0.5, initial_accumulator_value=0.1,
         l1_regularization_strength=0.0, l2_regularization_strength=0.0, name="Ftrl",
         l2_shrinkage_regularization_strength=0.0, **kwargs""",
-        "self",
     )
     def __init__(self, learning_rate, learning_rate_power, name, **given):
         kept = ("initial_accumulator_value", *_FTRL_RATES.values(), "l2_shrinkage_regularization_strength")

@@ -8,9 +8,9 @@ import inspect
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
 from everflow.keras.generic import reading_and_writing
-from everflow.keras.signatures import REQUIRED, constructor
 from everflow.ops import math
 from everflow.ops.control_flow.conditionals import case
+from everflow.platform.signatures import REQUIRED, constructor
 
 
 class LearningRateSchedule(abc.ABC):

@@ -7,8 +7,8 @@ import random
 
 import numpy as np
 
-from everflow.keras.signatures import takes
 from everflow.keras.utils.sequences import Sequence
+from everflow.platform.signatures import takes
 
 
 def pad_sequences(sequences, maxlen=None, dtype="int32", padding="pre", truncating="pre", value=0.0):
@@ -97,7 +97,6 @@ class TimeseriesGenerator(Sequence):
     @takes(
         """data, targets, length, sampling_rate=1, stride=1, start_index=0, end_index=None, shuffle=False, reverse=False,
         batch_size=128""",
-        "self",
     )
     def __init__(self, data, targets, length, start_index, end_index, **kept):
         if len(data) != len(targets):

@@ -8,7 +8,7 @@ import json
 
 import numpy as np
 
-from everflow.keras.signatures import parameters_of, takes
+from everflow.platform.signatures import parameters_of, takes
 
 _FILTERS = '!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~\t\n'
 
@@ -58,7 +58,6 @@ class Tokenizer:
     @takes(
         """num_words=None, filters=FILTERS, lower=True, split=" ", char_level=False, oov_token=None, document_count=0,
         **kwargs""",
-        "self",
         FILTERS=_FILTERS,
     )
     def __init__(self, num_words, **kept):

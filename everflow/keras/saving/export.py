@@ -20,13 +20,12 @@ from everflow.ops.variables.variable import Variable, local_variables_initialize
 from everflow.platform import file_io, logging
 from everflow.saved_model import constants, tag_constants
 from everflow.saved_model.builder import SavedModelBuilder
-from everflow.saved_model.signature_def_utils import build_signature_def, predict_signature_def
+from everflow.saved_model.signature_def_utils import build_signature_def, op_signature_def, predict_signature_def
 from everflow.saved_model.utils import build_tensor_info
 from everflow.train.saver import Saver
 from everflow.train.tracking import ObjectTree
 
 _CONFIG = "saved_model.json"
-_TRAIN_OP = "__saved_model_train_op"
 # What the signature of each kind of graph is called, and what a program does with it.
 _SIGNATURES = {"train": ("train", "tensorflow/supervised/training"), "eval": ("eval", "tensorflow/supervised/eval")}
 
@@ -107,7 +106,8 @@ def _add_graph(builder, model, mode, checkpoint, custom_objects, optimizer_confi
     )
     if train_op is not None:
         meta = builder._saved_model.meta_graphs[-1]
-        meta.signature_def[_TRAIN_OP].outputs[_TRAIN_OP].name = train_op.name
+        key = constants.TRAIN_OP_SIGNATURE_KEY
+        meta.signature_def[key].CopyFrom(op_signature_def(train_op, key))
 
 
 def _supervised(clone, mode):

@@ -120,6 +120,8 @@ def rank(input: AnyTensor) -> torch.Tensor:
 
 @kernel("Reshape", result=same(0))
 def reshape(tensor: AnyTensor, shape: torch.Tensor) -> AnyTensor:
+    if shape.ndim != 1:
+        raise invalid(f"sizes input must be 1-D, not {list(shape.shape)}")
     dims = dims_of(shape)
     if tuple(dims) == tuple(tensor.shape):
         return tensor

@@ -26,9 +26,6 @@ from everflow.kernels.array.masks import chosen
 from everflow.kernels.facts import same, view
 from everflow.kernels.registry import fresh, kernel, safe
 from everflow.kernels.tensors import AnyTensor, Value, torch_dtype
-from everflow.native.lowering import lowers
-from everflow.native.values import Value as Expression
-from everflow.native.values import select as either
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -40,10 +37,10 @@ if TYPE_CHECKING:
 @kernel("Slice", result=view(0))
 def slice_(input: AnyTensor, begin: torch.Tensor, size: torch.Tensor) -> AnyTensor:
     starts, sizes = dims_of(begin), dims_of(size)
-    if len(starts) != input.ndim or len(sizes) != input.ndim:
+    if begin.ndim != 1 or size.ndim != 1 or len(starts) != input.ndim or len(sizes) != input.ndim:
         raise invalid(
             f"Expected begin and size arguments to be 1-D tensors of size {input.ndim}, "
-            f"but got shapes [{len(starts)}] and [{len(sizes)}] instead."
+            f"but got shapes {list(begin.shape)} and {list(size.shape)} instead."
         )
     keys = []
     for i, (start, length, dim) in enumerate(zip(starts, sizes, input.shape, strict=True)):
@@ -113,7 +110,9 @@ def strided_slice(
     masks = begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask
     keys, backward = _keys(_resolved(input.shape, begin, end, strides, masks))
     if is_text(input):
-        return np.asarray(_turn(input[keys], backward), object)
+        cut = _turn(input[keys], backward)
+        # A handle or list is itself, without an array around it.
+        return np.asarray(cut, object) if isinstance(cut, (np.ndarray, bytes)) else cut
     return _turn(input[keys], backward)
 
 
@@ -590,25 +589,3 @@ def matrix_band_part(input: AnyTensor, num_lower: torch.Tensor, num_upper: torch
         raise invalid(f"num_upper must be negative or less or equal to number of columns ({columns}) got: {upper}")
     keep = on_bits(torch.tril)(input, upper) if upper >= 0 else input
     return on_bits(torch.triu)(keep, -lower) if lower >= 0 else keep
-
-
-# --- as expressions -------------------------------------------------------------------------------
-
-
-@lowers("Slice", known=(1, 2))
-def _lower_slice(x: Expression, begin: np.ndarray, size: np.ndarray, *, result_shape: tuple[int, ...]) -> Expression:
-    return x.slice(begin.tolist(), result_shape)
-
-
-@lowers("Select")
-def _lower_select(condition: Expression, then: Expression, otherwise: Expression) -> Expression | None:
-    if condition.shape != then.shape:
-        if len(condition.shape) > 1:
-            return None
-        condition = condition.reshape([condition.size, *[1] * (len(then.shape) - 1)])
-    return either(condition, then, otherwise)
-
-
-@lowers("SelectV2")
-def _lower_select_v2(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
-    return either(condition, then, otherwise)

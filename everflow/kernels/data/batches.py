@@ -10,6 +10,7 @@ import torch
 
 from everflow.framework import dtypes
 from everflow.framework.errors import DataLossError, InvalidArgumentError
+from everflow.kernels.data import blocks
 from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset
 from everflow.kernels.queues.queues import rows_of, shape_text
 from everflow.kernels.sparse.serialize import serialize_sparse
@@ -55,29 +56,57 @@ def batched(elements: list) -> tuple:
     return tuple(stack(list(column), i) for i, column in enumerate(zip(*elements, strict=True)))
 
 
-def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Callable) -> Dataset:
-    """`size` elements at a time, made one by `join(elements)`."""
+def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Callable, with_map: bool = False) -> Dataset:
+    """`size` elements at a time, made one by `join(elements)`.
+
+    A batch that is one `with_map`, the map before it, takes all its elements, also where some of them fail.
+    """
     if size <= 0:
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
     def start(iteration: Iteration) -> Following:
-        following = input_dataset.start(iteration)
+        whole = with_map or (join is batched and iteration.fuses_map_and_batch and input_dataset.is_map)
+        if iteration.takes_blocks and join is batched and input_dataset.blocks is not None:
+            take, put_together = input_dataset.blocks.start_columns(iteration), _put_together
+        else:
+            following, put_together = input_dataset.start(iteration), join
+
+            def take(n: int) -> Element:
+                return following()
 
         def batch() -> Element:
-            elements = []
-            while len(elements) < size:
+            found: list[Element] = []
+            left, failure = size, None
+            while left:
                 try:
-                    elements.append(following())
+                    found.append(take(left))
+                    left -= blocks.size_of(found[-1]) if put_together is _put_together else 1
                 except End:
-                    if not elements or drop_remainder:
+                    if whole and found and drop_remainder:
+                        put_together(found)  # it may fail, although it would be left out
+                    if failure is None and (not found or drop_remainder):
                         raise
                     break
-            return join(elements)
+                except Exception as e:
+                    iteration.check()
+                    if not whole:
+                        raise
+                    left, failure = left - 1, failure or e
+            if failure is not None:
+                raise failure
+            return put_together(found)
 
         return batch
 
     known = input_dataset.cardinality
     return Dataset(start, known if known < 0 else known // size if drop_remainder else -(-known // size))
+
+
+def _put_together(found: list[Element]) -> Element:
+    """Blocks of elements as one."""
+    return (
+        blocks.joined(found) if blocks.fit(found) else batched([row for block in found for row in blocks.rows(block)])
+    )
 
 
 @dataset("BatchDataset")

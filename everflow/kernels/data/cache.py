@@ -4,13 +4,25 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from everflow.formats.bundle import BundleReader, BundleWriter, index_name
 from everflow.framework import dtypes
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset, from_iterable, text
+from everflow.kernels.data import blocks
+from everflow.kernels.data.datasets import (
+    Blocks,
+    Dataset,
+    Element,
+    End,
+    Following,
+    Iteration,
+    Take,
+    dataset,
+    from_iterable,
+    text,
+)
 from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 
 if TYPE_CHECKING:
@@ -22,14 +34,20 @@ class _Memory:
 
     def __init__(self) -> None:
         self.elements: list[Element] | None = None
+        self.blocks: list[Any] | None = None  # the same as columns, where they came so
+
+    def all_elements(self) -> list[Element] | None:
+        if self.elements is None and self.blocks is not None:
+            self.elements = [element for block in self.blocks for element in blocks.rows(block)]
+        return self.elements
 
 
 def _in_memory(input_dataset: Dataset) -> Dataset:
     memory = _Memory()
 
     def start(iteration: Iteration) -> Following:
-        if memory.elements is not None:
-            return from_iterable(lambda: memory.elements).start(iteration)
+        if memory.all_elements() is not None:
+            return from_iterable(memory.all_elements).start(iteration)
         following, kept = input_dataset.start(iteration), []
 
         def caching() -> Element:
@@ -43,7 +61,36 @@ def _in_memory(input_dataset: Dataset) -> Dataset:
 
         return caching
 
-    return Dataset(start, input_dataset.cardinality)
+    def in_blocks() -> Blocks | None:
+        source = input_dataset.blocks
+        return None if source is None else _blocks_in_memory(source, memory)
+
+    return Dataset(start, input_dataset.cardinality, blocks=in_blocks)
+
+
+def _blocks_in_memory(source: Blocks, memory: _Memory) -> Blocks:
+    """The same many at a time."""
+
+    def start(iteration: Iteration) -> Take:
+        if memory.blocks is None and memory.elements is not None:
+            elements = memory.elements
+            return blocks.of(from_iterable(lambda: elements)).start(iteration)
+        if memory.blocks is not None:
+            return blocks.again(memory.blocks).start_columns(iteration)
+        following, kept = source.start_columns(iteration), []
+
+        def caching(n: int) -> Any:
+            try:
+                block = following(n)
+            except End:
+                memory.blocks = [blocks.joined(kept)] if kept and blocks.fit(kept) else kept
+                raise
+            kept.append(block)
+            return block
+
+        return caching
+
+    return Blocks(start, quiet=source.quiet)
 
 
 def _key(element: int, component: int) -> str:

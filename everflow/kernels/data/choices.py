@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import blocks
 from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, dataset
 
 if TYPE_CHECKING:
@@ -30,7 +31,9 @@ def take_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
 
         return take
 
-    return Dataset(start, _limited(input_dataset.cardinality, wanted))
+    return Dataset(
+        start, _limited(input_dataset.cardinality, wanted), blocks=lambda: blocks.taken(input_dataset.blocks, wanted)
+    )
 
 
 @dataset("SkipDataset")
@@ -52,7 +55,11 @@ def skip_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
         return skip
 
     known = input_dataset.cardinality
-    return Dataset(start, 0 if wanted < 0 else known if known < 0 else max(0, known - wanted))
+    return Dataset(
+        start,
+        0 if wanted < 0 else known if known < 0 else max(0, known - wanted),
+        blocks=lambda: blocks.skipped(input_dataset.blocks, wanted),
+    )
 
 
 @dataset("ShardDataset")
@@ -97,7 +104,11 @@ def shard_dataset(
         return shard
 
     known = input_dataset.cardinality
-    return Dataset(start, known if known < 0 else max(0, -((mine - known) // shards)))
+    return Dataset(
+        start,
+        known if known < 0 else max(0, -((mine - known) // shards)),
+        blocks=lambda: None if require_non_empty else blocks.sharded(input_dataset.blocks, shards, mine),
+    )
 
 
 @dataset("UniqueDataset", "ExperimentalUniqueDataset")
@@ -147,7 +158,7 @@ def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
     def start(iteration: Iteration) -> Following:
         if wanted == 1:  # nothing to fuse: it is taken away first
             return input_dataset.start(iteration)
-        if iteration.fuse and input_dataset.fused_repeat is not None:
+        if iteration.fuses_passes and input_dataset.fused_repeat is not None:
             return input_dataset.fused_repeat(wanted).start(iteration)
         following: Following | None = None
         done, empty = 0, False
@@ -172,6 +183,7 @@ def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
     return Dataset(
         start,
         0 if wanted == 0 or known == 0 else -1 if wanted < 0 or known == -1 else known * wanted if known >= 0 else -2,
+        blocks=lambda: blocks.repeated(input_dataset, wanted),
     )
 
 
@@ -198,7 +210,8 @@ def concatenate_dataset(input_dataset: Dataset, another_dataset: Dataset) -> Dat
         return concatenate
 
     sizes = (input_dataset.cardinality, another_dataset.cardinality)
-    joined = Dataset(start, -1 if -1 in sizes else -2 if -2 in sizes else sum(sizes))
+    size = -1 if -1 in sizes else -2 if -2 in sizes else sum(sizes)
+    joined = Dataset(start, size, blocks=lambda: blocks.concatenated(parts))
     joined.parts = parts
     return joined
 
@@ -211,7 +224,11 @@ def zip_dataset(input_datasets: list[Dataset]) -> Dataset:
 
     sizes = [d.cardinality for d in input_datasets]
     finite = [s for s in sizes if s != -1]
-    return Dataset(start, -2 if -2 in sizes else min(finite) if finite else -1)
+    return Dataset(
+        start,
+        -2 if -2 in sizes else min(finite) if finite else -1,
+        blocks=lambda: blocks.zipped(input_datasets),
+    )
 
 
 @dataset("DirectedInterleaveDataset", "ExperimentalDirectedInterleaveDataset")

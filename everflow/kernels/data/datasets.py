@@ -6,34 +6,76 @@ It is not a generator since an iteration goes on after an error: the next call g
 
 from __future__ import annotations
 
+import copy
 import functools
 import itertools
+import os
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.data import stages
 from everflow.kernels.facts import same
 from everflow.kernels.queues.queues import copied, rows_of
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, Value
+from everflow.protos.attr_value_pb2 import NameAttrList
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation
     from everflow.kernels.context import Session, Step
-    from everflow.protos.attr_value_pb2 import NameAttrList
+    from everflow.kernels.data.stages import Stage
 
+_F = TypeVar("_F", bound=Callable)
 Element: TypeAlias = tuple[Value, ...]
 Following: TypeAlias = Callable[[], Element]  # gives the next element, or raises `End`
 Start: TypeAlias = "Callable[[Iteration], Following]"
+Take: TypeAlias = Callable[[int], Any]  # gives up to so many elements, as columns or as numbers of rows; see `Blocks`
+StartBlocks: TypeAlias = "Callable[[Iteration], Take]"
 
 _AT_A_TIME = 256
+# Ops with state of which calls may come in any order: what they look at stays as it is, or it is Python's to mind.
+_IN_ANY_ORDER = frozenset(
+    """
+    Assert EagerPyFunc HashTable HashTableV2 LookupTableFind LookupTableFindV2 LookupTableSize LookupTableSizeV2 PyFunc ReadVariableOp
+    VarHandleOp
+    """.split()
+)
+_QUIET = frozenset(
+    """
+    FixedLengthRecordDataset FixedLengthRecordDatasetV2 HashTableV2 LookupTableFindV2 LookupTableSizeV2 RangeDataset RepeatDataset SkipDataset
+    TFRecordDataset TakeDataset TensorDataset TensorSliceDataset TextLineDataset
+    """.split()
+)
+_FUNCTION_CALLS = frozenset(
+    ("If", "PartitionedCall", "StatefulPartitionedCall", "StatelessIf", "StatelessWhile", "While")
+)
+_BLOCKS = frozenset(("map_and_batch_fusion", "map_vectorization"))
 
-dataset = functools.partial(kernel, result=same())  # it holds what it is made of
+
+def dataset(*op_types: str) -> Callable[[_F], _F]:
+    """Register a kernel that makes a dataset, which holds what it is made of."""
+
+    def register(function: _F) -> _F:
+        if not stages.IS_WATCHING:
+            return kernel(*op_types, result=same())(function)
+
+        @functools.wraps(function)
+        def watched(*arguments: Any, **attributes: Any) -> Dataset:
+            made = function(*arguments, **attributes)
+            stages.watched(made, op_types[0], arguments, attributes)
+            return made
+
+        kernel(*op_types, result=same())(watched)
+        return function
+
+    return register
 
 
 class End(Exception):
@@ -41,16 +83,37 @@ class End(Exception):
 
 
 class Iteration:
-    """What all datasets below one iterator share: the run that asks at this moment, and whether passes may be fused."""
+    """What all datasets below one iterator share: the run that asks at this moment, and which rewrites it wants."""
 
-    def __init__(
-        self, step: Step | None = None, fuse: bool = False, noted_seeds: Sequence[tuple[int, int]] = ()
-    ) -> None:
+    def __init__(self, step: Step | None = None, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         self.step = step
-        self.fuse = fuse
+        self.rewrites: frozenset[str] = frozenset()
+        self.threads = os.cpu_count() or 1  # that share out the calls of one function
+        self.threads_of_a_kernel = 1  # in threads of the pipeline's own
+        self.root = self  # what tells it from other iterations, also in threads of its own
         self._functions: dict[str, Callable] = {}
+        self._apart: dict[str, tuple[Callable, Callable] | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
+
+    @property
+    def fuses_passes(self) -> bool:
+        """Whether a shuffle that is repeated reads on in the next pass before the last one is over."""
+        return "shuffle_and_repeat_fusion" in self.rewrites
+
+    @property
+    def fuses_map_and_batch(self) -> bool:
+        """Whether a map and the batch after it are one."""
+        return "map_and_batch_fusion" in self.rewrites
+
+    @property
+    def takes_blocks(self) -> bool:
+        """Whether batches are made of many elements at a time, functions called for all of them at once."""
+        return not _BLOCKS.isdisjoint(self.rewrites)
+
+    def apart(self) -> Iteration:
+        """The same iteration for a part of it that runs in a thread of its own, in steps of its own."""
+        return copy.copy(self)
 
     def check(self) -> None:
         """Raise when the run that asks should stop."""
@@ -66,13 +129,45 @@ class Iteration:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
         found = self._functions.get(attr.name)
         if found is None:
-            draws = any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
-            found = self._functions[attr.name] = session.function(attr, fresh=draws)
+            found = self._functions[attr.name] = session.function(attr, fresh=self.draws(session, attr))
         return found
+
+    def function_apart(self, session: Session, attr: NameAttrList) -> tuple[Callable, Callable] | None:
+        """A function as two: the first draws the random numbers that the second takes after its inputs."""
+        if attr.name not in self._apart:
+            self.function(session, attr)  # it is one of this iteration's
+            self._apart[attr.name] = session.functions.apart(attr.name)
+        return self._apart[attr.name]
+
+    @staticmethod
+    def draws(session: Session, attr: NameAttrList) -> bool:
+        """Whether a function has random ops."""
+        return any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
+
+    def may_call_at_once(self, session: Session, attr: NameAttrList) -> bool:
+        """Whether several calls of a function may go on at the same time: none of its ops shows which came first, but
+        random ones, which may be called before.
+        """
+        return all(
+            op.type in _IN_ANY_ORDER or "seed" in op.attrs or _calls_in_any_order(session.graph, op)
+            for op in _stateful_ops(session.graph, attr.name)
+        )
+
+    @staticmethod
+    def is_quiet(session: Session, attr: NameAttrList) -> bool:
+        """Whether nobody sees that a function is called before its results are asked for: it only looks at tables, and
+        makes datasets of files and arrays.
+        """
+        function: Any = session.graph._functions[attr.name]
+        ops = function.body_tensors()[1][0].graph.get_operations()
+        return all(
+            op.type in _QUIET if op.definition.is_stateful or "Dataset" in op.type else op.type not in _FUNCTION_CALLS
+            for op in ops
+        )
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        return next((op.type for name in self._functions for op in _stateful_ops(session.graph, name)), None)
+        return next((op.type for name in list(self._functions) for op in _stateful_ops(session.graph, name)), None)
 
 
 def _stateful_ops(graph: Graph, name: str) -> list:
@@ -83,15 +178,102 @@ def _stateful_ops(graph: Graph, name: str) -> list:
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
 
 
-class Dataset:
-    """A dataset: `start(iteration)` returns a function that gives its elements one by one."""
+def _calls_in_any_order(graph: Graph, op: Operation) -> bool:
+    """Whether an op only calls functions whose ops with state may come in any order."""
+    called = [value.name for value in op.attrs.values() if isinstance(value, NameAttrList)]
+    inner = [op for name in called for op in _stateful_ops(graph, name)]
+    return bool(called) and all(op.type in _IN_ANY_ORDER or _calls_in_any_order(graph, op) for op in inner)
 
-    def __init__(self, start: Start, cardinality: int = -2, fused_repeat: Callable | None = None) -> None:
+
+class Blocks:
+    """A dataset's elements many at a time: `start(iteration)` returns a function `take(n)`.
+
+    That gives up to n of the elements that come next, at least one, as columns: one tensor for each component, with the
+    elements along its first axis. It raises `End`, or the error of an element, where that is what comes next.
+    Where elements are rows of `columns`, what it gives are the numbers of rows, as one array.
+    """
+
+    def __init__(
+        self,
+        start: StartBlocks,
+        columns: Sequence[AnyTensor] | None = None,
+        *,
+        quiet: bool = False,
+        lists: bool = False,
+    ) -> None:
+        self.start = start
+        self.columns = columns
+        self.stage: Stage | None = None  # whose time is taken when they are
+        self.quiet = quiet  # whether nobody sees that elements are read before they are asked for
+        self.lists = lists  # whether columns may be `Lists`
+
+    def start_columns(self, iteration: Iteration) -> Take:
+        """The same with rows of columns looked up."""
+        take, columns = self.start(iteration), self.columns
+        if columns is None:
+            return take
+        return lambda n: tuple(_looked_up(columns, take(n)))
+
+
+def _looked_up(columns: Sequence[AnyTensor], numbers: np.ndarray) -> Iterator[AnyTensor]:
+    first, count = int(numbers[0]), len(numbers)
+    if count == 1 or (numbers[-1] - first == count - 1 and (np.diff(numbers) == 1).all()):
+        return (column[first : first + count] for column in columns)
+    places = torch.from_numpy(numbers)
+    return (c.index_select(0, places) if isinstance(c, torch.Tensor) else c[numbers] for c in columns)
+
+
+class Lists:
+    """A column of vectors of different lengths: all their values behind each other, and how many there are of each."""
+
+    def __init__(self, values: AnyTensor, lengths: torch.Tensor) -> None:
+        self.values, self.lengths = values, lengths
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def rows(self) -> Sequence[AnyTensor]:
+        """The vectors one by one."""
+        if isinstance(self.values, torch.Tensor):
+            return list(self.values.split(self.lengths.tolist()))
+        return np.split(self.values, self.lengths.cumsum(0)[:-1].numpy())
+
+
+def no_blocks() -> None:
+    """For a dataset that gives its elements one by one only."""
+
+
+class Dataset:
+    """A dataset: `start(iteration)` returns a function that gives its elements one by one.
+
+    `blocks()` gives the form that has many elements at a time, if there is one.
+    """
+
+    def __init__(
+        self,
+        start: Start,
+        cardinality: int = -2,
+        fused_repeat: Callable | None = None,
+        blocks: Callable[[], Blocks | None] = no_blocks,
+    ) -> None:
         self.start = start
         self.cardinality = cardinality  # -1 infinite, -2 unknown
+        self._make_blocks = blocks
         # Shuffles have a form of their own for being repeated: count → dataset.
         self.fused_repeat = fused_repeat
         self.parts: list[Dataset] | None = None  # the datasets that one is joined of
+        self.is_map = False  # whether a batch may be one with it
+        self.stage: Stage | None = None  # its place in a report on where time goes, if there is one
+
+    @functools.cached_property
+    def blocks(self) -> Blocks | None:
+        """Its elements many at a time, if it has such a form; columns are tensors."""
+        return None if self.listed is None or self.listed.lists else self.listed
+
+    @functools.cached_property
+    def listed(self) -> Blocks | None:
+        """The same where columns may be `Lists`, too."""
+        return self._make_blocks()
 
 
 class Source(Dataset):
@@ -99,7 +281,7 @@ class Source(Dataset):
     comes by here:
     this is where a run that asks for an element that never comes sees that it should stop."""
 
-    def __init__(self, start: Start, cardinality: int = -2) -> None:
+    def __init__(self, start: Start, cardinality: int = -2, blocks: Callable[[], Blocks | None] = no_blocks) -> None:
         def checking(iteration: Iteration) -> Following:
             following = start(iteration)
 
@@ -110,7 +292,7 @@ class Source(Dataset):
 
             return checked
 
-        super().__init__(checking, cardinality)
+        super().__init__(checking, cardinality, blocks=blocks)
 
 
 class Restarting:
@@ -137,7 +319,7 @@ class Restarting:
         return element
 
 
-def from_iterable(make: Callable, cardinality: int = -2) -> Dataset:
+def from_iterable(make: Callable, cardinality: int = -2, blocks: Callable[[], Blocks | None] = no_blocks) -> Dataset:
     """A dataset over what `make()` iterates: a source, which checks by itself since most elements come from here."""
 
     def start(iteration: Iteration) -> Following:
@@ -153,7 +335,26 @@ def from_iterable(make: Callable, cardinality: int = -2) -> Dataset:
 
         return following
 
-    return Dataset(start, cardinality)
+    return Dataset(start, cardinality, blocks=blocks)
+
+
+def rows_in_order(columns: Sequence[AnyTensor], size: int) -> Blocks:
+    """The rows of columns, the first one first."""
+
+    def start(iteration: Iteration) -> Take:
+        at = 0
+
+        def take(n: int) -> np.ndarray:
+            nonlocal at
+            iteration.check()
+            if at >= size:
+                raise End
+            begin, at = at, min(at + n, size)
+            return np.arange(begin, at)
+
+        return take
+
+    return Blocks(start, columns, quiet=True)
 
 
 def text(value: Strings) -> str:
@@ -167,7 +368,10 @@ def text(value: Strings) -> str:
 @dataset("TensorDataset")
 def tensor_dataset(components: list[Value]) -> Dataset:
     element = tuple(copied(c) for c in components)
-    return from_iterable(lambda: [element], 1)
+    columns = [c[None] for c in element if isinstance(c, (torch.Tensor, np.ndarray))]
+    return from_iterable(
+        lambda: [element], 1, lambda: rows_in_order(columns, 1) if len(columns) == len(element) else None
+    )
 
 
 @dataset("TensorSliceDataset")
@@ -178,7 +382,7 @@ def tensor_slice_dataset(components: list[Value]) -> Dataset:
     if len(sizes) > 1:
         raise InvalidArgumentError(None, None, "All components must have the same size in the 0th dimension")
     columns, size = [copied(c) for c in components], sizes.pop()
-    return from_iterable(lambda: zip(*map(_rows, columns)), size)
+    return from_iterable(lambda: zip(*map(_rows, columns)), size, lambda: rows_in_order(columns, size))
 
 
 def _rows(column: AnyTensor) -> Iterator[AnyTensor]:
@@ -214,24 +418,19 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
             some = numbers[begin : begin + _AT_A_TIME]
             yield from zip(rows_of(torch.arange(some.start, some.stop, some.step)))
 
-    return from_iterable(elements, len(numbers))
+    def start_blocks(iteration: Iteration) -> Take:
+        take = rows_in_order((), len(numbers)).start(iteration)
+        return lambda n: (torch.from_numpy(take(n) * numbers.step + numbers.start),)
+
+    return from_iterable(elements, len(numbers), lambda: Blocks(start_blocks, quiet=True))
 
 
 # --- passing on ------------------------------------------------------------------------------
 
 
-@dataset("PrefetchDataset")
-def prefetch_dataset(input_dataset: Dataset, buffer_size: torch.Tensor) -> Dataset:
-    if int(buffer_size) < -1:
-        raise InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
-    return input_dataset
-
-
 @dataset(
-    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "MaxIntraOpParallelismDataset",
-    "PrivateThreadPoolDataset", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
-    "ExperimentalNonSerializableDataset", "ExperimentalMaxIntraOpParallelismDataset", "ExperimentalPrivateThreadPoolDataset",
-    "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
+    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
+    "ExperimentalNonSerializableDataset", "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
     "ExperimentalSetStatsAggregatorDataset",
 )  # fmt: skip
 def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
@@ -259,10 +458,10 @@ def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> D
 
 @dataset("OptimizeDataset")
 def optimize_dataset(input_dataset: Dataset, optimizations: Strings) -> Dataset:
-    fuse = b"shuffle_and_repeat_fusion" in optimizations.tolist()
+    rewrites = frozenset(name.decode() for name in optimizations.tolist())
 
     def start(iteration: Iteration) -> Following:
-        iteration.fuse = iteration.fuse or fuse
+        iteration.rewrites |= rewrites
         return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import glob
+import itertools
 import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, BinaryIO
@@ -13,6 +14,7 @@ import numpy as np
 from everflow.formats import records
 from everflow.framework.errors import InvalidArgumentError, NotFoundError
 from everflow.kernels.data.datasets import (
+    Blocks,
     Dataset,
     Element,
     End,
@@ -20,6 +22,7 @@ from everflow.kernels.data.datasets import (
     Iteration,
     Restarting,
     Source,
+    Take,
     dataset,
     text,
 )
@@ -68,7 +71,49 @@ def in_files(filenames: Strings, elements_of: Callable) -> Source:
 
         return following
 
-    return Source(start)
+    return Source(start, blocks=lambda: _blocks_in_files(names, elements_of))
+
+
+def _blocks_in_files(names: list[str], elements_of: Callable) -> Blocks:
+    """The same many at a time."""
+
+    def start(iteration: Iteration) -> Take:
+        waiting, elements = iter(names), None
+        some: list[bytes] = []
+        error: Exception | None = None  # that of the element which comes next
+
+        def read(n: int) -> None:
+            nonlocal elements, error
+            while len(some) < n:
+                if elements is None:
+                    name = next(waiting, None)
+                    if name is None:
+                        return
+                    elements = Restarting(functools.partial(elements_of, name))
+                before = len(some)
+                try:
+                    some.extend(itertools.islice(elements, n - before))
+                except Exception as e:
+                    error = e
+                    return
+                if len(some) == before:
+                    elements = None
+
+        def take(n: int) -> tuple[Strings]:
+            nonlocal some, error
+            iteration.check()
+            if error is None:
+                read(n)
+            if not some:
+                failure, error = error, None
+                raise failure if failure is not None else End
+            column = np.empty(len(some), object)
+            column[:], some = some, []
+            return (column,)
+
+        return take
+
+    return Blocks(start, quiet=True)
 
 
 @dataset("MatchingFilesDataset", "ExperimentalMatchingFilesDataset")

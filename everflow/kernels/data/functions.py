@@ -2,15 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+import contextlib
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
 
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
+from everflow.kernels.data import blocks
 from everflow.kernels.data.batches import batched, grouped
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset, from_iterable
+from everflow.kernels.data.datasets import (
+    Blocks,
+    Dataset,
+    Element,
+    End,
+    Following,
+    Iteration,
+    Lists,
+    Source,
+    dataset,
+    from_iterable,
+)
+from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -23,11 +38,16 @@ def _caller(
     session: Session, function: NameAttrList, captured: list[Value], iteration: Iteration, at_end: bool = True
 ) -> Callable[..., tuple[Value, ...]]:
     """A function of the graph with the tensors it captured; OutOfRange from within ends the iteration."""
-    call = iteration.function(session, function)
+    call = _in_steps(iteration.function(session, function), captured, at_end)
+    return lambda *values: call(iteration.step, values)
 
-    def run(*values: Value) -> Element:
+
+def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: bool) -> Call:
+    """The same where a call has a step of its own."""
+
+    def run(step: Step | None, element: Element) -> Element:
         try:
-            return tuple(call(*values, *captured, step=iteration.step))
+            return tuple(call(*element, *captured, step=step))
         except OutOfRangeError as e:
             if at_end:
                 raise End from e
@@ -36,17 +56,77 @@ def _caller(
     return run
 
 
+def _for_many(
+    session: Session, function: NameAttrList, captured: list[Value], lists: tuple[bool, ...] = ()
+) -> blocks.Many | None:
+    """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
+    found = session.functions.for_many(function.name, len(captured), lists)
+    if found is None:
+        return None
+    call, result_lists = found
+    return blocks.Many(
+        lambda *columns, step: call(*columns, *captured, step=step),
+        result_lists,
+        Iteration.is_quiet(session, function),
+    )
+
+
+def _at_once(
+    following: Following,
+    captured: list[Value],
+    f: NameAttrList,
+    session: Session,
+    at_end: bool,
+    count: int,
+    iteration: Iteration,
+) -> Following | None:
+    """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
+    where they can't be.
+    """
+    if not iteration.draws(session, f):
+        return Parallel(following, _in_steps(iteration.function(session, f), captured, at_end), count, iteration)
+    both = iteration.function_apart(session, f)
+    if both is None:
+        return None
+    draw, rest = both
+
+    def with_numbers() -> Element:
+        return (*following(), *captured, *draw(step=iteration.step))
+
+    return Parallel(with_numbers, _in_steps(rest, [], at_end), count, iteration)
+
+
 def _mapped(
-    input_dataset: Dataset, other_arguments: list[Value], f: NameAttrList, session: Session, preserve_cardinality: bool
+    input_dataset: Dataset,
+    other_arguments: list[Value],
+    f: NameAttrList,
+    session: Session,
+    preserve_cardinality: bool,
+    parallel_calls: int = 1,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following, run = (
-            input_dataset.start(iteration),
-            _caller(session, f, other_arguments, iteration, not preserve_cardinality),
-        )
+        if iteration.takes_blocks and (found := made.listed) is not None and found.lists and found.quiet:
+            return blocks.one_by_one(found, iteration)
+        following = input_dataset.start(iteration)
+        if parallel_calls != 1 and iteration.may_call_at_once(session, f):
+            at_once = _at_once(
+                following, other_arguments, f, session, not preserve_cardinality, parallel_calls, iteration
+            )
+            if at_once is not None:
+                return at_once
+        run = _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 
-    return Dataset(start, input_dataset.cardinality)
+    def in_blocks() -> Blocks | None:
+        return blocks.mapped(
+            input_dataset,
+            _for_many(session, f, other_arguments),
+            lambda iteration: _caller(session, f, other_arguments, iteration, not preserve_cardinality),
+        )
+
+    made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)
+    made.is_map = True
+    return made
 
 
 @dataset("MapDataset", "ExperimentalMapDataset")
@@ -73,7 +153,7 @@ def parallel_map_dataset(
 ) -> Dataset:
     if int(num_parallel_calls) <= 0 and int(num_parallel_calls) != -1:
         raise InvalidArgumentError(None, None, "num_parallel_calls must be greater than zero.")
-    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
+    return _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, int(num_parallel_calls))
 
 
 @dataset("MapAndBatchDataset", "ExperimentalMapAndBatchDataset")
@@ -90,8 +170,9 @@ def map_and_batch_dataset(
 ) -> Dataset:
     if int(batch_size) <= 0:
         raise InvalidArgumentError(None, None, "batch_size must be greater than zero.")
-    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality)
-    return grouped(mapped, int(batch_size), bool(drop_remainder), batched)
+    calls = int(num_parallel_calls)
+    mapped = _mapped(input_dataset, other_arguments, f, session, preserve_cardinality, calls)
+    return grouped(mapped, int(batch_size), bool(drop_remainder), batched, with_map=True)
 
 
 @dataset("FilterDataset")
@@ -109,7 +190,14 @@ def filter_dataset(
 
         return filtered
 
-    return Dataset(start)
+    def in_blocks() -> Blocks | None:
+        return blocks.filtered(
+            input_dataset,
+            _for_many(session, predicate, other_arguments),
+            lambda iteration: _caller(session, predicate, other_arguments, iteration),
+        )
+
+    return Dataset(start, blocks=in_blocks)
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")
@@ -146,22 +234,18 @@ def _dataset(values: tuple[Dataset]) -> Dataset:
 def flat_map_dataset(
     input_dataset: Dataset, other_arguments: list[Value], *, f: NameAttrList, session: Session
 ) -> Dataset:
+    def parts(iteration: Iteration) -> Callable[[], Dataset]:
+        following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
+        return lambda: _dataset(run(*following()))
+
     def start(iteration: Iteration) -> Following:
-        following, run, inner = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration), None
+        return _one_after_the_other(parts(iteration), iteration)
 
-        def flat() -> Element:
-            nonlocal inner
-            while True:
-                if inner is None:
-                    inner = _dataset(run(*following())).start(iteration)
-                try:
-                    return inner()
-                except End:
-                    inner = None
+    def in_blocks() -> Blocks:
+        source = input_dataset.blocks
+        return blocks.flattened(parts, source is not None and source.quiet and Iteration.is_quiet(session, f))
 
-        return flat
-
-    return Dataset(start)
+    return Dataset(start, blocks=in_blocks)
 
 
 def _interleaved(
@@ -347,27 +431,24 @@ def group_by_window_dataset(
     session: Session,
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        following = input_dataset.start(iteration)
-        key_of = _caller(session, key_func, key_func_other_arguments, iteration)
+        with_key = _with_keys(input_dataset, key_func, key_func_other_arguments, session, iteration)
         reduced = _caller(session, reduce_func, reduce_func_other_arguments, iteration)
         size_of = _caller(session, window_size_func, window_size_func_other_arguments, iteration)
         groups: dict[int, list] = {}
         sizes: dict[int, int] = {}
-        current = None
 
-        def window(key: int) -> Callable:
+        def window(key: int) -> Dataset:
             elements = groups.pop(key)
-            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements)))).start(iteration)
+            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
 
-        def next_window() -> Callable:
+        def next_window() -> Dataset:
             while True:
                 try:
-                    element = following()
+                    key, element = with_key()
                 except End:
                     if not groups:
                         raise
                     return window(min(groups))
-                key = int(key_of(*element)[0])
                 if key not in sizes:
                     sizes[key] = int(size_of(torch.tensor(key))[0])
                     if sizes[key] <= 0:
@@ -378,19 +459,64 @@ def group_by_window_dataset(
                 if len(groups[key]) == sizes[key]:
                     return window(key)
 
-        def following_element() -> Element:
-            nonlocal current
-            while True:
-                if current is None:
-                    current = next_window()
-                try:
-                    return current()
-                except End:
-                    current = None
-
-        return following_element
+        return _one_after_the_other(next_window, iteration)
 
     return Dataset(start)
+
+
+def _one_after_the_other(next_part: Callable[[], Dataset], iteration: Iteration) -> Following:
+    """The elements of datasets, those of one after those of the other."""
+    inner: Following | None = None
+
+    def following() -> Element:
+        nonlocal inner
+        while True:
+            if inner is None:
+                inner = next_part().start(iteration)
+            try:
+                return inner()
+            except End:
+                inner = None
+
+    return following
+
+
+def _with_keys(
+    dataset: Dataset, key_func: NameAttrList, captured: list[Value], session: Session, iteration: Iteration
+) -> Callable[[], tuple[int, Element]]:
+    """A function that gives the next element and its key; keys of many elements are found together where nobody sees
+    that they are read ahead.
+    """
+    key_of = _caller(session, key_func, captured, iteration)
+    source = dataset.listed if iteration.takes_blocks else None
+    if source is None or not source.quiet or not Iteration.is_quiet(session, key_func):
+        following = dataset.start(iteration)
+
+        def one() -> tuple[int, Element]:
+            element = following()
+            return int(key_of(*element)[0]), element
+
+        return one
+    take = source.start_columns(iteration)
+    waiting: deque[tuple[int | None, Element]] = deque()
+
+    def keys_of(block: tuple[AnyTensor, ...]) -> Sequence[int | None]:
+        many = _for_many(session, key_func, captured, tuple(isinstance(column, Lists) for column in block))
+        if many is not None:
+            with contextlib.suppress(Exception):  # whose it is shows when each is asked
+                keys: Any = many(block, iteration.step)[0]
+                return keys.tolist()
+        iteration.check()
+        return [None] * blocks.size_of(block)
+
+    def ahead() -> tuple[int, Element]:
+        if not waiting:
+            block = take(blocks.AHEAD)
+            waiting.extend(zip(keys_of(block), blocks.rows(block), strict=True))
+        key, element = waiting.popleft()
+        return (int(key_of(*element)[0]) if key is None else key), element
+
+    return ahead
 
 
 @dataset("GroupByReducerDataset", "ExperimentalGroupByReducerDataset")

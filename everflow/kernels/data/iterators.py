@@ -38,14 +38,27 @@ _INITIALIZE = ". Ensure that you have run the initializer operation for this ite
 class IteratorResource:
     """The place of an iteration; empty until it is initialised, or until its first use where it has a `factory`."""
 
-    def __init__(self, name: str, factory: Callable[..., Dataset] | None = None) -> None:
+    def __init__(self, name: str, factory: Callable[..., Dataset] | None = None, node: Node | None = None) -> None:
         self.name = name
+        self._node = node  # says which types and shapes elements have, where that is known
         self._factory = factory
         self._lock = renewed(threading.RLock())
         self._dataset: Dataset | None = None
         self._iteration: Iteration | None = None
         self._following: Following | None = None
         self._asked = 0
+
+    def check_elements(self, asked: Node) -> None:
+        """That elements are what a node with types and shapes expects."""
+        if self._node is None:
+            return
+        for what, given in (("output_types", "Data type"), ("output_shapes", "Shape")):
+            pairs = zip(asked.attrs[what], self._node.attrs[what], strict=False)
+            for i, (wanted, own) in enumerate(pairs):
+                if not wanted.is_compatible_with(own):
+                    raise InvalidArgumentError(
+                        None, None, f"{given} of component {i} of the iterator: expected {wanted}, but it is {own}"
+                    )
 
     def begin(self, dataset: Dataset, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         with step.holding(self._lock):
@@ -110,17 +123,17 @@ class IteratorResource:
 
 @kernel("Iterator", "IteratorV2", once=True)
 def iterator(*, node: Node, session: Session, shared_name: str, container: str) -> IteratorResource:
-    return shared_resource(KIND, node, session, container, shared_name, IteratorResource)
+    return shared_resource(KIND, node, session, container, shared_name, lambda name: IteratorResource(name, node=node))
 
 
 @kernel("AnonymousIterator")
 def anonymous_iterator(*, node: Node) -> IteratorResource:
-    return IteratorResource(node.name)
+    return IteratorResource(node.name, node=node)
 
 
 @kernel("AnonymousIteratorV2")
 def anonymous_iterator_v2(*, node: Node) -> tuple[IteratorResource, IteratorResource]:
-    made = IteratorResource(node.name)
+    made = IteratorResource(node.name, node=node)
     return made, made
 
 
@@ -136,7 +149,9 @@ def one_shot_iterator(
     def factory(step: Step) -> Dataset:
         return session.function(dataset_factory)(step=step)[0]
 
-    return shared_resource(KIND, node, session, container, shared_name, lambda name: IteratorResource(name, factory))
+    return shared_resource(
+        KIND, node, session, container, shared_name, lambda name: IteratorResource(name, factory, node)
+    )
 
 
 @kernel("MakeIterator", first=True, keeps=(0,), writes=())
@@ -170,13 +185,17 @@ def iterator_to_string_handle(resource_handle: MultiDeviceIterator | IteratorRes
 
 
 @kernel("IteratorFromStringHandle", "IteratorFromStringHandleV2", "MultiDeviceIteratorFromStringHandle")
-def iterator_from_string_handle(string_handle: Strings, *, session: Session) -> MultiDeviceIterator | IteratorResource:
+def iterator_from_string_handle(
+    string_handle: Strings, *, node: Node, session: Session
+) -> MultiDeviceIterator | IteratorResource:
     name = string_handle.item().decode(errors="replace")
     found = session.resources.lookup("", HANDLES, name)
     if found is None:
         raise InvalidArgumentError(
             None, None, f"Could not parse string_handle {name!r}: it names no iterator of this session"
         )
+    if isinstance(found, IteratorResource):
+        found.check_elements(node)
     return found
 
 

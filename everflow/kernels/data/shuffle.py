@@ -9,7 +9,8 @@ from collections.abc import Callable
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
-from everflow.kernels.data.datasets import Dataset, Element, End, Following, Iteration, Source, dataset
+from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Source, Take, dataset
+from everflow.kernels.data.waiting import Waiting
 from everflow.kernels.random.philox import Philox
 
 
@@ -28,7 +29,11 @@ class Words:
 
 
 def _shuffled(
-    input_dataset: Dataset, buffer_size: int, words_for_pass: Callable, count: int, iteration: Iteration
+    start: Callable[[Iteration], Callable],
+    buffer_size: int,
+    words_for_pass: Callable,
+    count: int,
+    iteration: Iteration,
 ) -> Callable:
     """A buffer from which a random element is taken each time; passes never mix, though the next one is read ahead."""
     draw = words_for_pass()
@@ -43,7 +48,7 @@ def _shuffled(
                 if count >= 0 and done >= count:
                     exhausted = True
                     return
-                following = input_dataset.start(iteration)
+                following = start(iteration)
                 passes.append([position, position])
             try:
                 element = following()
@@ -87,6 +92,20 @@ def _grow(ring: list[Element | None], first: int, end: int, size: int) -> None:
         ring[p % size] = element
 
 
+def _in_blocks(
+    source: Blocks | None, buffer_size: int, stream: Callable[[Iteration], Callable[[], Words]], count: int
+) -> Blocks | None:
+    """The same order over numbers: of rows where the source has them, else of elements in a pool."""
+    if source is None:
+        return None
+
+    def start(iteration: Iteration) -> Take:
+        waiting = Waiting(source, buffer_size)
+        return waiting.chosen_by(_shuffled(waiting.a_pass, buffer_size, stream(iteration), count, iteration))
+
+    return Blocks(start, source.columns, quiet=source.quiet)
+
+
 def _checked(buffer_size: torch.Tensor) -> int:
     size = int(buffer_size)
     if size <= 0:
@@ -96,11 +115,12 @@ def _checked(buffer_size: torch.Tensor) -> int:
 
 def _repeated(input_dataset: Dataset, size: int, seed: int, seed2: int, count: int) -> Dataset:
     def start(iteration: Iteration) -> Following:
-        return _shuffled(
-            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2))), count, iteration
-        )
+        return _shuffled(input_dataset.start, size, stream(iteration), count, iteration)
 
-    return Dataset(start)
+    def stream(iteration: Iteration) -> Callable[[], Words]:
+        return lambda: Words(*iteration.seeds_of(lambda: _chosen(seed, seed2)))
+
+    return Dataset(start, blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, count))
 
 
 def _chosen(seed: int, seed2: int) -> tuple[int, int]:
@@ -122,22 +142,27 @@ def shuffle_dataset(
     if not reshuffle_each_iteration:
         chosen = _chosen(*given)
 
-        def again(iteration: Iteration) -> Following:
-            return _shuffled(input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: chosen)), 1, iteration)
+        def stream(iteration: Iteration) -> Callable[[], Words]:
+            return lambda: Words(*iteration.seeds_of(lambda: chosen))
 
-        return Dataset(again, input_dataset.cardinality)
-    streams = (
-        weakref.WeakKeyDictionary()
-    )  # an iterator shuffles anew with each pass, but every iterator begins with the same
+    else:
+        # An iterator shuffles anew with each pass, but every iterator begins with the same.
+        streams: weakref.WeakKeyDictionary[Iteration, Words] = weakref.WeakKeyDictionary()
+
+        def stream(iteration: Iteration) -> Callable[[], Words]:
+            seeds = streams.setdefault(iteration.root, Words(*given))
+            return lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds())))
 
     def start(iteration: Iteration) -> Following:
-        seeds = streams.setdefault(iteration, Words(*given))
-        return _shuffled(
-            input_dataset, size, lambda: Words(*iteration.seeds_of(lambda: (seeds(), seeds()))), 1, iteration
-        )
+        return _shuffled(input_dataset.start, size, stream(iteration), 1, iteration)
 
     return Dataset(
-        start, input_dataset.cardinality, fused_repeat=lambda count: _repeated(input_dataset, size, *given, count)
+        start,
+        input_dataset.cardinality,
+        fused_repeat=(lambda count: _repeated(input_dataset, size, *given, count))
+        if reshuffle_each_iteration
+        else None,
+        blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, 1),
     )
 
 

@@ -10,6 +10,7 @@ import torch
 from everflow.framework.errors import InvalidArgumentError, OutOfRangeError
 from everflow.kernels.array.indexing import add_at
 from everflow.kernels.facts import Effect
+from everflow.kernels.image.resize import LOOPS, PIXELS
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import torch_dtype
 
@@ -56,12 +57,15 @@ class _Grid:
         self, boxes: torch.Tensor, image_height: int, image_width: int, crop_height: int, crop_width: int
     ) -> None:
         top, left, bottom, right = boxes.unbind(1)
-        self.rows, rows_inside = _positions(top, bottom, image_height, crop_height)
-        self.columns, columns_inside = _positions(left, right, image_width, crop_width)
-        self.inside = (rows_inside[:, :, None] & columns_inside[:, None, :]).unsqueeze(-1)
+        self.rows, self.rows_inside = _positions(top, bottom, image_height, crop_height)
+        self.columns, self.columns_inside = _positions(left, right, image_width, crop_width)
         # Positions outside are computed and thrown away: keep them readable.
-        self.rows = torch.where(rows_inside, self.rows, 0)
-        self.columns = torch.where(columns_inside, self.columns, 0)
+        self.rows = torch.where(self.rows_inside, self.rows, 0)
+        self.columns = torch.where(self.columns_inside, self.columns, 0)
+
+    @property
+    def inside(self) -> torch.Tensor:
+        return (self.rows_inside[:, :, None] & self.columns_inside[:, None, :]).unsqueeze(-1)
 
     def neighbours(
         self,
@@ -79,6 +83,43 @@ class _Grid:
 
 def _pick(image: torch.Tensor, box_ind: torch.Tensor, rows: torch.Tensor, columns: torch.Tensor) -> torch.Tensor:
     return image[box_ind.long()[:, None, None], rows[:, :, None], columns[:, None, :]].float()
+
+
+def _between(a: torch.Tensor, b: torch.Tensor, part: torch.Tensor) -> torch.Tensor:
+    return a + (b - a) * part
+
+
+def _by_loop(
+    image: torch.Tensor, box_ind: torch.Tensor, grid: _Grid, height: int, width: int, outside: float
+) -> torch.Tensor | None:
+    """By a compiled loop, where there is one for such images."""
+    code = LOOPS.ready(len(box_ind) * height * width // PIXELS) if image.dtype in (torch.uint8, torch.float32) else None
+    if code is None:
+        return None
+    rows, columns, row_part, column_part = grid.neighbours()
+    places = [
+        torch.where(inside, torch.stack(pair), -1)
+        for inside, pair in ((grid.rows_inside, rows), (grid.columns_inside, columns))
+    ]
+    given, which = image.contiguous(), box_ind.to(torch.int32).contiguous()
+    row_parts, column_parts = row_part.contiguous(), column_part.contiguous()
+    out = torch.empty(len(box_ind), height, width, image.shape[3])
+    code.free.crops(
+        given.data_ptr(),
+        given.dtype is torch.float32,
+        *image.shape[1:],
+        len(box_ind),
+        which.data_ptr(),
+        height,
+        width,
+        places[0].data_ptr(),
+        row_parts.data_ptr(),
+        places[1].data_ptr(),
+        column_parts.data_ptr(),
+        outside,
+        out.data_ptr(),
+    )
+    return out
 
 
 @fresh("CropAndResize")
@@ -109,10 +150,13 @@ def crop_and_resize(
     if method == "nearest":
         crops = _pick(image, box_ind, *grid.nearest())
     else:
+        found = _by_loop(image, box_ind, grid, height, width, extrapolation_value)
+        if found is not None:
+            return found
         (top, bottom), (left, right), row_part, column_part = grid.neighbours()
-        upper = torch.lerp(_pick(image, box_ind, top, left), _pick(image, box_ind, top, right), column_part)
-        lower = torch.lerp(_pick(image, box_ind, bottom, left), _pick(image, box_ind, bottom, right), column_part)
-        crops = torch.lerp(upper, lower, row_part)
+        upper = _between(_pick(image, box_ind, top, left), _pick(image, box_ind, top, right), column_part)
+        lower = _between(_pick(image, box_ind, bottom, left), _pick(image, box_ind, bottom, right), column_part)
+        crops = _between(upper, lower, row_part)
     return torch.where(grid.inside, crops, extrapolation_value)
 
 

@@ -16,6 +16,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import SHARE, view
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import torch_dtype
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
@@ -104,7 +105,7 @@ _CUBIC_STEPS = 1024
 @functools.cache
 def _cubic_coefficients(a: float) -> tuple[np.ndarray, np.ndarray]:
     """Keys' cubic sampled at 1/1024 steps: within one pixel, and between one and two pixels."""
-    x = np.arange(_CUBIC_STEPS + 1, dtype=_F) / _F(_CUBIC_STEPS)
+    x = np.arange(_CUBIC_STEPS + 1) / _CUBIC_STEPS
     near = ((a + 2) * x - (a + 3)) * x * x + 1
     x = x + 1
     far = ((a * x - 5 * a) * x + 8 * a) * x - 4 * a
@@ -124,23 +125,21 @@ def _cubic_table(in_size: int, out_size: int, align_corners: bool, half_pixel_ce
         # Taps beyond the edge count nothing and the others make up for them.
         weights = np.where(indices == inside, weights, 0).astype(_F)
         total = weights.sum(1, keepdims=True)
-        weights = np.where(np.abs(total) >= 1000 * np.finfo(_F).tiny, weights / total, weights)
+        weights = np.where(np.abs(total) >= 1000 * np.finfo(_F).tiny, weights * (_F(1) / total), weights)
     return _table(inside, weights)
 
 
 @functools.lru_cache(maxsize=256)
-def _area_table(in_size: int, out_size: int, align_corners: bool) -> Table:
-    """Each output pixel is the mean over the span it covers; partly covered pixels count in part."""
+def _area_table(in_size: int, out_size: int, align_corners: bool, half_pixel_centers: bool = False) -> Table:
+    """Of the span that each output pixel covers, how much of each input pixel is in it."""
     scale = _scale(in_size, out_size, align_corners)
-    start = np.arange(out_size, dtype=_F) * scale
-    end = np.arange(1, out_size + 1, dtype=_F) * scale
+    start, end = (np.arange(first, out_size + first, dtype=_F) * scale for first in (0, 1))
     first, last = np.floor(start).astype(np.int64), np.ceil(end).astype(np.int64)
-    offsets = np.arange(max(1, int((last - first).max())))
-    indices = first[:, None] + offsets
-    covered = np.minimum(indices + 1, end[:, None]) - np.maximum(indices, start[:, None])
-    with np.errstate(invalid="ignore"):  # one pixel with aligned corners has scale 0: NaN, as in TensorFlow
-        weights = np.where(indices < last[:, None], np.maximum(covered, 0), 0) / scale
-    return _table(np.clip(indices, 0, in_size - 1), weights)
+    indices = first[:, None] + np.arange(max(1, int((last - first).max())))
+    start, end, here, after = start[:, None], end[:, None], indices.astype(_F), (indices + 1).astype(_F)
+    begun = np.where(after > end, scale, after - start)
+    covered = np.where(here < start, begun, np.where(after > end, end - here, _F(1)))
+    return _table(np.clip(indices, 0, in_size - 1), np.where(indices < last[:, None], covered, 0))
 
 
 def _apply(x: torch.Tensor, axis: int, table: Table) -> torch.Tensor:
@@ -152,7 +151,7 @@ def _apply(x: torch.Tensor, axis: int, table: Table) -> torch.Tensor:
     shape[axis] = -1
     taps = [x.index_select(axis, indices[:, k]) for k in range(indices.shape[1])]
     if linear:
-        return torch.lerp(taps[0], taps[1], weights[:, 1].view(shape))
+        return taps[0] + (taps[1] - taps[0]) * weights[:, 1].view(shape)
     return sum((tap * weights[:, k].view(shape) for k, tap in enumerate(taps)), torch.zeros(()))
 
 
@@ -173,10 +172,12 @@ def _dense(table: Table, in_size: int) -> torch.Tensor:
     return torch.zeros(indices.shape[0], in_size).scatter_add_(1, indices, weights)
 
 
-def _resize(images: torch.Tensor, tables: list[Table]) -> torch.Tensor:
+def _resize(images: torch.Tensor, tables: list[Table], rows_first: bool | None = None) -> torch.Tensor:
     rows, columns = tables
     x = images.float()
-    if len(rows.indices) < images.shape[1]:  # the cheaper order: shrink first
+    if rows_first is None:
+        rows_first = len(rows.indices) < images.shape[1]  # the cheaper order: shrink first
+    if rows_first:
         return _apply(_apply(x, 1, rows), 2, columns)
     return _apply(_apply(x, 2, columns), 1, rows)
 
@@ -209,15 +210,64 @@ def resize_nearest_neighbor_grad(
     return grads.new_zeros((batch, height, width, channels)).index_add_(2, columns, by_row)
 
 
+LOOPS = Library("resizing", cost=4)
+PIXELS = 64  # that take about as long as a string does
+
+
+@functools.lru_cache(maxsize=64)
+def _loop_tables(
+    table: Callable[..., Table],
+    height: tuple[int, int],
+    width: tuple[int, int],
+    corners: bool,
+    half: bool,
+    channels: int,
+) -> list[torch.Tensor]:
+    """(places, weights) of rows, and of columns with their channels, for compiled loops: one tap after the other."""
+    rows, columns = (table(*pair, corners, half) for pair in (height, width))
+    places = columns.indices.T[:, :, None] * channels + torch.arange(channels)
+    shares = columns.weights.T[:, :, None].expand(places.shape)
+    first = 1 if rows.linear else 0  # of two weights that sum to one the second is enough
+    found = [rows.indices.T.to(torch.int32), rows.weights.T[first:], places.to(torch.int32), shares[first:]]
+    return [t.contiguous() for t in found]
+
+
+def _looped(
+    name: str, images: torch.Tensor, tables: Callable[[int], list[torch.Tensor]], *more: float
+) -> torch.Tensor | None:
+    """The resized images by a compiled loop, where there is one for them."""
+    code = LOOPS.ready(images.numel() // PIXELS) if images.dtype in (torch.uint8, torch.float32) else None
+    if code is None or not images.numel():
+        return None
+    batch, height, width, channels = images.shape
+    given, (row_places, row_weights, places, weights) = images.contiguous(), tables(channels)
+    out_height, out_width = row_places.shape[1], places.shape[1]
+    out, room = (
+        torch.empty(batch, out_height, out_width, channels),
+        torch.empty(width * channels + 2 * out_width * channels),
+    )
+    sizes = (batch, height, width * channels, out_height, out_width * channels)
+    buffers = (t.data_ptr() for t in (row_places, row_weights, places, weights, room, out))
+    getattr(code.free, name)(given.data_ptr(), given.dtype is torch.float32, *sizes, *buffers, *more)
+    return out
+
+
 def _interpolating(
-    name: str, table: Callable[..., Table]
+    name: str, table: Callable[..., Table], rows_first: bool
 ) -> tuple[Callable[..., torch.Tensor], Callable[..., torch.Tensor]]:
     @fresh("Resize" + name, threads_matter_from=SHARE)
     def resize(
         images: torch.Tensor, size: torch.Tensor, *, align_corners: bool, half_pixel_centers: bool
     ) -> torch.Tensor:
         pairs = _sizes(images, size, align_corners, half_pixel_centers)
-        return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs])
+        found = _looped(
+            name.lower(),
+            images,
+            lambda channels: _loop_tables(table, *pairs, align_corners, half_pixel_centers, channels),
+        )
+        if found is not None:
+            return found
+        return _resize(images, [table(*pair, align_corners, half_pixel_centers) for pair in pairs], rows_first)
 
     @fresh(f"Resize{name}Grad", threads_matter_from=SHARE)
     def resize_grad(
@@ -229,13 +279,37 @@ def _interpolating(
     return resize, resize_grad
 
 
-resize_bilinear, resize_bilinear_grad = _interpolating("Bilinear", _linear_table)
-resize_bicubic, resize_bicubic_grad = _interpolating("Bicubic", _cubic_table)
+resize_bilinear, resize_bilinear_grad = _interpolating("Bilinear", _linear_table, rows_first=False)
+resize_bicubic, resize_bicubic_grad = _interpolating("Bicubic", _cubic_table, rows_first=True)
 
 
 @fresh("ResizeArea")
 def resize_area(images: torch.Tensor, size: torch.Tensor, *, align_corners: bool) -> torch.Tensor:
-    return _resize(images, [_area_table(*pair, align_corners) for pair in _sizes(images, size)])
+    pairs = _sizes(images, size)
+    rows, columns = (_area_table(*pair, align_corners) for pair in pairs)
+    with np.errstate(divide="ignore"):  # one pixel with aligned corners has scale 0: NaN, as in TensorFlow
+        scale = float(_F(1) / (_scale(*pairs[0], align_corners) * _scale(*pairs[1], align_corners)))
+    taps = (rows.indices.shape[1], columns.indices.shape[1])
+    found = _looped(
+        "area",
+        images,
+        lambda channels: _loop_tables(_area_table, *pairs, align_corners, False, channels),
+        *taps,
+        scale,
+    )
+    if found is not None:
+        return found
+    return _summed(_summed(images.float(), 2, columns), 1, rows) * torch.tensor(scale)
+
+
+def _summed(x: torch.Tensor, axis: int, table: Table) -> torch.Tensor:
+    """The weighted sum of the taps, one after the other."""
+    shape = [1] * x.dim()
+    shape[axis] = -1
+    total = torch.zeros([len(table.indices) if i == axis else n for i, n in enumerate(x.shape)])
+    for indices, weights in zip(table.indices.T, table.weights.T):
+        total += x.index_select(axis, indices) * weights.reshape(shape)
+    return total
 
 
 @kernel("QuantizedResizeBilinear", result=view(2, 3))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
@@ -13,6 +13,8 @@ from google.protobuf.message import DecodeError
 
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.io import compiled_examples, lazy_features
+from everflow.kernels.io.compiled_examples import Dense, Sparse
 from everflow.kernels.registry import fresh, specialize
 from everflow.kernels.strings.text import row_positions, strings
 from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
@@ -28,24 +30,12 @@ _KINDS = {dtypes.int64: "int64_list", dtypes.float32: "float_list", dtypes.strin
 # How messages call the types.
 _NAMES = {"int64_list": "int64", "float_list": "float", "bytes_list": "string"}
 _EMPTY = {dtypes.int64: 0, dtypes.float32: 0.0, dtypes.string: b""}
-_FEATURES_TAG = b"\x0a"
 
-_M = TypeVar("_M", example_pb2.Example, example_pb2.SequenceExample)
 _Parsed: TypeAlias = tuple[Sequence[AnyTensor], ...]  # the outputs of an op: each is a list
 
 
 def _error(text: str) -> InvalidArgumentError:
     return InvalidArgumentError(None, None, text)
-
-
-def _parse(message: type[_M], data: bytes, lenient: bool) -> _M:
-    """A message from its bytes. Bytes that don't even begin like an Example count as an empty one where `lenient`."""
-    try:
-        return message.FromString(data)
-    except DecodeError:
-        if lenient and not data.startswith(_FEATURES_TAG):
-            return message()
-        raise _error(f"Could not parse example input, value: '{data.decode('latin-1')}'") from None
 
 
 def _tensor(values: Sequence[Any], dtype: DType, shape: Sequence[int]) -> AnyTensor:
@@ -98,7 +88,7 @@ def _feature(features: Mapping[str, Feature], key: str) -> Feature | None:
 
 
 def _dense_batch(
-    examples: list[Mapping[str, Feature]],
+    examples: Sequence[Mapping[str, Feature]],
     names: list[bytes] | None,
     key: str,
     dtype: DType,
@@ -136,7 +126,7 @@ def _dense_batch(
 
 
 def _padded_batch(
-    examples: list[Mapping[str, Feature]],
+    examples: Sequence[Mapping[str, Feature]],
     names: list[bytes] | None,
     key: str,
     dtype: DType,
@@ -191,6 +181,25 @@ def _describe_single(key: str, index: int, names: None, text: str) -> str:
     return f"Key: {key}.  {text}"
 
 
+def _dense_features(
+    keys: Sequence[Strings | str],
+    types: Sequence[DType],
+    shapes: Sequence[TensorShape],
+    defaults: Sequence[AnyTensor] | None = None,
+) -> list[Dense]:
+    """What is asked of dense features, for compiled loops."""
+    names = [key.encode() if isinstance(key, str) else key.item() for key in keys]
+    known = defaults if defaults is not None else [None] * len(names)
+    return [
+        Dense(key, dtype, _sizes(shape), default) for key, dtype, shape, default in zip(names, types, shapes, known)
+    ]
+
+
+def _sparse_features(keys: Sequence[Strings | str], types: Sequence[DType]) -> list[Sparse]:
+    names = [key.encode() if isinstance(key, str) else key.item() for key in keys]
+    return [Sparse(key, dtype) for key, dtype in zip(names, types)]
+
+
 @fresh("ParseExample")
 def parse_example(
     serialized: Strings,
@@ -207,7 +216,14 @@ def parse_example(
         raise _error(f"Expected serialized to be a vector, got shape: {list(serialized.shape)}")
     if names.size and names.size != serialized.size:
         raise _error(f"Expected len(names) == len(serialized), but got: {names.size} vs. {serialized.size}")
-    examples = [_parse(example_pb2.Example, s, lenient=True).features.feature for s in serialized]
+    compiled = compiled_examples.examples(
+        serialized,
+        _sparse_features(sparse_keys, sparse_types),
+        _dense_features(dense_keys, Tdense, dense_shapes, dense_defaults),
+    )
+    if compiled is not None:
+        return (*_columns(compiled[0]), compiled[1])
+    examples = [lazy_features.of_example(s) for s in serialized]
     called = list(names.flat)
     dense = [
         _dense_batch(examples, called, key.item().decode(), dtype, shape, default, _describe_batch)
@@ -238,7 +254,7 @@ def parse_single_example(
 ) -> _Parsed:
     if serialized.ndim != 0:
         raise _error(f"Expected serialized to be a scalar, got shape: {list(serialized.shape)}")
-    features = _parse(example_pb2.Example, serialized.item(), lenient=True).features.feature
+    features = lazy_features.of_example(serialized.item())
     dense = [
         _dense_batch([features], None, key, dtype, shape, default, _describe_single)[0:1].reshape(_single_shape(shape))
         for key, dtype, shape, default in zip(dense_keys, Tdense, dense_shapes, dense_defaults)
@@ -323,6 +339,18 @@ def _context_dense(
     return _tensor(values, dtype, sizes)
 
 
+def _context_sparse(features: Mapping[str, Feature], key: str, dtype: DType, name: str) -> SparseParts:
+    feature = _feature(features, key)
+    kind = feature.WhichOneof("kind") if feature is not None else None
+    if kind is not None and kind != _KINDS[dtype]:
+        raise _error(
+            f"Name: {name}, Context feature: {key}.  Data types don't match. "
+            f"Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
+        )
+    found = list(getattr(feature, kind).value) if kind else []
+    return torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)])
+
+
 def _list_dense(
     feature_lists: Mapping[str, FeatureList],
     key: str,
@@ -392,27 +420,33 @@ def parse_single_sequence_example(
     feature_list_sparse_types: list[DType],
     feature_list_dense_shapes: list[TensorShape],
 ) -> _Parsed:
+    compiled = compiled_examples.sequences(
+        serialized,
+        _sparse_features(context_sparse_keys, context_sparse_types),
+        _dense_features(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults),
+        _sparse_features(feature_list_sparse_keys, feature_list_sparse_types),
+        _dense_features(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes),
+        set(feature_list_dense_missing_assumed_empty.flat),
+        batched=False,
+    )
+    if compiled is not None:
+        return (
+            *_columns(compiled.sparse),
+            compiled.dense,
+            *_columns(compiled.sparse_lists),
+            compiled.dense_lists,
+        )
     name = debug_name.item().decode("utf-8", "replace")
-    example = _parse(example_pb2.SequenceExample, serialized.item(), lenient=False)
-    context, lists = example.context.feature, example.feature_lists.feature_list
+    context, lists = lazy_features.of_sequence(serialized.item())
     missing_ok = {s.decode() for s in feature_list_dense_missing_assumed_empty.flat}
 
     def keys(tensors: list[Strings]) -> list[str]:
         return [t.item().decode() for t in tensors]
 
-    context_sparse = []
-    for key, dtype in zip(keys(context_sparse_keys), context_sparse_types):
-        feature = _feature(context, key)
-        kind = feature.WhichOneof("kind") if feature is not None else None
-        if kind is not None and kind != _KINDS[dtype]:
-            raise _error(
-                f"Name: {name}, Context feature: {key}.  Data types don't match. "
-                f"Expected type: {_NAMES[_KINDS[dtype]]}  Feature is: {feature}"
-            )
-        found = list(getattr(feature, kind).value) if kind else []
-        context_sparse.append(
-            (torch.arange(len(found)).reshape(-1, 1), _tensor(found, dtype, (len(found),)), torch.tensor([len(found)]))
-        )
+    context_sparse = [
+        _context_sparse(context, key, dtype, name)
+        for key, dtype in zip(keys(context_sparse_keys), context_sparse_types)
+    ]
     context_dense = [
         _context_dense(context, key, dtype, shape, default, name)
         for key, dtype, shape, default in zip(
@@ -452,9 +486,23 @@ def parse_sequence_example(
     feature_list_sparse_types: list[DType],
     feature_list_dense_shapes: list[TensorShape],
 ) -> _Parsed:
-    examples = [_parse(example_pb2.SequenceExample, s, lenient=False) for s in serialized.flat]
-    contexts = [e.context.feature for e in examples]
-    lists = [e.feature_lists.feature_list for e in examples]
+    compiled = compiled_examples.sequences(
+        serialized,
+        _sparse_features(context_sparse_keys, context_sparse_types),
+        _dense_features(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults),
+        _sparse_features(feature_list_sparse_keys, feature_list_sparse_types),
+        _dense_features(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes),
+        {key.encode() for key in feature_list_dense_missing_assumed_empty},
+    )
+    if compiled is not None:
+        return (
+            *_columns(compiled.sparse),
+            compiled.dense,
+            *_columns(compiled.sparse_lists),
+            compiled.dense_lists,
+            compiled.lengths,
+        )
+    contexts, lists = zip(*map(lazy_features.of_sequence, serialized.flat)) if serialized.size else ((), ())
     names = list(debug_name.flat)
     missing_ok = set(feature_list_dense_missing_assumed_empty)
     context_sparse = []

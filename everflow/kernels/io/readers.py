@@ -155,8 +155,8 @@ class TFRecordReader(Reader):
 
     def open(self, work: bytes) -> Iterator[tuple[bytes, bytes]]:
         with file_io.FileIO(work.decode(), "rb") as file:
-            source, position = records.decoded(file, self.compression), 0
-            while (record := records.read_record(source, position, work.decode())) is not None:
+            position = 0
+            for record in records.read_records(file, self.compression, work.decode()):
                 yield work + b":%d" % position, record
                 position += len(record) + 16
 

@@ -137,6 +137,8 @@ def lu(x: torch.Tensor, *, output_idx_type: DType) -> tuple[torch.Tensor, torch.
     _check_square(x)
     index_type = torch_dtype(output_idx_type)
     size = x.shape[-1]
+    if x.numel() == 0:
+        return torch.empty_like(x), torch.empty(x.shape[:-1], dtype=index_type)
     if x.is_complex():
         parts = [_complex_lu(m) for m in x.resolve_conj().reshape(-1, size, size)]
         factors = np.array([p[0] for p in parts], dtype=x.numpy().dtype).reshape(x.shape)

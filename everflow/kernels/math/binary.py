@@ -14,7 +14,7 @@ from everflow.kernels.facts import SHARE, same
 from everflow.kernels.math.dtypes import comparable, for_unsigned, refuse_types, shape_text, widened
 from everflow.kernels.registry import by_shares, fresh, kernel, safe, specialize
 from everflow.native.lowering import lower_maps, lowers
-from everflow.native.values import apply, select
+from everflow.native.values import apply, const, select
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
@@ -265,6 +265,20 @@ lower_maps(
         "Sub": "sub",
     }
 )
+
+
+def _lower_floored(function: str) -> Callable[..., Expression | None]:
+    """Of whole numbers and one divisor that is known and positive: others may fail, or be too large for their type."""
+
+    def lowered(x: Expression, y: np.ndarray) -> Expression | None:
+        fits = x.dtype.itemsize >= 4 and y.size == 1 and y.ndim <= len(x.shape)
+        return apply(function, x, const(y.item(), x.dtype)) if fits and x.dtype.kind == "i" and y.item() > 0 else None
+
+    return lowered
+
+
+lowers("FloorDiv", known=(1,))(_lower_floored("floor_div"))
+lowers("FloorMod", known=(1,))(_lower_floored("floor_mod"))
 
 
 @lowers("SquaredDifference")

@@ -11,10 +11,12 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import view
 from everflow.kernels.math.dtypes import shape_text
 from everflow.kernels.registry import kernel, library, specialize
+from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor
+    from everflow.native.values import Value as Expression
 
 
 @library("MatMul", fails=False)
@@ -103,3 +105,29 @@ def sparse_matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transp
 @kernel("Einsum", result=view(0), threads_matter_from=0)
 def einsum(inputs: list[AnyTensor], *, equation: str) -> torch.Tensor:
     return torch.einsum(equation, *inputs)
+
+
+# --- as expressions -------------------------------------------------------------------------------
+
+# Multiplications of a product up to which a call of the library takes longer than the loops do.
+SMALL = 1 << 15
+
+
+def product(a: Expression, b: Expression, transpose_a: bool, transpose_b: bool) -> Expression | None:
+    """A product of small matrices. (Which sums are taken first is open; a library's order depends on the shapes, too.)"""
+    if a.dtype.kind != "f" or len(a.shape) != 2 or len(b.shape) != 2:
+        return None
+    a = a.permute([1, 0]) if transpose_a else a
+    rows, inner = a.shape
+    columns = b.shape[0 if transpose_b else 1]
+    if b.shape[1 if transpose_b else 0] != inner or rows * inner * columns > SMALL:
+        return None
+    # The innermost loop goes through memory in order.
+    if transpose_b:
+        return (a.reshape([rows, 1, inner]) * b.reshape([1, columns, inner])).reduce("sum", [2])
+    return (a.reshape([rows, inner, 1]) * b.reshape([1, inner, columns])).reduce("sum", [1])
+
+
+@lowers("MatMul")
+def _lower_matmul(a: Expression, b: Expression, *, transpose_a: bool, transpose_b: bool) -> Expression | None:
+    return product(a, b, transpose_a, transpose_b)

@@ -215,6 +215,8 @@ def _scan(op_type: str, accumulate: Callable[..., torch.Tensor], neutral: Callab
         return result.flip(at) if reverse else result
 
     def run(x: torch.Tensor, axis: torch.Tensor, *, exclusive: bool, reverse: bool) -> torch.Tensor:
+        if axis.dim():
+            raise InvalidArgumentError(None, None, f"ScanOp: axis must be a scalar, not {list(axis.shape)}")
         rank, at = x.dim(), int(axis)
         if not -rank <= at < rank:
             raise InvalidArgumentError(

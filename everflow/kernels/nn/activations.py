@@ -92,7 +92,8 @@ def elu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
 
 @by_shares("SeluGrad")
 def selu_grad(grad: torch.Tensor, y: torch.Tensor) -> torch.Tensor:
-    return torch.ops.aten.elu_backward(grad, _SELU_SCALE_ALPHA / _SELU_SCALE, _SELU_SCALE, 1.0, True, y)
+    # ATen takes 0 for negative, TensorFlow for positive.
+    return grad * torch.where(y < 0, y + _SELU_SCALE_ALPHA, _SELU_SCALE)
 
 
 @by_shares("Softplus")
@@ -379,7 +380,7 @@ def _lower_selu(x: Value) -> Value:
 
 @lowers("SeluGrad")
 def _lower_selu_grad(grad: Value, y: Value) -> Value:
-    return select(y <= 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
+    return select(y < 0, grad * (y + _SELU_SCALE_ALPHA), grad * _SELU_SCALE)
 
 
 @lowers("SoftplusGrad")

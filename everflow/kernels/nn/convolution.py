@@ -457,6 +457,8 @@ def depthwise_conv2d(
     form = parse_format(data_format)
     _check_rank("input", x, form)
     _check_rank("filter", w, form)
+    if len(set(form.spatial_of(strides))) > 1:
+        raise InvalidArgumentError(None, None, f"Depthwise strides must be alike in rows and columns: {strides}")
     fit = _depthwise_setup(x.shape, w.shape, strides, padding, dilations, form)
     return as_format(_convolve(channels_first(x, form), _depthwise_filter(w), fit, w.shape[2]), form)
 

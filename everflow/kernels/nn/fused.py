@@ -8,16 +8,17 @@ table.
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.kernels.facts import SHARE, Effect
+from everflow.kernels.math.matrix import product
 from everflow.kernels.math.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
 from everflow.kernels.tensors import torch_dtype
+from everflow.kernels.training import corrected_rate
 from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
@@ -47,6 +48,12 @@ _BIASED = {
 @specialize("_MatMulBias")
 def _matmul_bias_of(node: Node) -> Callable | None:
     return _BIASED[node.attribute("transpose_a"), node.attribute("transpose_b")]
+
+
+@lowers("_MatMulBias")
+def _lower_matmul_bias(a: Value, b: Value, bias: Value, *, transpose_a: bool, transpose_b: bool) -> Value | None:
+    made = product(a, b, transpose_a, transpose_b)
+    return None if made is None else made + bias
 
 
 @library("_MatMulColumns")
@@ -161,7 +168,7 @@ def apply_adams(
             rates = (beta1_power, beta2_power, lr, beta1, beta2, epsilon)
             function_of("ApplyAdam")(*slots[:3], *rates, slots[3], use_nesterov=False)
         return
-    alpha = lr.item() * math.sqrt(1 - beta2_power.item()) / (1 - beta1_power.item())
+    alpha = corrected_rate(lr.item(), beta1_power.item(), beta2_power.item())
     torch._fused_adam_(
         values,
         [g.contiguous() for g in gradients],

@@ -8,7 +8,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import SHARE
 from everflow.kernels.registry import by_shares, fresh, safe
 from everflow.native.lowering import lowers
-from everflow.native.values import Value, apply
+from everflow.native.values import Checked, Value, apply, index, select
 
 
 def _softmax_and_log_sum(logits: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
@@ -98,6 +98,22 @@ def _lower_softmax_cross_entropy(features: Value, labels: Value) -> tuple[Value,
     power = apply("exp", shifted)
     total = power.reduce("sum", [1], keep=True)
     return ((apply("log", total) - shifted) * labels).reduce("sum", [1]), power / total - labels
+
+
+@lowers("SparseSoftmaxCrossEntropyWithLogits", checks=True)
+def _lower_sparse_softmax_cross_entropy(features: Value, labels: Value) -> tuple[Value, Value] | None:
+    if len(features.shape) != 2 or labels.shape != features.shape[:1]:
+        return None
+    shifted = features - features.reduce("peak", [1], keep=True)
+    power = apply("exp", shifted)
+    total = power.reduce("sum", [1], keep=True)
+    classes = features.shape[1]
+    column = labels.reshape([labels.size, 1])
+    is_right = column.equals(index(classes, labels.dtype).reshape([1, classes]))
+    chosen = select(is_right, shifted, 0.0).reduce("sum", [1], keep=True)
+    loss = (apply("log", total) - chosen).reshape(labels.shape)
+    backprop = power / total - is_right.cast(features.dtype)
+    return Checked((loss, backprop), (labels >= 0) & (labels < classes))
 
 
 @lowers("L2Loss")

@@ -6,6 +6,7 @@ at the start.
 
 from __future__ import annotations
 
+import itertools
 import math
 import weakref
 from collections.abc import Sequence
@@ -26,10 +27,7 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
 _MAX = {2: torch.ops.aten.max_pool2d_with_indices.default, 3: torch.ops.aten.max_pool3d_with_indices.default}
-_MAX_BACKWARD = {
-    2: torch.ops.aten.max_pool2d_with_indices_backward.default,
-    3: torch.ops.aten.max_pool3d_with_indices_backward.default,
-}
+_MAX_BACKWARD = torch.ops.aten.max_pool2d_with_indices_backward.default
 _AVG = {2: F.avg_pool2d, 3: F.avg_pool3d}
 _AVG_BACKWARD = {2: torch.ops.aten.avg_pool2d_backward.default, 3: torch.ops.aten.avg_pool3d_backward.default}
 # ATen pools these only through a wider type: it lacks the unsigned ones, and its narrow ones can't index a large image.
@@ -185,14 +183,37 @@ def _max_pool_grad(
         raise InvalidArgumentError(
             None, None, f"Expected grad shape to be {list(pooled.shape)}, but got {list(grad.shape)}"
         )
-    where = _places(x, pooled, ksize, strides, padding, form)
     image, grad = channels_first(x, form), channels_first(grad, form)
+    if form.spatial == 3:
+        return as_format(_to_all_largest(image, channels_first(pooled, form), grad, fit, padding), form)
+    where = _places(x, pooled, ksize, strides, padding, form)
     if any(fit.drop) or grad.numel() == 0 or not grad.is_floating_point():
         return as_format(_scatter(grad, where, image.shape), form)
-    n = form.spatial
-    return as_format(
-        _MAX_BACKWARD[n](grad, image, fit.window, fit.stride, fit.padding, (1,) * n, fit.ceil, where), form
-    )
+    return as_format(_MAX_BACKWARD(grad, image, fit.window, fit.stride, fit.padding, (1, 1), fit.ceil, where), form)
+
+
+def _to_all_largest(
+    image: torch.Tensor, pooled: torch.Tensor, grad: torch.Tensor, fit: Geometry, padding: str
+) -> torch.Tensor:
+    """Each gradient added to all cells of its window that are as large as the largest, as in TensorFlow's pools of
+    volumes; in images only the first of them gets it.
+    """
+    result = torch.zeros_like(image, memory_format=torch.contiguous_format)
+    sizes = image.shape[2:]
+    before = [slide(*each, padding).before for each in zip(sizes, fit.window, fit.stride, strict=True)]
+    for offset in itertools.product(*map(range, fit.window)):
+        cells: list[slice] = [slice(None)] * 2
+        windows: list[slice] = [slice(None)] * 2
+        for size, at, pad, stride, count in zip(sizes, offset, before, fit.stride, fit.output, strict=True):
+            first = max(0, -((at - pad) // stride))
+            last = min(count, (size - 1 - at + pad) // stride + 1)
+            windows.append(slice(first, max(first, last)))
+            start = first * stride + at - pad
+            cells.append(slice(start, start + max(0, last - first) * stride, stride))
+        part, among = tuple(cells), tuple(windows)
+        if result[part].numel():
+            result[part] += grad[among] * (image[part] == pooled[among])
+    return result
 
 
 def _max_pool_grad_grad(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from everflow.kernels.tensors import Value
 
 
-def _bytes_of(values: list[torch.Tensor]) -> int:
+def bytes_of(values: list[torch.Tensor]) -> int:
     return sum(v.numel() * v.element_size() if isinstance(v, torch.Tensor) else sum(map(len, v.flat)) for v in values)
 
 
@@ -34,10 +34,10 @@ class StagingArea:
     def _has_room(self, size: int) -> bool:
         if self.capacity and len(self.items) >= self.capacity:
             return False
-        return not self.memory_limit or sum(map(_bytes_of, self.items)) + size <= self.memory_limit
+        return not self.memory_limit or sum(map(bytes_of, self.items)) + size <= self.memory_limit
 
     def put(self, values: list[torch.Tensor], step: Step) -> None:
-        size = _bytes_of(values)
+        size = bytes_of(values)
         if self.memory_limit and size > self.memory_limit:
             raise ResourceExhaustedError(
                 None,

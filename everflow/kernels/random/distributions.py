@@ -20,10 +20,13 @@ from everflow.kernels.random.philox import Philox, Stream, in_chunks
 from everflow.kernels.registry import fresh, kernel
 from everflow.kernels.tensors import AnyTensor, torch_dtype
 from everflow.native import streams
+from everflow.native.draws import drawn
+from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node, Session
+    from everflow.native.values import Value
 
 # Generator blocks that an op sets aside for each value it makes, whatever it needs in the end.
 RESERVED_PER_VALUE = 256
@@ -274,6 +277,22 @@ _register_stateful("TruncatedNormal", truncated_normal)
 _register_stateless("StatelessRandomUniform", uniform)
 _register_stateless("StatelessRandomNormal", normal)
 _register_stateless("StatelessTruncatedNormal", truncated_normal)
+
+
+def _lower_stateful(op_type: str, kind: str) -> None:
+    @lowers(op_type, known=(0,))
+    def lowered(shape: np.ndarray, *, dtype: DType, place: Value, result_shape: tuple[int, ...]) -> Value | None:
+        return drawn(kind, place, result_shape) if dtype == dtypes.float32 else None
+
+
+_lower_stateful("RandomUniform", "uniform")
+_lower_stateful("RandomStandardNormal", "normal")
+
+
+def next_place(node: Node, session: Session, count: int) -> tuple[int, int, int]:
+    """Where an op that draws so many values starts in this run: the key of its stream, and the counter's halves."""
+    place = stream_of(node, session).reserve(count * RESERVED_PER_VALUE)
+    return place.key, place.counter & ((1 << 64) - 1), place.counter >> 64
 
 
 @fresh("RandomUniformInt", effect=Effect.RANDOM)

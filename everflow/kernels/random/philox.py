@@ -7,9 +7,10 @@ made independently: long outputs are made in cache-sized chunks by several threa
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 
@@ -162,6 +163,15 @@ class Philox:
         return words
 
 
+class Draws:
+    """A place in a stream, and how many blocks were used up from there on."""
+
+    __slots__ = ("place", "blocks")
+
+    def __init__(self, place: Philox) -> None:
+        self.place, self.blocks = place, 0
+
+
 class Stream:
     """What a random op keeps in a session: each run reserves the stretch it may use, so that runs never overlap.
 
@@ -185,6 +195,14 @@ class Stream:
             if _FEW < used <= _MOST_AHEAD and not streams.is_ready():
                 return Philox(place.key, place.counter, self._made_ahead(place, blocks, used))
         return place
+
+    @contextlib.contextmanager
+    def held(self) -> Iterator[Draws]:
+        """The stream for one who draws often, and says at the end how far: others wait so long."""
+        with self._lock:
+            draws = Draws(self._place)
+            yield draws
+            self._place = self._place.skipped(draws.blocks)
 
     def _made_ahead(self, place: Philox, stretch: int, used: int) -> tuple[np.ndarray, np.ndarray] | None:
         habit, self._habit = self._habit, (stretch, used)

@@ -14,12 +14,16 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
-from everflow.kernels.strings.text import measured, strings, text_bytes
+from everflow.kernels.strings.text import contiguous, measured, strings, text_bytes
 from everflow.kernels.tensors import AnyTensor, Strings, Value, torch_dtype
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
     from everflow.kernels.context import Node
+
+_NUMBERS = Library("numbers", cost=4)
+_MOST_DIGITS = 9  # behind the point, that compiled loops write
 
 # --- numbers to text --------------------------------------------------------------------------
 
@@ -33,6 +37,24 @@ def _as_c(template: str, value: int) -> str:
     if isinstance(value, float) and not math.isfinite(value):
         template = template.replace("%0", "%", 1)
     return template % value
+
+
+def _written(input: torch.Tensor, precision: int, template: str) -> Strings | None:
+    """The texts of numbers by a compiled loop; those it leaves out by the template."""
+    code = _NUMBERS.ready(input.numel())
+    floating = input.is_floating_point()
+    if code is None or input.dtype is torch.uint64 or (floating and precision > _MOST_DIGITS):
+        return None
+    wide, out = input.to(torch.float64 if floating else torch.int64).contiguous(), np.empty(input.shape, object)
+    if not floating:
+        return out if code.from_integers(wide.data_ptr(), out.size, id(out)) == 0 else None
+    left = code.from_floats(wide.data_ptr(), out.size, precision, id(out))
+    if left > 0:
+        to = out.reshape(-1)
+        for at, value in enumerate(wide.reshape(-1).tolist()):
+            if to[at] is None:
+                to[at] = _text(_as_c(template, value))
+    return out if left >= 0 else None
 
 
 @fresh("AsString")
@@ -60,6 +82,10 @@ def as_string(
         template += (f".{precision}" if precision > -1 else "") + ("g" if shortest else "e" if scientific else "f")
     else:
         template += "d"
+    if width < 0 and not (scientific or shortest or dtype.is_complex):
+        found = _written(input, 6 if precision < 0 else precision, template)
+        if found is not None:
+            return found
     values = input.reshape(-1).tolist()
     if dtype.is_complex:
         texts = (f"({_as_c(template, v.real)},{_as_c(template, v.imag)})" for v in values)
@@ -118,7 +144,24 @@ def string_to_number(string_tensor: Strings, *, out_type: DType) -> torch.Tensor
             )
         return value
 
-    return measured(parsed, string_tensor, torch_dtype(out_type))
+    found = _numbers_of(string_tensor, torch_dtype(out_type), parsed)
+    return measured(parsed, string_tensor, torch_dtype(out_type)) if found is None else found
+
+
+def _numbers_of(text: Strings, dtype: torch.dtype, parsed: Callable[[bytes], float]) -> torch.Tensor | None:
+    """The numbers that texts spell, by a compiled loop; what it leaves out by a function."""
+    code = _NUMBERS.ready(text.size)
+    if code is None:
+        return None
+    given, out, left = contiguous(text), torch.empty(text.shape, dtype=dtype), np.empty(text.size, np.int64)
+    loop = code.to_floats if dtype.is_floating_point else code.to_integers
+    missed = loop(id(given), given.size, out.data_ptr(), dtype.itemsize == 8, left.ctypes.data)
+    if missed < 0:
+        return None
+    flat, numbers = given.reshape(-1), out.numpy().reshape(-1)
+    for at in left[:missed].tolist():
+        numbers[at] = parsed(flat[at])
+    return out
 
 
 # --- tensors as text --------------------------------------------------------------------------

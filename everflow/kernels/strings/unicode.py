@@ -14,12 +14,16 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.registry import fresh
-from everflow.kernels.strings.text import mapped, strings
+from everflow.kernels.strings.text import contiguous, mapped, strings
 from everflow.kernels.tensors import Strings, torch_dtype
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
+_UTF8 = Library("utf8", cost=40)
+# Forms of text, as compiled loops number them.
+_FORMS = {"UTF-8": 0, "UTF-16-BE": 1, "UTF-32-BE": 2}
 _LAST_CODE_POINT = 0x10FFFF
 _REPLACEMENT = 0xFFFD
 _OUTPUT_CODECS = {"UTF-8": "utf-8", "UTF-16-BE": "utf-16-be", "UTF-32-BE": "utf-32-be"}
@@ -98,11 +102,30 @@ def _check_replacement(replacement_char: int) -> None:
         raise InvalidArgumentError(None, None, "replacement_char out of unicode codepoint range")
 
 
+def _decode_utf8(
+    input: Strings, splits_dtype: DType, replace_control: bool
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor] | None:
+    """By compiled loops, where nothing has to be replaced."""
+    code = _UTF8.ready(input.size)
+    if code is None:
+        return None
+    given = contiguous(input)
+    total = code.measure(id(given), given.size, replace_control)
+    if total < 0:
+        return None
+    points, offsets = torch.empty(total, dtype=torch.int32), torch.empty(total, dtype=torch.int64)
+    splits = torch.empty(given.size + 1, dtype=torch.int64)
+    code.decode(id(given), given.size, points.data_ptr(), offsets.data_ptr(), splits.data_ptr())
+    return splits.to(torch_dtype(splits_dtype)), points, offsets
+
+
 def _decode_all(
     input: Strings, encoding: str, errors: str, replacement_char: int, replace_control: bool, splits_dtype: DType
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     _check_replacement(replacement_char)
-    _codec(encoding)
+    found = _decode_utf8(input, splits_dtype, replace_control) if _codec(encoding) == "utf-8" else None
+    if found is not None:
+        return found
     splits, values, starts = [0], [], []
     for s in input.flat:
         points, offsets = _decoded(s, encoding, errors, replacement_char, replace_control)
@@ -153,7 +176,12 @@ def unicode_transcode(
     replace_control_characters: bool,
 ) -> Strings:
     _check_replacement(replacement_char)
-    _codec(input_encoding)
+    code = _UTF8.ready(input.size) if _codec(input_encoding) == "utf-8" else None
+    if code is not None:
+        given, out = contiguous(input), np.empty(input.shape, object)
+        is_valid = code.measure(id(given), given.size, replace_control_characters) >= 0
+        if is_valid and code.transcode(id(given), given.size, _FORMS[output_encoding], id(out)) == 0:
+            return out
 
     def convert(s: bytes) -> bytes:
         points, _ = _decoded(s, input_encoding, errors, replacement_char, replace_control_characters)
@@ -167,10 +195,16 @@ def unicode_encode(
     input_values: torch.Tensor, input_splits: torch.Tensor, *, errors: str, output_encoding: str, replacement_char: int
 ) -> Strings:
     _check_replacement(replacement_char)
-    points = input_values.tolist()
-    splits = input_splits.tolist()
-    if any(not 0 <= split <= len(points) for split in splits):
-        raise InvalidArgumentError(None, None, f"Values in input_splits must be in [0, {len(points)}]")
+    count = input_values.numel()
+    if input_splits.numel() and (int(input_splits.min()) < 0 or int(input_splits.max()) > count):
+        raise InvalidArgumentError(None, None, f"Values in input_splits must be in [0, {count}]")
+    code = _UTF8.ready(count)
+    if code is not None and input_splits.numel():
+        values, bounds = input_values.contiguous(), input_splits.to(torch.int64).contiguous()
+        out, form = np.empty(len(bounds) - 1, object), _FORMS[output_encoding]
+        if code.encode(values.data_ptr(), bounds.data_ptr(), len(out), form, id(out)) == 0:
+            return out
+    points, splits = input_values.tolist(), input_splits.tolist()
 
     def checked(point: int) -> list[int]:
         if 0 <= point <= _LAST_CODE_POINT:
@@ -186,15 +220,15 @@ def unicode_encode(
 
 
 @lru_cache(maxsize=1)
-def _scripts() -> tuple[np.ndarray, np.ndarray]:
-    """First code points of stretches of one script, and the number of that script."""
-    table = np.array(json.loads(Path(__file__).with_name("unicode_scripts.json").read_text()), np.int32)
-    return table[:, 0].copy(), table[:, 1].copy()
+def _scripts() -> torch.Tensor:
+    """The number of each code point's script; the last is that of what is none."""
+    starts, scripts = np.array(json.loads(Path(__file__).with_name("unicode_scripts.json").read_text()), np.int32).T
+    of_points = np.repeat(scripts, np.diff(starts, append=_LAST_CODE_POINT + 1))
+    return torch.from_numpy(np.append(of_points, np.int32(-1)))
 
 
 @fresh("UnicodeScript")
 def unicode_script(input: torch.Tensor) -> torch.Tensor:
-    starts, scripts = _scripts()
-    points = input.numpy()
-    found = scripts[np.maximum(np.searchsorted(starts, points, side="right") - 1, 0)]
-    return torch.from_numpy(np.where((points >= 0) & (points <= _LAST_CODE_POINT), found, -1).astype(np.int32))
+    none = _LAST_CODE_POINT + 1
+    places = torch.where((input < 0) | (input > none), none, input)
+    return _scripts().index_select(0, places.reshape(-1)).reshape(input.shape)

@@ -161,6 +161,7 @@ def _stacked(items: list[Value], sizes: list[int] | None, dtype: DType) -> AnyTe
             if dtype is dtypes.string
             else torch.zeros([0, *sizes], dtype=torch_dtype(dtype))
         )
+    _fit(sizes, list(items[0].shape))
     return torch.stack(items) if isinstance(items[0], torch.Tensor) else np.stack(items)
 
 
@@ -197,6 +198,16 @@ def tensor_list_push_back(input_handle: TensorList, tensor: Value) -> TensorList
             f"Op element shape: {shape_text(tensor.shape)} list shape: {shape_text(sizes)}"
         )
     return input_handle.replaced(input_handle.length, input_handle.length, [tensor])
+
+
+@kernel("TensorListPushBackBatch", result=same(0, 1))
+def tensor_list_push_back_batch(input_handles: np.ndarray, tensor: AnyTensor) -> np.ndarray:
+    """A row of a tensor pushed to each of many lists."""
+    if len(input_handles) != len(tensor):
+        raise _error(f"{len(input_handles)} lists want as many rows, not {len(tensor)}")
+    longer = np.empty(len(input_handles), object)
+    longer[:] = [tensor_list_push_back(*each) for each in zip(input_handles, _rows(tensor), strict=True)]
+    return longer
 
 
 @kernel("TensorListPopBack", result=same(0))
@@ -290,7 +301,8 @@ def _joined(
         items = [blank if item is None else item for item in items]
     lengths = torch.tensor([len(item) for item in items], dtype=torch.int64)
     if not items:
-        return _stacked([], (sizes or [-1])[1:], dtype), lengths
+        rest = (_fit(sizes, input_list.sizes) or [-1, -1])[1:]
+        return _stacked([], rest, dtype), lengths
     return (torch.cat(items) if isinstance(items[0], torch.Tensor) else np.concatenate(items)), lengths
 
 
@@ -321,6 +333,8 @@ def tensor_list_from_tensor(tensor: torch.Tensor, element_shape: torch.Tensor) -
 def tensor_list_split(tensor: torch.Tensor, element_shape: torch.Tensor, lengths: torch.Tensor) -> TensorList:
     items, begin = [], 0
     for length in lengths.tolist():
+        if length < 0:
+            raise _error(f"Invalid value in lengths: {length}")
         if begin + length > len(tensor):
             raise _error(f"Attempting to slice [{begin}, {begin + length}] from tensor with length {len(tensor)}")
         items.append(tensor[begin : begin + length])

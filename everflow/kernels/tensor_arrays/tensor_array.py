@@ -30,8 +30,12 @@ def _zeros(dtype: DType, shape: Sequence[Any]) -> AnyTensor:
     return torch.zeros(shape, dtype=torch_dtype(dtype))
 
 
-class _Array:
-    """The elements of a TensorArray; None where nothing was written yet."""
+class Array:
+    """The elements of a TensorArray; None where nothing was written yet.
+
+    Elements that were written all at once stay the rows of one tensor as long as nobody asks for one of them: to
+    stack them again, and for machine code that goes through them, there is nothing to do then.
+    """
 
     def __init__(
         self,
@@ -44,7 +48,8 @@ class _Array:
         accumulate: bool = False,
     ) -> None:
         self.dtype = dtype.base_dtype
-        self.elements: list = [None] * size
+        self._elements: list = [None] * size
+        self._rows: torch.Tensor | None = None
         self.read = [False] * size
         self.dynamic = dynamic
         self.clear_after_read = clear_after_read
@@ -53,15 +58,63 @@ class _Array:
         self.fitting: Sequence[int] | None = None  # the shape that was written last
         # A gradient array sums what is written to one index.
         self.accumulate = accumulate
-        self.gradients: dict[str, _Array] = {}
+        self.gradients: dict[str, Array] = {}
         self.closed = False
+
+    @property
+    def elements(self) -> list:
+        if self._rows is not None:
+            self._elements, self._rows = list(self._rows.unbind(0)), None
+        return self._elements
+
+    @property
+    def size(self) -> int:
+        return len(self._elements)
+
+    @property
+    def has_rows(self) -> bool:
+        return self._rows is not None
+
+    def rows(self) -> torch.Tensor | None:
+        """All elements as the rows of one tensor, if each is there and may be read."""
+        if self.closed or any(self.read) and self.clear_after_read:
+            return None
+        if self._rows is None:
+            elements = self._elements
+            if not elements or any(not isinstance(e, torch.Tensor) or e.shape != elements[0].shape for e in elements):
+                return None
+            self._rows = torch.stack(elements)
+        return self._rows
+
+    def can_take_rows(self, dtype: DType, shape: TensorShape) -> bool:
+        """Whether elements of this type and shape can be written to all places, since none is yet."""
+        is_new = self._rows is None and not any(self.read) and all(e is None for e in self._elements)
+        return is_new and not self.closed and dtype is self.dtype and self.element_shape.is_compatible_with(shape)
+
+    def take_rows(self, rows: torch.Tensor) -> None:
+        """Let the rows of a tensor be the elements, all at once."""
+        self.grow(len(rows))
+        if len(rows):
+            self.check_shape(0, TensorShape(rows.shape[1:]))
+        self._rows = rows
+
+    def note_reads(self, positions: list[int]) -> None:
+        """Some elements were read, by machine code."""
+        for position in positions:
+            self.read[position] = True
+        if self.clear_after_read:
+            if len(positions) == len(self._elements):
+                self._elements, self._rows = [None] * len(self._elements), None
+            else:
+                for position in positions:
+                    self.elements[position] = None
 
     def check_open(self) -> None:
         if self.closed:
             raise InvalidArgumentError(None, None, "TensorArray has already been closed.")
 
     def grow(self, size: int) -> None:
-        missing = size - len(self.elements)
+        missing = size - len(self._elements)
         if missing > 0:
             self.elements.extend([None] * missing)
             self.read.extend([False] * missing)
@@ -145,21 +198,19 @@ class _Array:
             self.elements[index] = None
         return value
 
-    def gradient(self, source: str, shape_to_prepend: tuple[int, ...] = ()) -> _Array:
+    def gradient(self, source: str, shape_to_prepend: tuple[int, ...] = ()) -> Array:
         self.check_open()
         if source not in self.gradients:
-            array = _Array(
-                self.dtype, len(self.elements), False, False, TensorShape(None), self.identical, accumulate=True
-            )
+            array = Array(self.dtype, self.size, False, False, TensorShape(None), self.identical, accumulate=True)
             array.element_shape = TensorShape(shape_to_prepend).concatenate(self.element_shape)
             self.gradients[source] = array
             if not shape_to_prepend:
                 # Elements known already give the gradients' shapes, so that unwritten ones read as zeros.
-                for value in self.elements:
+                for value in self._elements if self._rows is None else self._rows[:1]:
                     if value is not None and self.identical and not array.element_shape.is_fully_defined():
                         array.element_shape = array.element_shape.merge_with(TensorShape(_shape_of(value)))
         array = self.gradients[source]
-        array.grow(len(self.elements))
+        array.grow(self.size)
         return array
 
 
@@ -175,11 +226,11 @@ def tensor_array(
     dynamic_size: bool,
     clear_after_read: bool,
     node: Node,
-) -> tuple[_Array, torch.Tensor] | _Array:
+) -> tuple[Array, torch.Tensor] | Array:
     count = int(size)
     if count < 0:
         raise InvalidArgumentError(None, None, f"TensorArray size must be >= 0, but is {count}")
-    array = _Array(
+    array = Array(
         dtype, count, dynamic_size, clear_after_read, element_shape, node.attrs.get("identical_element_shapes", False)
     )
     return (array, _FLOW) if node.type == "TensorArrayV3" else array
@@ -187,21 +238,21 @@ def tensor_array(
 
 @acting("TensorArrayGradV3", "TensorArrayGradV2", result=UNKNOWN)
 def tensor_array_grad(
-    handle: _Array, flow_in: torch.Tensor, *, source: str, node: Node
-) -> tuple[_Array, torch.Tensor] | _Array:
+    handle: Array, flow_in: torch.Tensor, *, source: str, node: Node
+) -> tuple[Array, torch.Tensor] | Array:
     array = handle.gradient(source)
     return (array, _FLOW) if node.type == "TensorArrayGradV3" else array
 
 
 @acting("TensorArrayGradWithShape", result=UNKNOWN)
 def tensor_array_grad_with_shape(
-    handle: _Array, flow_in: torch.Tensor, shape_to_prepend: torch.Tensor, *, source: str
-) -> tuple[_Array, torch.Tensor]:
+    handle: Array, flow_in: torch.Tensor, shape_to_prepend: torch.Tensor, *, source: str
+) -> tuple[Array, torch.Tensor]:
     return handle.gradient(source, tuple(shape_to_prepend.tolist())), _FLOW
 
 
 @acting("TensorArrayReadV3", "TensorArrayReadV2", result=UNKNOWN, numbers=(1,))
-def tensor_array_read(handle: _Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
+def tensor_array_read(handle: Array, index: torch.Tensor | int, flow_in: torch.Tensor, *, dtype: DType) -> Value:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(
             None, None, f"TensorArray dtype is {handle.dtype.name} but Op requested dtype {dtype.name}."
@@ -211,7 +262,7 @@ def tensor_array_read(handle: _Array, index: torch.Tensor | int, flow_in: torch.
 
 @acting("TensorArrayWriteV3", "TensorArrayWriteV2", result=same(3), keeps=(2,), numbers=(1,))
 def tensor_array_write(
-    handle: _Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
+    handle: Array, index: torch.Tensor | int, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
     handle.write(int(index), value, T)
     return flow_in
@@ -219,7 +270,7 @@ def tensor_array_write(
 
 @acting("TensorArrayGatherV3", "TensorArrayGatherV2")
 def tensor_array_gather(
-    handle: _Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
+    handle: Array, indices: torch.Tensor, flow_in: torch.Tensor, *, dtype: DType, element_shape: TensorShape
 ) -> AnyTensor:
     if handle.dtype is not dtype.base_dtype:
         raise InvalidArgumentError(
@@ -239,6 +290,9 @@ def tensor_array_gather(
                 "TensorArray has size zero, but element shape is not fully defined. Currently only static shapes are supported when packing zero-size TensorArrays.",
             )
         return _zeros(handle.dtype, [0, *shape.as_list()])
+    if handle.has_rows and positions == list(range(handle.size)) and (rows := handle.rows()) is not None:
+        handle.note_reads(positions)
+        return rows.clone()
     return _stack([handle.get(i) for i in positions])
 
 
@@ -256,7 +310,7 @@ def _stack(values: list[Value]) -> Value:
 
 @acting("TensorArrayScatterV3", "TensorArrayScatterV2", result=same(3), keeps=(2,))
 def tensor_array_scatter(
-    handle: _Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
+    handle: Array, indices: torch.Tensor, value: AnyTensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
     positions = indices.tolist()
     if _shape_of(value)[:1] != (len(positions),):
@@ -267,6 +321,13 @@ def tensor_array_scatter(
         )
     if positions and handle.dynamic:
         handle.grow(max(positions) + 1)
+    if (
+        isinstance(value, torch.Tensor)
+        and positions == list(range(handle.size))
+        and handle.can_take_rows(T.base_dtype, TensorShape(value.shape[1:]))
+    ):
+        handle.take_rows(value)
+        return flow_in
     for index, element in zip(
         positions, value.unbind(0) if isinstance(value, torch.Tensor) else [np.asarray(v, dtype=object) for v in value]
     ):
@@ -276,7 +337,7 @@ def tensor_array_scatter(
 
 @acting("TensorArrayConcatV3", "TensorArrayConcatV2")
 def tensor_array_concat(
-    handle: _Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape
+    handle: Array, flow_in: torch.Tensor, *, element_shape_except0: TensorShape
 ) -> tuple[AnyTensor, torch.Tensor]:
     if not handle.elements:
         rest = handle.element_shape[1:] if handle.element_shape.rank else element_shape_except0
@@ -305,7 +366,7 @@ def tensor_array_concat(
 
 @acting("TensorArraySplitV3", "TensorArraySplitV2", result=same(3), keeps=(1,))
 def tensor_array_split(
-    handle: _Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType
+    handle: Array, value: AnyTensor, lengths: torch.Tensor, flow_in: torch.Tensor, *, T: DType
 ) -> torch.Tensor:
     sizes = lengths.tolist()
     if not _shape_of(value):
@@ -334,12 +395,12 @@ def tensor_array_split(
 
 
 @reading("TensorArraySizeV3", "TensorArraySizeV2")
-def tensor_array_size(handle: _Array, flow_in: torch.Tensor) -> torch.Tensor:
-    return torch.tensor(len(handle.elements), dtype=torch.int32)
+def tensor_array_size(handle: Array, flow_in: torch.Tensor) -> torch.Tensor:
+    return torch.tensor(handle.size, dtype=torch.int32)
 
 
 @acting("TensorArrayCloseV3", "TensorArrayCloseV2")
-def tensor_array_close(handle: _Array) -> None:
+def tensor_array_close(handle: Array) -> None:
     handle.closed = True
     handle.elements.clear()
     handle.read.clear()
@@ -348,26 +409,52 @@ def tensor_array_close(handle: _Array) -> None:
 # --- stacks, on which loops save what their gradients need -----------------------------------
 
 
-class _Stack:
+class Stack:
+    """Values, the last one on top. Those that machine code pushed stay the rows of one tensor until one is popped."""
+
     def __init__(self, dtype: DType, limit: int) -> None:
         self.dtype = dtype
         self.limit = limit
-        self.values: list = []
+        self._values: list = []
+        self._rows: torch.Tensor | None = None
         self.closed = False
+
+    @property
+    def values(self) -> list:
+        if self._rows is not None:
+            self._values, self._rows = list(self._rows.unbind(0)), None
+        return self._values
+
+    @property
+    def is_empty(self) -> bool:
+        return self._rows is None and not self._values
+
+    def rows(self) -> torch.Tensor | None:
+        """All values as rows, the last one on top, where they are of one shape."""
+        if self._rows is None:
+            values = self._values
+            if not values or any(not isinstance(v, torch.Tensor) or v.shape != values[0].shape for v in values):
+                return None
+            self._values, self._rows = [], torch.stack(values)
+        return self._rows
+
+    def set_rows(self, rows: torch.Tensor) -> None:
+        """Hold these rows instead of what there was."""
+        self._values, self._rows = [], rows if len(rows) else None
 
 
 @kernel("StackV2")
-def stack(max_size: torch.Tensor, *, elem_type: DType) -> _Stack:
-    return _Stack(elem_type, int(max_size))
+def stack(max_size: torch.Tensor, *, elem_type: DType) -> Stack:
+    return Stack(elem_type, int(max_size))
 
 
 @kernel("Stack")
-def old_stack(*, elem_type: DType) -> _Stack:
-    return _Stack(elem_type, -1)
+def old_stack(*, elem_type: DType) -> Stack:
+    return Stack(elem_type, -1)
 
 
 @acting("StackPushV2", "StackPush", result=same(1), keeps=(1,))
-def stack_push(handle: _Stack, elem: Value) -> Value:
+def stack_push(handle: Stack, elem: Value) -> Value:
     if handle.closed:
         raise InvalidArgumentError(None, None, "Stack has already been closed.")
     if 0 <= handle.limit <= len(handle.values):
@@ -377,7 +464,7 @@ def stack_push(handle: _Stack, elem: Value) -> Value:
 
 
 @acting("StackPopV2", "StackPop", result=UNKNOWN)
-def stack_pop(handle: _Stack, *, elem_type: DType) -> Value:
+def stack_pop(handle: Stack, *, elem_type: DType) -> Value:
     if elem_type is not handle.dtype:
         raise InvalidArgumentError(None, None, f"The stack holds {handle.dtype.name}, not {elem_type.name}")
     if not handle.values:
@@ -386,7 +473,7 @@ def stack_pop(handle: _Stack, *, elem_type: DType) -> Value:
 
 
 @acting("StackCloseV2", "StackClose")
-def stack_close(handle: _Stack) -> None:
+def stack_close(handle: Stack) -> None:
     if handle.closed:
         raise FailedPreconditionError(None, None, "Stack has already been closed.")
     handle.closed = True

@@ -2,7 +2,8 @@
 it is in.
 """
 
-from everflow.ops.control_flow.contexts import CondContext, enclosing
+from everflow.ops.control_flow.conditionals import _case as _case_helper
+from everflow.ops.control_flow.contexts import CondContext, ControlFlowContext, enclosing
 from everflow.ops.control_flow.contexts import check_input_context as CheckInputFromValidContext
 from everflow.ops.control_flow.contexts import is_loop_constant_enter as IsLoopConstantEnter
 from everflow.ops.control_flow.contexts import is_loop_enter as IsLoopEnter
@@ -12,6 +13,7 @@ from everflow.ops.control_flow.contexts import while_context_of as GetWhileConte
 from everflow.ops.control_flow.gradient_loops import is_cond_switch as IsCondSwitch
 from everflow.ops.control_flow.gradient_loops import is_loop_switch as IsLoopSwitch
 from everflow.ops.control_flow.gradient_loops import is_switch as IsSwitch
+from everflow.ops.control_flow.switches import control_flow_v2_enabled
 
 __all__ = [
     "CheckInputFromValidContext",
@@ -20,6 +22,7 @@ __all__ = [
     "GetContainingXLAContext",
     "GetOutputContext",
     "GetWhileContext",
+    "GraphOrParentsInXlaContext",
     "InXlaContext",
     "IsCondMerge",
     "IsCondSwitch",
@@ -33,6 +36,8 @@ __all__ = [
     "IsLoopMerge",
     "IsLoopSwitch",
     "IsSwitch",
+    "XLAControlFlowContext",
+    "_case_helper",
 ]
 _MERGE = ("Merge", "RefMerge")
 
@@ -79,6 +84,35 @@ def IsInXLAContext(op):
 def InXlaContext(graph):
     """Whether what a graph makes now is in a cluster for XLA."""
     return GetContainingXLAContext(graph._get_control_flow_context()) is not None
+
+
+def GraphOrParentsInXlaContext(graph):
+    """Whether what a graph makes now, or the graphs around it, is in a cluster for XLA."""
+    while graph is not None:
+        if InXlaContext(graph):
+            return True
+        graph = graph.outer_graph
+    return False
+
+
+class XLAControlFlowContext(ControlFlowContext):
+    """Base class of contexts that are compiled as a whole."""
+
+    def IsXLAContext(self):
+        return True
+
+    def AddOp(self, op):
+        """Take note of an op that is made inside."""
+
+    def AddValue(self, x):
+        """What stands for a tensor inside: the tensor itself."""
+        return x
+
+
+def __getattr__(name):
+    if name == "ENABLE_CONTROL_FLOW_V2":  # asked anew each time, as programs switch it
+        return control_flow_v2_enabled()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
 
 
 def IsLoopMerge(op):

@@ -1,8 +1,9 @@
 """Names that programs take from inside TensorFlow's feature_column modules, mostly to ask what kind of column they
-have.
+have, or to write columns of their own.
 """
 
 from everflow.feature_column.cache import FeatureTransformationCache as _LazyBuilder
+from everflow.feature_column.cache import sparse_without as _to_sparse_input_and_drop_ignore_values
 from everflow.feature_column.categorical import HashedCategoricalColumn as _HashedCategoricalColumn
 from everflow.feature_column.categorical import IdentityCategoricalColumn as _IdentityCategoricalColumn
 from everflow.feature_column.categorical import VocabularyFileCategoricalColumn as _VocabularyFileCategoricalColumn
@@ -12,13 +13,67 @@ from everflow.feature_column.columns import CategoricalColumn as _CategoricalCol
 from everflow.feature_column.columns import DenseColumn as _DenseColumn
 from everflow.feature_column.columns import FeatureColumn as _FeatureColumn
 from everflow.feature_column.columns import SequenceDenseColumn as _SequenceDenseColumn
+from everflow.feature_column.columns import sorted_columns
 from everflow.feature_column.crossed import CrossedColumn as _CrossedColumn
 from everflow.feature_column.embedding import EmbeddingColumn as _EmbeddingColumn
 from everflow.feature_column.embedding import GraphSharedEmbeddingColumn as _SharedEmbeddingColumn
 from everflow.feature_column.embedding import IndicatorColumn as _IndicatorColumn
+from everflow.feature_column.linear_model import sums_of_weights
 from everflow.feature_column.numeric import BucketizedColumn as _BucketizedColumn
 from everflow.feature_column.numeric import NumericColumn as _NumericColumn
 from everflow.feature_column.sequence import SequenceCategoricalColumn as _SequenceCategoricalColumn
+from everflow.framework.scopes import name_scope
+from everflow.ops.variables.scope import get_variable_scope, variable_scope
+
+
+def _transform_features(features, feature_columns):
+    """{column: what it makes of the features}, columns in the order of their names."""
+    columns = sorted_columns(feature_columns)
+    cache, transformed = _LazyBuilder(features), {}
+    with name_scope("transform_features", values=features.values()):
+        for column in columns:
+            with name_scope(column.name):
+                transformed[column] = cache.get(column)
+    return transformed
+
+
+class _LinearModel:
+    """`linear_model` as an object: calls share the weights, which the first one makes."""
+
+    def __init__(
+        self,
+        feature_columns,
+        units=1,
+        sparse_combiner="sum",
+        weight_collections=None,
+        trainable=True,
+        name=None,
+        **kwargs,
+    ):
+        self._columns = sorted_columns(feature_columns, _DenseColumn, _CategoricalColumn)
+        self._arguments = (units, sparse_combiner, weight_collections, trainable)
+        self.name = name or "linear_model"
+        self._cols_to_vars, self._made = {}, []
+
+    def __call__(self, features):
+        made = iter(self._made)
+
+        def recalled(getter, *args, **kwargs):
+            return next(made) if self._cols_to_vars else self._kept(getter(*args, **kwargs))
+
+        with variable_scope(get_variable_scope(), custom_getter=recalled):
+            return sums_of_weights(features, self._columns, *self._arguments, cols_to_vars=self._cols_to_vars)
+
+    def _kept(self, variable):
+        self._made.append(variable)
+        return variable
+
+    def cols_to_vars(self):
+        """{column: its weights}, and those of "bias"."""
+        return self._cols_to_vars
+
+    variables = weights = property(lambda self: [v for each in self._cols_to_vars.values() for v in each])
+
 
 __all__ = [
     "_BucketizedColumn",
@@ -31,10 +86,13 @@ __all__ = [
     "_IdentityCategoricalColumn",
     "_IndicatorColumn",
     "_LazyBuilder",
+    "_LinearModel",
     "_NumericColumn",
     "_SequenceCategoricalColumn",
     "_SequenceDenseColumn",
     "_SharedEmbeddingColumn",
+    "_to_sparse_input_and_drop_ignore_values",
+    "_transform_features",
     "_VocabularyFileCategoricalColumn",
     "_VocabularyListCategoricalColumn",
     "_WeightedCategoricalColumn",

@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import itertools
-from collections.abc import Iterator, KeysView, MutableMapping, Sequence
+from collections.abc import Callable, Iterator, KeysView, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from everflow.eager.mode import enable_eager_execution as enable_eager_execution_internal
 from everflow.framework import registry
+from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_n_to_tensor
+from everflow.framework.operation import Tensor
 from everflow.framework.scopes import executing_eagerly, get_default_graph, init_scope
 from everflow.framework.scopes import graph_from_inputs as _get_graph_from_inputs
+from everflow.ops.variables.variable import Variable
 
 if TYPE_CHECKING:
     from everflow.framework.hints import DTypeLike, GradientFunction, TensorLike
-    from everflow.framework.operation import Tensor
 
 __all__ = [
     "NullContextmanager",
+    "RegisterShape",
+    "_TensorLike",
+    "_as_graph_element",
     "_get_graph_from_inputs",
     "_gradient_registry",
+    "enable_eager_execution_internal",
     "executing_eagerly_outside_functions",
     "inside_function",
     "internal_convert_n_to_tensor",
+    "is_dense_tensor_like",
     "name_from_scope_name",
+    "register_dense_tensor_like_type",
     "uid",
 ]
 uid = itertools.count(1).__next__
@@ -118,3 +128,42 @@ def executing_eagerly_outside_functions() -> bool:
 def NullContextmanager(*args: Any, **kwargs: Any) -> Iterator[None]:
     """A context that does nothing, whatever it is given."""
     yield
+
+
+class _TensorLike(metaclass=abc.ABCMeta):  # noqa: B024  classes are registered with it
+    """The classes of tensors, and of sets of tensors that count as one."""
+
+
+for _kind in (Tensor, SparseTensor, IndexedSlices):
+    _TensorLike.register(_kind)
+_dense_types: tuple[type, ...] = (Tensor, Variable)
+
+
+def register_dense_tensor_like_type(tensor_type: type) -> None:
+    """Let objects of a class count as dense tensors; it has the properties `name` and `dtype`."""
+    global _dense_types
+    for name in ("name", "dtype"):
+        if not isinstance(getattr(tensor_type, name, None), property):
+            raise TypeError(f"{tensor_type.__name__} has no property {name!r}, so it can't count as a tensor")
+    _dense_types = (*_dense_types, tensor_type)
+
+
+def is_dense_tensor_like(t: Any) -> bool:
+    """Whether something is a tensor, a variable, or of a class that counts as one."""
+    return isinstance(t, _dense_types)
+
+
+def _as_graph_element(obj: Any) -> Any:
+    """The tensor or operation of a graph that an object stands for, None where it is none that does."""
+    convert = getattr(obj, "_as_graph_element", None)
+    return convert() if convert is not None else None
+
+
+class RegisterShape:
+    """Decorator of shape functions in Python, which no op has used since TensorFlow 1.0; the function itself."""
+
+    def __init__(self, op_type: str) -> None:
+        self._op_type = op_type
+
+    def __call__(self, f: Callable) -> Callable:
+        return f

@@ -6,12 +6,12 @@ from everflow.framework import dtypes
 from everflow.framework.shapes import TensorShape
 from everflow.keras import activations
 from everflow.keras.engine.input_spec import InputSpec
-from everflow.keras.signatures import constructor, parameters_of
 from everflow.lite.op_hints import OpHint
 from everflow.ops import array, math
 from everflow.ops.math import clip
 from everflow.ops.nn import activations as nn
 from everflow.ops.variables import initializers
+from everflow.platform.signatures import constructor, parameters_of
 from everflow.rnn.cells import LayerRNNCell, LSTMCell, LSTMStateTuple, lstm_settings
 
 

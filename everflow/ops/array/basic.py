@@ -209,6 +209,8 @@ def either(new_name, new, old_name, old):
 
 @shape_rule("ExpandDims")
 def _expand_dims_shape(op):
+    if op.inputs[1].shape.num_elements() not in (None, 1):
+        raise ValueError(f"'dim' input must be a tensor with a single value, not of shape {op.inputs[1].shape}")
     source, axis = op.inputs[0].shape, known_int(op.inputs[1])
     if source.rank is None or axis is None:
         return None

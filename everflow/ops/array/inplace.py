@@ -14,7 +14,8 @@ from everflow.ops import array, math
 
 def _changing(make):
     def changed(x, i, v):
-        x, v = convert_to_tensor(x), convert_to_tensor(v)
+        x = convert_to_tensor(x)
+        v = convert_to_tensor(v, x.dtype)
         if i is None:
             whole = make(array.reshape(x, [1, -1]), [0], array.reshape(v, [1, -1]))
             return array.reshape(whole, array.shape(x))

@@ -125,7 +125,9 @@ def joined_shape(parts, axis):
         return unknown_shape(rank)
     if not -max(rank, 1) <= axis < max(rank, 1):
         raise ValueError(f"Expected concatenating dimensions in the range [{-rank}, {rank}), but got {axis}")
-    axis %= max(rank, 1)
+    if rank == 0:
+        raise ValueError("Can't concatenate scalars (use tf.stack instead)")
+    axis %= rank
     total, merged = 0, None
     for p in parts:
         sizes = p.as_list() if p.rank is not None else [None] * rank

@@ -259,4 +259,5 @@ def _roll_shape(op):
     for s in (shift, axis):
         if s.rank is not None and s.rank > 1:
             raise ValueError(f"Shape must be at most rank 1 but is rank {s.rank}")
+    shift.merge_with(axis)
     return source

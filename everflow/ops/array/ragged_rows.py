@@ -6,24 +6,27 @@ The forms are registered when `ops/ragged` is loaded; before that there is no ra
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from everflow.framework.composites import CompositeTensor
+from everflow.platform.signatures import standing_for
 
 _forms: dict[str, Callable] = {}
+_kinds: tuple[type, ...] = (CompositeTensor,)
 
 
-def register_forms(**forms: Callable) -> None:
+def register_forms(kinds: tuple[type, ...] = (), **forms: Callable) -> None:
     """What takes the place of functions, by name, where ragged tensors are given; `elementwise` is for all that
-    `takes_ragged`.
+    `takes_ragged`. `kinds` are further classes of what is ragged.
     """
+    global _kinds
+    _kinds += kinds
     _forms.update(forms)
 
 
 def ragged_form(name: str, *values) -> Callable | None:
     """The form of a function for ragged tensors where one of some values may be one, else None."""
-    return _forms.get(name) if any(isinstance(v, CompositeTensor) for v in values) else None
+    return _forms.get(name) if any(isinstance(v, _kinds) for v in values) else None
 
 
 def takes_ragged(operands: int = 1):
@@ -32,7 +35,7 @@ def takes_ragged(operands: int = 1):
     """
 
     def decorate(function):
-        @functools.wraps(function)
+        @standing_for(function)
         def build(*args, **kwargs):
             form = ragged_form("elementwise", *args, *kwargs.values())
             return (
@@ -47,7 +50,7 @@ def takes_ragged(operands: int = 1):
 def has_ragged_form(function):
     """Leave ragged arguments to the form of the function's name."""
 
-    @functools.wraps(function)
+    @standing_for(function)
     def build(*args, **kwargs):
         form = ragged_form(function.__name__, *args, *kwargs.values())
         return (function if form is None else form)(*args, **kwargs)

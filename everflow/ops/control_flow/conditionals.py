@@ -153,7 +153,7 @@ def smart_case(pred_fn_pairs, default=None, exclusive=False, name="smart_case"):
     return _case(smart_cond, pred_fn_pairs, default, exclusive, name, allow_python_preds=True)
 
 
-def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds, **cond_kwargs):
+def _case(cond_fn, pred_fn_pairs, default, exclusive, name, allow_python_preds=False, **cond_kwargs):
     preds, actions = _check_pairs(pred_fn_pairs, allow_python_preds)
     if default is not None and not callable(default):
         raise TypeError("default must be callable.")

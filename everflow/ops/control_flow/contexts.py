@@ -180,7 +180,7 @@ class ControlFlowContext:
             for k, v in proto.external_values.items()
         }
         # A context takes over the ops whose outputs it made known, innermost contexts last.
-        ops = {graph._by_name[v.split(":")[0]] for v in self._values if v not in self._external_values}
+        ops = {graph._nodes_by_name[v.split(":")[0]] for v in self._values if v not in self._external_values}
         for op in sorted(ops, key=lambda op: op._id):
             op._set_control_flow_context(self)
 
@@ -546,7 +546,7 @@ class WhileContext(ControlFlowContext):
         if import_scope:
             # All Enters of this frame, those of constants too, get the frame's new name.
             for name in self._values:
-                op = graph._by_name[name.split(":")[0]]
+                op = graph._nodes_by_name[name.split(":")[0]]
                 if is_loop_enter(op) and op._control_flow_context is self:
                     op._set_attr("frame_name", self._name.encode())
 

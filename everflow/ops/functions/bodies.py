@@ -45,7 +45,7 @@ class BodyGraph(FuncGraph):
         for key in _SHARED:
             outer_graph.get_collection_ref(key)
         self._collections = {k: v if k in _SHARED else list(v) for k, v in outer_graph._collections.items()}
-        self._variable_creators = outer_graph._variable_creators
+        self._variable_creator_stack = outer_graph._variable_creator_stack
 
     variables = property(lambda self: tuple(self.accessed.values()), doc="The variables that it uses.")
     trainable_variables = property(lambda self: tuple(v for v in self.variables if v.trainable))

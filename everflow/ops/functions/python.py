@@ -14,6 +14,8 @@ import secrets
 import threading
 import weakref
 
+import numpy as np
+
 from everflow.framework import dtypes, errors
 from everflow.framework import raw_ops as raw
 from everflow.framework.attributes import Owned
@@ -77,9 +79,11 @@ def check_callable(function):
 def py_func(func, inp, Tout, stateful=True, name=None):
     """An op that calls `func(*arrays)`, with numpy arrays, and returns tensors of the dtypes `Tout`.
 
-    >>> y = tf.py_func(np.sinh, [x], tf.float32)
+    >>> y = tf.py_func(lambda x: np.sinh(x), [x], tf.float32)
     """
     check_callable(func)
+    if isinstance(func, np.ufunc):
+        raise TypeError(f"func can't be a ufunc of numpy, which nobody can refer to weakly: put {func} into a function")
     if executing_eagerly():
         return _call(func, inp, Tout)
     several = isinstance(Tout, (list, tuple))

@@ -97,7 +97,7 @@ class Function:
         self._autograph = autograph
         self._autograph_options = autograph_options
         self._relax_shapes = relax_shapes
-        self._signature = inspect.signature(python_function)
+        self.__signature__ = self._signature = inspect.signature(python_function)
         self._name = getattr(python_function, "__name__", type(python_function).__name__)
         if self._name == "<lambda>":
             self._name = "lambda"

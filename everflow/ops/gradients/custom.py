@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import inspect
 
 from everflow.framework import nest, tapes
@@ -15,6 +14,7 @@ from everflow.ops.gradients.reverse import gradients
 from everflow.ops.gradients.tape import GradientTape
 from everflow.ops.variables.scope import get_variable_scope
 from everflow.platform import logging
+from everflow.platform.signatures import standing_for
 
 _used_numbers: set[int] = set()
 
@@ -32,7 +32,7 @@ def custom_gradient(f):
     ...     return tf.log(1 + e), lambda dy: dy * (1 - 1 / (1 + e))
     """
 
-    @functools.wraps(f)
+    @standing_for(f)
     def decorated(*args, **kwargs):
         if executing_eagerly():
             return _apply_eagerly(f, args, kwargs)
@@ -172,7 +172,7 @@ def grad_pass_through(f):
 
         return f(*args, **kwargs), grad
 
-    @functools.wraps(f)
+    @standing_for(f)
     def decorated(*args, **kwargs):
         return passing(*args, **kwargs)
 
@@ -193,7 +193,7 @@ def recompute_grad(f):
 
         return result, grad
 
-    @functools.wraps(f)
+    @standing_for(f)
     def decorated(*args, **kwargs):
         return recomputing(*args, **kwargs)
 

@@ -64,6 +64,9 @@ def _strip_defaults(graph_def):
                 del node.attr[attr.name]
 
 
+_SAVING = ("Save", "SaveSlices", "SaveV2", "Restore", "RestoreSlice", "RestoreV2")
+
+
 def _add_collection(meta_graph, key, graph, export_scope, excluded):
     items = [
         i for i in graph.get_collection(key) if (i if isinstance(i, str) else getattr(i, "name", None)) not in excluded
@@ -131,9 +134,21 @@ def create_meta_graph_def(meta_info_def=None, graph_def=None, saver_def=None, co
         meta.saver_def.MergeFrom(saver_def)
     for key in graph.get_all_collection_keys() if collection_list is None else collection_list:
         if key == GraphKeys.SAVERS and clear_extraneous_savers:
+            if saver_def is not None:
+                meta.collection_def[key].bytes_list.value.append(saver_def.SerializeToString())
             continue
         _add_collection(meta, key, graph, export_scope, exclude_nodes or ())
     return meta
+
+
+def _without_other_savers(graph_def, saver_def):
+    """A graph without the nodes of Savers but for one: what is in a scope with nodes that save or restore."""
+    own = saver_def.restore_op_name.rpartition("/")[0] if saver_def is not None else None
+    scopes = {node.name.rpartition("/")[0] for node in graph_def.node if node.op in _SAVING}
+    others = tuple(f"{scope}/" for scope in scopes if scope and scope != own)
+    made = GraphDef(versions=graph_def.versions, library=graph_def.library)
+    made.node.extend(node for node in graph_def.node if not node.name.startswith(others))
+    return made
 
 
 def refuse_when_eager():
@@ -171,6 +186,8 @@ def export_scoped_meta_graph(filename=None, graph_def=None, graph=None, export_s
             graph,
             unbound_inputs_col_name,
         )
+    if clear_extraneous_savers:
+        chosen = _without_other_savers(chosen, saver_def)
     variables = {}
     for variable in graph.get_collection(GraphKeys.GLOBAL_VARIABLES, scope=export_scope):
         name = variable.name[len(export_scope) + 1 :] if export_scope else variable.name

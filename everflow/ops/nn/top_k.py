@@ -59,6 +59,8 @@ def _in_top_k_shape(op):
 def _nth_element_shape(op):
     shape = op.inputs[0].shape.with_rank_at_least(1)
     n = known_value(op.inputs[1])
+    if n is not None and n < 0:
+        raise ValueError(f"n must not be negative, but is {int(n)}")
     if shape.rank is None:
         return shape
     columns = shape.dims[-1].value

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
+
 from everflow.framework import dtypes, nest
+from everflow.framework.composites import SparseTensor
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Operation
 from everflow.framework.scopes import executing_eagerly, get_default_graph, name_scope
+from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import cond
@@ -15,7 +19,11 @@ from everflow.ops.parallel_for import array_rules, math_rules, nn_rules  # noqa:
 from everflow.ops.parallel_for.vectorizer import Vectorizer
 from everflow.ops.tensor_arrays.tensor_array import TensorArray
 
-_WITH_BODIES = {"Exit", "PartitionedCall", "StatefulPartitionedCall"}
+# What has a body or a state of its own isn't drawn for many at once: then one iteration comes after the other.
+_ONE_BY_ONE = frozenset(
+    ["Exit", "ParseSingleExample", "PartitionedCall", "StackPushV2", "StackPopV2", "StatefulPartitionedCall"]
+    + [f"TensorArray{kind}V3" for kind in ("", "Concat", "Gather", "Read", "Scatter", "Split", "Write")]
+)
 
 
 def vectorized_map(fn, elems):
@@ -53,12 +61,43 @@ def _body(loop_fn):
     before = len(graph.get_operations())
     with name_scope("loop_body"):
         variable = array.placeholder(dtypes.int32, shape=[])
-        made = loop_fn(variable)
-    return variable, _tensors_of(made), graph.get_operations()[before:]
+        config = PForConfig()
+        made = loop_fn(variable, pfor_config=config) if _takes_config(loop_fn) else loop_fn(variable)
+    return variable, _tensors_of(made), graph.get_operations()[before:], config
+
+
+class PForConfig:
+    """What a body asks of all iterations together: `loop_fn(i, pfor_config)` gets one."""
+
+    def __init__(self):
+        self.reductions = {}
+
+    def reduce_concat(self, x):
+        """The values of all iterations, one below the other."""
+        return self._reduced(x, lambda stacked: stacked, TensorShape([None]).concatenate(x.shape))
+
+    def reduce_mean(self, x):
+        """The mean of the values of all iterations."""
+        return self._reduced(x, lambda stacked: math.reduce_mean(stacked, axis=0), x.shape)
+
+    def reduce_sum(self, x):
+        """The sum of the values of all iterations."""
+        return self._reduced(x, lambda stacked: math.reduce_sum(stacked, axis=0), x.shape)
+
+    def _reduced(self, x, reduce, shape):
+        """What stands in the body for a value that is known once all iterations are."""
+        result = array.placeholder(x.dtype, shape)
+        self.reductions[result.op] = (x, reduce)
+        return result
+
+
+def _takes_config(loop_fn):
+    return "pfor_config" in inspect.signature(loop_fn).parameters
 
 
 def _tensors_of(made):
-    return nest.map_structure(lambda t: t if t is None or isinstance(t, Operation) else convert_to_tensor(t), made)
+    kept = (type(None), Operation, SparseTensor)
+    return nest.map_structure(lambda t: t if isinstance(t, kept) else convert_to_tensor(t), made)
 
 
 def _types_of(made):
@@ -66,8 +105,8 @@ def _types_of(made):
 
 
 def _vectorized(body, iterations):
-    variable, made, ops = body
-    vectorizer = Vectorizer(variable, iterations, ops)
+    variable, made, ops, config = body
+    vectorizer = Vectorizer.of_loop(variable, iterations, ops, config.reductions)
     return nest.map_structure(vectorizer.convert, made)
 
 
@@ -75,8 +114,7 @@ def _pfor(loop_fn, iters, parallel_iterations):
     body = _body(loop_fn)
     iters = convert_to_tensor(iters)
     known = constant_value(iters)
-    if any(op.type in _WITH_BODIES for op in body[2]):
-        # What has a body of its own isn't drawn for many at once: then one iteration comes after the other.
+    if any(op.type in _ONE_BY_ONE for op in body[2]):
         return for_loop(loop_fn, _types_of(body[1]), iters, parallel_iterations)
     if parallel_iterations is None:
         with name_scope("pfor"):
@@ -87,6 +125,8 @@ def _pfor(loop_fn, iters, parallel_iterations):
         )
     if parallel_iterations == 1:
         raise ValueError("Found parallel_iterations == 1. Use for_loop instead.")
+    if body[3].reductions:
+        raise ValueError("Reductions over iterations want all of them at once: leave parallel_iterations out.")
     tiles = iters // parallel_iterations
     rest = iters % parallel_iterations
 

@@ -6,7 +6,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.ops import array, math
 from everflow.ops.control_flow.conditionals import cond
-from everflow.ops.parallel_for.array_rules import behind_first
+from everflow.ops.parallel_for.array_rules import behind_first, flattened, unflattened
 from everflow.ops.parallel_for.vectorizer import rule, stacked
 
 _ELEMENTWISE = """
@@ -141,3 +141,21 @@ def _triangular_solve(inputs):
 def _random(inputs):
     shape = array.concat([inputs.length, inputs.same(0)], axis=0)
     return stacked(inputs.op_like([shape, *[inputs.same(i) for i in range(1, len(inputs))]]).outputs[0])
+
+
+@rule("RandomGamma", "RandomPoissonV2")
+def _random_of_parameters(inputs):
+    """Samples stand before what they are samples of, so that iterations of parameters have to come to the front."""
+    shape = inputs.same(0)
+    if not inputs.is_stacked(1):
+        return stacked(inputs.op_like([array.concat([inputs.length, shape], axis=0), inputs.same(1)]).outputs[0])
+    made = inputs.op_like([shape, inputs.stacked(1)]).outputs[0]
+    before = array.size(shape)
+    order = array.concat([[before], math.range(before), math.range(before + 1, array.rank(made))], axis=0)
+    return stacked(array.transpose(made, order))
+
+
+@rule("Multinomial")
+def _multinomial(inputs):
+    logits = flattened(inputs.all_stacked([0])[0])
+    return stacked(unflattened(inputs, inputs.op_like([logits, inputs.same(1)]).outputs[0]))

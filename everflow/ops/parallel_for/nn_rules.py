@@ -24,6 +24,80 @@ def _one_batch(inputs):
     return [stacked(unflattened(inputs, t)) for t in inputs.op_like(tensors).outputs]
 
 
+@rule("Conv2DBackpropInput", "AvgPoolGrad")
+def _to_the_input(inputs):
+    """Gradients with respect to an input whose sizes, and whatever stands before the gradient, are the same for all."""
+    sizes, last = inputs.same(0), len(inputs) - 1
+    sizes = array.concat([inputs.length * sizes[:1], sizes[1:]], axis=0)
+    between = [inputs.same(i) for i in range(1, last)]
+    made = inputs.op_like([sizes, *between, flattened(inputs.stacked(last))]).outputs[0]
+    return stacked(unflattened(inputs, made))
+
+
+def _as_channels(tensor):
+    """[iterations, batch, ..., channels] as [batch, ..., iterations * channels]."""
+    rank = tensor.shape.rank
+    shape = array.shape(tensor)
+    turned = array.transpose(tensor, [*range(1, rank - 1), 0, rank - 1])
+    return array.reshape(turned, array.concat([shape[1:-1], [shape[0] * shape[-1]]], axis=0))
+
+
+def _from_channels(tensor, inputs):
+    """The opposite of `_as_channels`."""
+    rank, shape = tensor.shape.rank, array.shape(tensor)
+    parted = array.reshape(tensor, array.concat([shape[:-1], inputs.length, [-1]], axis=0))
+    return array.transpose(parted, [rank - 1, *range(rank - 1), rank])
+
+
+@rule("Conv2DBackpropFilter")
+def _to_the_filter(inputs):
+    """Iterations become channels; of an image and a gradient that both differ only the products of one iteration
+    count.
+    """
+    if inputs.attrs["data_format"] != b"NHWC":
+        raise ValueError("Conv2DBackpropFilter is converted with data_format NHWC only")
+    sizes, count = inputs.same(1), inputs.length
+    wide, deep = inputs.is_stacked(0), inputs.is_stacked(2)
+    image, grad = (_as_channels(inputs.tensor(i)) if inputs.is_stacked(i) else inputs.tensor(i) for i in (0, 2))
+    one = array.ones_like(count)
+    all_sizes = sizes * array.concat([[1, 1], count if wide else one, count if deep else one], axis=0)
+    made = inputs.op_like([image, all_sizes, grad]).outputs[0]
+    shape = array.concat([sizes[:2], count if wide else one, sizes[2:3], count if deep else one, sizes[3:]], axis=0)
+    made = array.transpose(array.reshape(made, shape), [2, 4, 0, 1, 3, 5])
+    if wide and deep:
+        own = array.stack([math.range(count[0])] * 2, axis=1)
+        return stacked(array.gather_nd(made, own))
+    return stacked(array.squeeze(made, axis=[1 if wide else 0]))
+
+
+@rule("FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3")
+def _batch_norm(inputs):
+    """Iterations become channels, which are normalized one by one."""
+    if inputs.attrs["data_format"] != b"NHWC":
+        raise ValueError(f"{inputs.op.type} is converted with data_format NHWC only")
+    image = _as_channels(inputs.all_stacked([0])[0])
+    given = [
+        tensor if inputs.op.inputs[i].shape.as_list() == [0] else array.reshape(tensor, [-1])
+        for i, tensor in zip(range(1, 5), _for_each_iteration(inputs), strict=True)
+    ]
+    normal, *statistics = inputs.op_like([image, *given]).outputs
+    normal.set_shape([None] * 4)
+    moments = [array.reshape(s, array.concat([inputs.length, [-1]], axis=0)) for s in statistics]
+    return [stacked(t) for t in (_from_channels(normal, inputs), *moments)]
+
+
+def _for_each_iteration(inputs):
+    for i in range(1, 5):
+        nothing = inputs.op.inputs[i].shape.as_list() == [0]
+        yield inputs.same(i) if nothing else inputs.all_stacked([i])[0]
+
+
+@rule("DecodeCSV")
+def _decode_csv(inputs):
+    defaults = [inputs.same(i) for i in range(1, len(inputs))]
+    return [stacked(t) for t in inputs.op_like([inputs.stacked(0), *defaults]).outputs]
+
+
 @rule("Softmax", "LogSoftmax")
 def _softmax(inputs):
     return stacked(inputs.op_like([inputs.stacked(0)]).outputs[0])

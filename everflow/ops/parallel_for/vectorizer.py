@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from everflow.framework import dtypes
+from everflow.framework.composites import SparseTensor
 from everflow.framework.operation import Operation, Tensor
 from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
@@ -36,6 +38,11 @@ def rule(*op_types):
         return function
 
     return register
+
+
+def rules_of(op_types):
+    """What is registered for some types: op type → rule."""
+    return {op_type: _rules[op_type] for op_type in op_types}
 
 
 class Value(NamedTuple):
@@ -127,16 +134,36 @@ def _widened(tensor, rank, own_rank):
     return array.reshape(tensor, array.concat([shape[:1], ones, shape[1:]], axis=0))
 
 
+def _one_sparse(indices, values, dense_shapes):
+    """The sparse tensors of all iterations, each with as many values, as one with a dimension more."""
+    shape = array.shape(indices, out_type=dtypes.int64)
+    rows = array.tile(array.reshape(math.range(shape[0]), [-1, 1, 1]), array.stack([1, shape[1], 1]))
+    places = array.reshape(array.concat([rows, indices], axis=2), array.stack([-1, shape[2] + 1]))
+    size = array.concat([shape[:1], math.reduce_max(dense_shapes, axis=0)], axis=0)
+    return SparseTensor(places, array.reshape(values, [-1]), size)
+
+
 class Vectorizer:
     """Makes ops for all iterations out of those that a body drew for one."""
 
-    def __init__(self, loop_variable, iterations, body_ops):
+    def __init__(self, iterations, body_ops, differing=None, rules=None, reductions=None):
+        """`differing` has what differs between iterations: tensor of the body → its value for all iterations."""
         self.length = array.reshape(iterations, [1])
-        self.indices = math.range(iterations)
+        self.indices = None
         self._body = set(body_ops)
+        self._rules = _rules if rules is None else rules
+        self._reductions = reductions or {}  # placeholder → what is reduced over all iterations, and how
         self._repeated = {}
-        self._tensors = {loop_variable: stacked(self.indices)}
+        self._tensors = dict(differing or {})
         self._ops = {}
+
+    @classmethod
+    def of_loop(cls, variable, iterations, body_ops, reductions):
+        """That of a loop whose variable counts the iterations."""
+        made = cls(iterations, body_ops, reductions=reductions)
+        made.indices = math.range(iterations)
+        made._tensors[variable] = stacked(made.indices)
+        return made
 
     def convert(self, output):
         """What a body returned, for all iterations: with a dimension more in front, or an op that runs after all of
@@ -147,7 +174,12 @@ class Vectorizer:
         if isinstance(output, Operation):
             self._convert_all([output])
             return self._ops.get(output, output)
-        value = self.value_of(output)
+        if isinstance(output, SparseTensor):
+            return _one_sparse(*map(self.convert, (output.indices, output.values, output.dense_shape)))
+        return self._stacked(output)
+
+    def _stacked(self, tensor):
+        value = self.value_of(tensor)
         return value.tensor if value.stacked else self.repeated(value.tensor)
 
     def value_of(self, tensor):
@@ -173,7 +205,8 @@ class Vectorizer:
                 todo.pop()
                 continue
             op = item if isinstance(item, Operation) else item.op
-            needed = [i for i in (*op.inputs, *op.control_inputs) if not self._known(i)]
+            reduced = self._reductions[op][:1] if op in self._reductions else ()
+            needed = [i for i in (*op.inputs, *op.control_inputs, *reduced) if not self._known(i)]
             if needed:
                 todo.extend(needed)
                 continue
@@ -181,6 +214,11 @@ class Vectorizer:
             self._convert_op(op)
 
     def _convert_op(self, op):
+        if op in self._reductions:
+            tensor, reduce = self._reductions[op]
+            whole = reduce(self._stacked(tensor))
+            self._ops[op], self._tensors[op.outputs[0]] = whole.op, same(whole)
+            return
         values = [self._tensors.get(t, same(t)) for t in op.inputs]
         controls = [self._ops.get(c, c) for c in op.control_inputs]
         some_stacked = any(v.stacked for v in values)
@@ -199,9 +237,9 @@ class Vectorizer:
                 self._ops[op] = inputs.op_like(v.tensor for v in values)
                 made = [same(t) for t in self._ops[op].outputs]
             else:
-                if op.type not in _rules:
+                if op.type not in self._rules:
                     raise ValueError(f"No converter defined for {op.type}\n{op.node_def}\ninputs: {values}")
-                made = _rules[op.type](inputs)
+                made = self._rules[op.type](inputs)
                 if isinstance(made, Operation):
                     self._ops[op], made = made, []
                 elif isinstance(made, Value):

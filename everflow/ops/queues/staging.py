@@ -15,10 +15,12 @@ from everflow.ops.shape_rules import scalar_output
 class StagingArea:
     """A first-in-first-out store of tuples of tensors without names to share it by other than its own."""
 
+    _kind = "StagingArea"
+
     def __init__(self, dtypes, shapes=None, names=None, shared_name=None, capacity=0, memory_limit=0):
         self._dtypes = as_type_list(dtypes)
         if shared_name is None:
-            shared_name = get_default_graph().unique_name("StagingArea")
+            shared_name = get_default_graph().unique_name(self._kind)
         elif not isinstance(shared_name, str):
             raise ValueError("shared_name must be a string")
         self._name = shared_name

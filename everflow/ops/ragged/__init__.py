@@ -7,7 +7,7 @@ when imported.
 from __future__ import annotations
 
 from everflow.ops.array.ragged_rows import register_forms as _register_forms
-from everflow.ops.ragged import conversion, functions, operators, places
+from everflow.ops.ragged import batches, conversion, functions, operators, places, reductions
 from everflow.ops.ragged.factory import constant, constant_value, placeholder
 from everflow.ops.ragged.functions import boolean_mask, map_flat_values, range, stack, stack_dynamic_partitions
 from everflow.ops.ragged.segments import row_splits_to_segment_ids, segment_ids_to_row_splits
@@ -16,7 +16,10 @@ from everflow.ops.ragged.tensor import RaggedTensor
 from everflow.ops.ragged.value import RaggedTensorValue
 
 _register_forms(
+    kinds=(RaggedTensorValue,),
     elementwise=operators.elementwise,
+    batch_gather=batches.batch_gather,
+    reduce_join=reductions.reduce_join,
     **{name: getattr(functions, name) for name in ("concat", "expand_dims", "gather", "stack")},
-    **{name: getattr(places, name) for name in ("batch_gather", "gather_nd", "rank", "squeeze", "tile", "where")},
+    **{name: getattr(places, name) for name in ("gather_nd", "rank", "squeeze", "tile", "where")},
 )

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
-from everflow.framework.composites import SparseTensor
+from everflow.framework.composites import SparseTensor, SparseTensorValue
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.shapes import TensorShape
+from everflow.framework.static_values import known_shape
 from everflow.ops import array, math
 from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor
@@ -85,11 +86,15 @@ def _lengths_without(tensor, padding, dtype):
 
 def ragged_from_sparse(st_input, name, row_splits_dtype):
     """See `RaggedTensor.from_sparse`."""
+    if isinstance(st_input, SparseTensorValue):
+        st_input = SparseTensor(*st_input)
     if not isinstance(st_input, SparseTensor):
         raise TypeError(f"Expected SparseTensor, got {type(st_input).__name__}")
     with name_scope(name, "RaggedFromSparse", [st_input.indices, st_input.values, st_input.dense_shape]):
-        rank = st_input.dense_shape.shape[0].value
-        if rank is not None and rank != 2 or rank is None and st_input.indices.shape[1].value not in (None, 2):
+        rank = st_input.shape.rank
+        if rank is None and st_input.indices.shape.rank is not None:
+            rank = st_input.indices.shape[1].value
+        if rank != 2:
             raise ValueError(f"rank(st_input) must be 2, got {rank}")
         rows = math.cast(st_input.indices[:, 0], row_splits_dtype)
         columns = math.cast(st_input.indices[:, 1], row_splits_dtype)
@@ -120,6 +125,18 @@ def ragged_to_tensor(rt, default_value, name):
             TensorShape([rt.shape[0]]).concatenate([None] * rt.ragged_rank).concatenate(rt.flat_values.shape[1:])
         )
         return result
+
+
+@shape_rule("RaggedTensorToTensor")
+def _to_tensor_shape(op):
+    """What the shape asks for, and what values and partitions leave."""
+    rank = op.inputs[1].shape.rank
+    if rank is None:
+        return None
+    partitions = [kind for kind in op.attrs["row_partition_types"] if kind != b"FIRST_DIM_SIZE"]
+    found = TensorShape([None] * (len(partitions) + 1)).concatenate(op.inputs[1].shape[1:])
+    wanted = known_shape(op.inputs[0]) if op.inputs[0].shape.rank == 1 else TensorShape(None)
+    return found.merge_with(wanted)
 
 
 def eager_value(rt):

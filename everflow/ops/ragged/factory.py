@@ -23,76 +23,76 @@ def constant(pylist, dtype=None, ragged_rank=None, inner_shape=None, name=None, 
         row_splits = constants.constant(row_splits, dtype=row_splits_dtype)
         return RaggedTensor(values, row_splits, internal=True)
 
-    def make(values, dtype, shape):
-        return constants.constant(values, dtype=dtype, shape=shape, name="values")
+    def make(values, dtype, shape, nested):
+        if shape and shape[0] == 0:  # nothing is filled in where there is nothing
+            values = np.zeros(shape, (dtypes.float32 if dtype is None else dtypes.as_dtype(dtype)).as_numpy_dtype)
+        name = "values" if nested else "Const"
+        return constants.constant(values, dtype=dtype, shape=shape, name=name, verify_shape=True)
 
     with name_scope(name, "RaggedConstant"):
-        return _build(make, splits, constants.constant, pylist, dtype, ragged_rank, inner_shape)
+        return _build(make, splits, pylist, dtype, ragged_rank, inner_shape)
 
 
 def constant_value(pylist, dtype=None, ragged_rank=None, inner_shape=None, row_splits_dtype="int64"):
     """A RaggedTensorValue (or a numpy array, where nothing is ragged) from nested lists."""
     kind = np.dtype(dtypes.as_dtype(row_splits_dtype).as_numpy_dtype)
 
-    def array(values, dtype=None, shape=None):
-        found = np.array(
-            values, dtype=dtypes.as_dtype(dtype).as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype
-        )
+    def array(values, dtype, shape, nested):
+        found = np.array(values, dtype=dtype.as_numpy_dtype if isinstance(dtype, dtypes.DType) else dtype)
         return found if shape is None else found.reshape(shape)
 
-    return _build(
-        array,
-        lambda values, row_splits: RaggedTensorValue(values, np.array(row_splits, kind)),
-        array,
-        pylist,
-        dtype,
-        ragged_rank,
-        inner_shape,
-    )
+    def splits(values, row_splits):
+        return RaggedTensorValue(values, np.array(row_splits, kind))
+
+    return _build(array, splits, pylist, dtype, ragged_rank, inner_shape)
 
 
 def _is_list(value):
     return isinstance(value, (list, tuple)) or isinstance(value, np.ndarray) and value.ndim > 0
 
 
-def _scalar_depth(pylist):
-    """How deep the numbers stand, or None where there are none; ValueError where they stand at different depths."""
+def _find_scalar_and_max_depth(pylist):
+    """How deep the scalars stand, or None where there are none, and how deep lists are nested; ValueError where scalars
+    stand at different depths.
+    """
     if not _is_list(pylist):
-        return 0
-    depths = {d for d in map(_scalar_depth, pylist) if d is not None}
+        return 0, 0
+    inside = [_find_scalar_and_max_depth(item) for item in pylist]
+    max_depth = 1 + max((depth for _, depth in inside), default=0)
+    depths = {1 + depth for depth, _ in inside if depth is not None}
     if len(depths) > 1:
         raise ValueError(
             f"All scalars must be nested equally deep; they are {' and '.join(map(str, sorted(depths)))} deep in {pylist}"
         )
-    return depths.pop() + 1 if depths else None
+    return depths.pop() if depths else None, max_depth
 
 
-def _max_depth(pylist):
-    return 1 + max(map(_max_depth, pylist), default=0) if _is_list(pylist) else 0
-
-
-def _build(make_values, make_ragged, make_dense, pylist, dtype, ragged_rank, inner_shape):
-    scalar_depth, max_depth = _scalar_depth(pylist), _max_depth(pylist)
+def _build(make_values, make_ragged, pylist, dtype, ragged_rank, inner_shape):
+    if ragged_rank is not None and ragged_rank < 0:
+        raise ValueError(f"Invalid ragged_rank={ragged_rank}: it must not be negative")
+    scalar_depth, max_depth = _find_scalar_and_max_depth(pylist)
     if scalar_depth is not None and max_depth > scalar_depth:
         raise ValueError(f"Invalid pylist={pylist}: an empty list is nested deeper than the scalars are")
-    if inner_shape is not None and ragged_rank is not None:
-        if ragged_rank + len(inner_shape) + 1 not in (scalar_depth, max_depth) and scalar_depth is not None:
+    if not _is_list(pylist):
+        if ragged_rank or inner_shape:
+            raise ValueError(
+                f"Invalid pylist={pylist}: a scalar has neither ragged_rank={ragged_rank} nor inner_shape={inner_shape}"
+            )
+        return make_values(pylist, dtype, (), False)
+    if scalar_depth is not None and inner_shape is not None and ragged_rank is not None:
+        if ragged_rank + len(inner_shape) + 1 != scalar_depth:
             raise ValueError(
                 f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank} and inner_shape={inner_shape}"
             )
-    if not _is_list(pylist):
-        if ragged_rank:
-            raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
-        return make_dense(pylist, dtype=dtype)
     if ragged_rank is None:
-        depth = max(1, max_depth - 1) if inner_shape is None else max_depth - 1 - len(inner_shape)
-        ragged_rank = 0 if max_depth == 1 and inner_shape is None else depth
+        uniform = 0 if inner_shape is None or scalar_depth is None else len(inner_shape)
+        ragged_rank = max(0, max_depth - 1 - uniform)
     if ragged_rank == 0:
-        return make_dense(pylist, dtype=dtype)
+        return make_values(pylist, dtype, inner_shape, False)
     if scalar_depth is not None and ragged_rank >= scalar_depth:
         raise ValueError(f"Invalid pylist={pylist}: incompatible with ragged_rank={ragged_rank}")
     if inner_shape is None:
-        inner_shape = _inner_shape(pylist, ragged_rank)
+        inner_shape = _default_inner_shape_for_pylist(pylist, ragged_rank)
     nested_splits, values = [], pylist
     for _ in range(ragged_rank):
         splits, flat = [0], []
@@ -101,24 +101,24 @@ def _build(make_values, make_ragged, make_dense, pylist, dtype, ragged_rank, inn
             splits.append(len(flat))
         nested_splits.append(splits)
         values = flat
-    if dtype is None and scalar_depth is None:
-        dtype = dtypes.float32
-    result = make_values(values, dtype=dtype, shape=(len(values), *inner_shape))
+    result = make_values(values, dtype, (len(values), *inner_shape), True)
     for splits in reversed(nested_splits):
         result = make_ragged(result, splits)
     return result
 
 
-def _inner_shape(pylist, ragged_rank):
+def _default_inner_shape_for_pylist(pylist, ragged_rank):
     """The uniform shape of what stands below the ragged dimensions."""
-    rows = pylist
-    for _ in range(ragged_rank):
+    rows = [pylist]
+    for _ in range(ragged_rank + 1):
+        if not all(map(_is_list, rows)):
+            raise ValueError(f"ragged_rank={ragged_rank} wants lists nested {ragged_rank + 1} deep: {pylist}")
         rows = [item for row in rows for item in row]
     shape = []
-    while rows and _is_list(rows[0]):
-        lengths = {len(r) for r in rows}
+    while any(map(_is_list, rows)):
+        lengths = {len(r) if _is_list(r) else None for r in rows}
         if len(lengths) > 1:
-            raise ValueError("inner values have inconsistent shape")
+            raise ValueError(f"Below {ragged_rank} ragged dimensions all lists must be of one shape: {pylist}")
         shape.append(lengths.pop())
         rows = [item for row in rows for item in row]
     return tuple(shape)

@@ -1,4 +1,4 @@
-"""Functions on ragged tensors: mapping over values, masks, ranges, joins, gathers, reductions over rows."""
+"""Functions on ragged tensors: mapping over values, masks, ranges, joins, gathers."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from everflow.framework.scopes import control_dependencies, name_scope
 from everflow.ops import array, math
 from everflow.ops.array.sequences import positive_axis
 from everflow.ops.checks.values import assert_equal
-from everflow.ops.control_flow.grouping import with_dependencies
 from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+
+_IDENTICAL = "Inputs must have identical ragged splits"
 
 
 def map_flat_values(op, *args, **kwargs):
@@ -39,12 +40,10 @@ def _same_rows(ragged):
     first, checks = ragged[0], []
     for other in ragged[1:]:
         if other.ragged_rank != first.ragged_rank:
-            raise ValueError("Inputs must have identical ragged splits")
+            raise ValueError(_IDENTICAL)
         for a, b in zip(first.nested_row_splits, other.nested_row_splits, strict=True):
             if a is not b:
-                checks.append(
-                    assert_equal(a, math.cast(b, a.dtype), message="Inputs must have identical ragged splits")
-                )
+                checks.append(assert_equal(a, math.cast(b, a.dtype), message=_IDENTICAL))
     return checks
 
 
@@ -77,42 +76,27 @@ def boolean_mask(data, mask, name=None):
 
 
 def _masked(data, mask):
-    if isinstance(mask, RaggedTensor) or mask.shape.rank > 1:
-        if not isinstance(mask, RaggedTensor):
-            splits_dtype = data.row_splits.dtype if isinstance(data, RaggedTensor) else dtypes.int64
-            mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1, row_splits_dtype=splits_dtype)
-        if not isinstance(data, RaggedTensor):
-            data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=mask.row_splits.dtype)
-        checks = _same_rows(
-            [
-                RaggedTensor(data.values, data.row_splits, internal=True).with_values(_plain(data.values)),
-                mask.with_values(_plain(mask.values)),
-            ]
-        )
+    """A mask of more than one dimension goes row by row: what it keeps of all rows, and how much of each."""
+    if isinstance(data, RaggedTensor) and isinstance(mask, RaggedTensor):
+        if data.row_splits.dtype != mask.row_splits.dtype:
+            raise ValueError("data and mask must have row_splits of one dtype: see RaggedTensor.with_row_splits_dtype")
+    if not isinstance(mask, RaggedTensor) and mask.shape.rank == 1:
+        if isinstance(data, RaggedTensor):
+            return gather(data, array.squeeze(array.where(mask), axis=[1]))
+        return array.boolean_mask(data, mask)
+    kind = next((x.row_splits.dtype for x in (data, mask) if isinstance(x, RaggedTensor)), dtypes.int64)
+    if not isinstance(mask, RaggedTensor):
+        mask = RaggedTensor.from_tensor(mask, ragged_rank=mask.shape.rank - 1, row_splits_dtype=kind)
+    if not isinstance(data, RaggedTensor):
+        data = RaggedTensor.from_tensor(data, ragged_rank=mask.ragged_rank, row_splits_dtype=kind)
+    rows = mask.row_splits
+    checks = [] if data.row_splits is rows else [assert_equal(data.row_splits, rows, message=_IDENTICAL)]
+    with control_dependencies(checks):
         kept = _masked(data.values, mask.values)
-        counts = (
-            mask.with_values(math.cast(mask.values, mask.row_splits.dtype))
-            if not isinstance(mask.values, RaggedTensor)
-            else None
-        )
-        if counts is not None:
-            lengths = row_sums(counts)
-        else:  # an outer dimension keeps all of its rows
-            lengths = mask.row_lengths()
-        result = RaggedTensor.from_row_lengths(kept, lengths, validate=False)
-        return (
-            result.with_values(kept)
-            if not checks
-            else RaggedTensor(kept, with_dependencies(checks, result.row_splits), internal=True)
-        )
-    if isinstance(data, RaggedTensor):
-        return gather(data, array.squeeze(array.where(mask), axis=[1]))
-    return array.boolean_mask(data, mask)
-
-
-def _plain(values):
-    """Something with as many rows as `values` and no ragged dimension."""
-    return values.row_lengths() if isinstance(values, RaggedTensor) else values
+        # All rows of an outer dimension are kept.
+        alone = not isinstance(mask.values, RaggedTensor) and mask.values.shape.rank == 1
+        lengths = row_sums(mask.with_values(math.cast(mask.values, rows.dtype))) if alone else mask.row_lengths()
+        return RaggedTensor.from_row_lengths(kept, lengths, validate=False)
 
 
 def row_sums(rt):
@@ -190,7 +174,7 @@ def _joined(values, axis, stacked):
     # Rows are joined one by one, so all parts have to have rows alike.
     first = parts[0].row_splits
     others = [p.row_splits for p in parts[1:] if p.row_splits is not first]
-    alike = [assert_equal(splits, first, message="Inputs must have identical ragged splits") for splits in others]
+    alike = [assert_equal(splits, first, message=_IDENTICAL) for splits in others]
     with control_dependencies(alike):
         inner = [p.values for p in parts]
         if stacked and not any(isinstance(p, RaggedTensor) for p in inner):
@@ -241,79 +225,30 @@ def stack_dynamic_partitions(data, partitions, num_partitions, name=None):
         data = as_ragged_or_tensor(data, "data")
         partitions = as_ragged_or_tensor(partitions, "partitions")
         num_partitions = convert_to_tensor(num_partitions, name="num_partitions", preferred_dtype=partitions.dtype)
-        if isinstance(partitions, RaggedTensor):
-            if not isinstance(data, RaggedTensor):
-                data = RaggedTensor.from_tensor(data, row_splits_dtype=partitions.row_splits.dtype)
-            return stack_dynamic_partitions(data.values, partitions.values, num_partitions)
+        if isinstance(data, RaggedTensor):
+            partitions = map_flat_values(math.cast, partitions, dtype=data.row_splits.dtype)
+        num_partitions = math.cast(num_partitions, partitions.dtype)
         if partitions.shape.rank is None:
             raise ValueError("partitions must have known rank")
-        if partitions.shape.rank == 0:
-            raise ValueError("partitions must have rank at least 1")
-        if partitions.shape.rank > 1:
-            shape = array.shape(data)
-            data = array.reshape(data, array.concat([[-1], shape[partitions.shape.rank :]], 0))
-            partitions = array.reshape(partitions, [-1])
+        num_partitions.shape.assert_has_rank(0)
+        partitions.shape.assert_is_compatible_with(data.shape[: partitions.shape.rank])
+        return _stacked_partitions(data, partitions, num_partitions)
+
+
+def _stacked_partitions(data, partitions, num_partitions):
+    rank = partitions.shape.rank
+    if rank == 0:
+        return RaggedTensor.from_value_rowids(stack([data]), array.stack([partitions]), nrows=num_partitions)
+    if rank == 1:
         order = array.argsort(partitions, stable=True)
-        ids = math.cast(array.gather(partitions, order), dtypes.int64)
-        return RaggedTensor.from_value_rowids(gather(data, order), ids, math.cast(num_partitions, dtypes.int64))
-
-
-# Reductions: over all values, or over rows
-
-
-def reduce(kind, rt, axis=None, keepdims=None, name=None):
-    """`kind` ("sum", "mean", "max", "min", "prod", "any", "all") over dimensions of a ragged tensor."""
-    if keepdims:
-        raise ValueError("keepdims=True is not supported for RaggedTensors.")
-    with name_scope(name, f"RaggedReduce{kind.capitalize()}", [rt]):
-        return _reduced(kind, rt, axis)
-
-
-def _reduced(kind, rt, axis):
-    if axis is None:
-        return getattr(math, f"reduce_{kind}")(rt.flat_values if isinstance(rt, RaggedTensor) else rt)
-    if not isinstance(rt, RaggedTensor):
-        return getattr(math, f"reduce_{kind}")(rt, axis=axis)
-    if isinstance(axis, (list, tuple)):
-        for a in sorted((positive_axis(a, rt.shape.rank) for a in axis), reverse=True):
-            rt = _reduced(kind, rt, a)
-        return rt
-    if kind in ("any", "all"):
-        whole = _reduced(
-            "max" if kind == "any" else "min", rt.with_flat_values(math.cast(rt.flat_values, dtypes.int32)), axis
-        )
-        return map_flat_values(math.greater, whole, 0)
-    if kind == "mean":
-        total = _reduced("sum", rt, axis)
-        count = _reduced("sum", rt.with_flat_values(array.ones_like(rt.flat_values)), axis)
-        return map_flat_values(math.divide, total, count)
-    axis = positive_axis(axis, rt.shape.rank)
-    if axis == 0:
-        width = math.maximum(math.reduce_max(rt.row_lengths()), 0)
-        within = math.range(
-            array.shape(
-                rt.values if not isinstance(rt.values, RaggedTensor) else rt.values.row_splits,
-                out_type=rt.row_splits.dtype,
-            )[0]
-        )
-        if isinstance(rt.values, RaggedTensor):
-            within = within[:-1]
-        places = within - array.gather(rt.row_starts(), rt.value_rowids())
-        return _by_segment(kind, rt.values, places, width)
-    if axis == 1:
-        return _by_segment(kind, rt.values, rt.value_rowids(), rt.nrows())
-    return rt.with_values(_reduced(kind, rt.values, axis - 1))
-
-
-def _by_segment(kind, values, ids, count):
-    if isinstance(values, RaggedTensor):
-        # Rows of one segment are laid over each other: a value goes to its place in its row, of that segment's widest
-        # row.
-        widths = math.maximum(math.unsorted_segment_max(values.row_lengths(), ids, count), 0)
-        splits = array.concat([array.zeros([1], widths.dtype), math.cumsum(widths)], axis=0)
-        inside = math.range(array.shape(values.value_rowids(), out_type=widths.dtype)[0]) - array.gather(
-            values.row_starts(), values.value_rowids()
-        )
-        places = array.gather(array.gather(splits, ids), values.value_rowids()) + inside
-        return RaggedTensor(_by_segment(kind, values.values, places, splits[-1]), splits, internal=True)
-    return getattr(math, f"unsorted_segment_{kind}")(values, ids, count)
+        ids = array.gather(partitions, order)
+        return RaggedTensor.from_value_rowids(array.gather(data, order), ids, nrows=num_partitions)
+    kind = next((x.row_splits.dtype for x in (data, partitions) if isinstance(x, RaggedTensor)), dtypes.int64)
+    depth = max(partitions.ragged_rank if isinstance(partitions, RaggedTensor) else rank - 1, 1)
+    data, partitions = (
+        x if isinstance(x, RaggedTensor) else RaggedTensor.from_tensor(x, ragged_rank=depth, row_splits_dtype=kind)
+        for x in (data, partitions)
+    )
+    checks = [assert_equal(data.row_splits, partitions.row_splits, message="data and partitions have the same rows")]
+    with control_dependencies(checks):
+        return _stacked_partitions(data.values, partitions.values, num_partitions)

@@ -5,15 +5,19 @@ from __future__ import annotations
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.ops import array, math
+from everflow.ops.ragged.dynamic_shape import RaggedTensorDynamicShape, broadcast_dynamic_shape, broadcast_to
 from everflow.ops.ragged.functions import map_flat_values
 from everflow.ops.ragged.indexing import getitem
-from everflow.ops.ragged.tensor import RaggedTensor
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.value import RaggedTensorValue
 
 
 def _beside(rt, other):
     """What stands beside each flat value of `rt`."""
     if isinstance(other, RaggedTensor):
         return other
+    if isinstance(other, RaggedTensorValue):
+        return as_ragged_or_tensor(other, dtype=rt.dtype)
     other = convert_to_tensor(other, dtype=None if isinstance(other, Tensor) else rt.dtype)
     inner = rt.flat_values.shape.rank
     if other.shape.rank is None or other.shape.rank == 0 or inner is not None and other.shape.rank < inner:
@@ -22,13 +26,18 @@ def _beside(rt, other):
     if other.shape[1:2].num_elements() == 1 and other.shape.rank == rt.shape.rank and rt.ragged_rank == 1:
         rows = array.squeeze(other, axis=[1])
         return array.gather(rows, rt.value_rowids()) if other.shape[0].value != 1 else rows
-    return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
+    if other.shape.rank == rt.shape.rank and all(size.value not in (1, None) for size in other.shape):
+        return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
+    shapes = [RaggedTensorDynamicShape.from_tensor(x, dim_size_dtype=rt.row_splits.dtype) for x in (rt, other)]
+    return broadcast_to(other, broadcast_dynamic_shape(*shapes), broadcast_inner_dimensions=False)
 
 
 def elementwise(function, operands, options, keywords):
     """A function of tensors, element by element, on operands of which at least one is ragged; the rest of its arguments
     stay as they are.
     """
+    if not any(isinstance(x, RaggedTensor) for x in operands):
+        operands = [as_ragged_or_tensor(x) if isinstance(x, RaggedTensorValue) else x for x in operands]
     ragged = next((x for x in operands if isinstance(x, RaggedTensor)), None)
     if ragged is not None:
         operands = [x if x is ragged else _beside(ragged, x) for x in operands]

@@ -30,9 +30,14 @@ def where(condition, x=None, y=None, name=None):
         condition = as_ragged_or_tensor(condition, "condition")
         if not choosing:
             return _indices(condition)
-        if isinstance(condition, RaggedTensor):
-            return map_flat_values(array.where, condition, x, y)
         x, y = as_ragged_or_tensor(x, "x"), as_ragged_or_tensor(y, "y")
+        if isinstance(condition, RaggedTensor):
+            if not isinstance(x, RaggedTensor) or not isinstance(y, RaggedTensor):
+                raise ValueError("x and y must have the rows of a ragged condition")
+            return map_flat_values(array.where, condition, x, y)
+        if not isinstance(x, RaggedTensor) and not isinstance(y, RaggedTensor):
+            return array.where(condition, x, y)
+        condition.shape.assert_has_rank(1)
         both = array.concat([x, y], axis=0)
         rows = math.range(x.nrows() if isinstance(x, RaggedTensor) else array.shape(x, out_type=dtypes.int64)[0])
         return gather(both, array.where(condition, rows, rows + array.shape(rows, out_type=rows.dtype)[0]))
@@ -66,20 +71,6 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         flat = array.gather(params.row_starts(), indices[..., 0]) + indices[..., 1]
         rest = array.concat([array.expand_dims(flat, -1), indices[..., 2:]], axis=-1)
         return gather_nd(params.values, rest)
-
-
-def batch_gather(params, indices, name=None):
-    """For each row, the elements of the row of `params` at the row of `indices`."""
-    with name_scope(name, "RaggedBatchGather", [params, indices]):
-        params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
-        if not isinstance(indices, RaggedTensor):
-            indices = RaggedTensor.from_tensor(indices, row_splits_dtype=params.row_splits.dtype)
-        if not isinstance(params, RaggedTensor):
-            params = RaggedTensor.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
-        if isinstance(indices.values, RaggedTensor):
-            return indices.with_values(batch_gather(params.values, indices.values))
-        start = array.gather(params.row_starts(), indices.value_rowids())
-        return indices.with_values(gather(params.values, math.cast(indices.values, start.dtype) + start))
 
 
 def tile(input, multiples, name=None):

@@ -317,11 +317,6 @@ class RaggedTensor(CompositeTensor):
 
         return eager_value(self).to_list()
 
-    def _reduce(self, kind, axis, keepdims, name):
-        from everflow.ops.ragged.functions import reduce  # builds on this module
-
-        return reduce(kind, self, axis, keepdims, name)
-
     # What a session asks
 
     def _parts(self):

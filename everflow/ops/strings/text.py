@@ -12,7 +12,7 @@ from everflow.framework.shapes import TensorShape, broadcast
 from everflow.framework.static_values import constant_value
 from everflow.ops.array.basic import rank
 from everflow.ops.array.constants import constant
-from everflow.ops.array.ragged_rows import takes_ragged
+from everflow.ops.array.ragged_rows import ragged_form, takes_ragged
 from everflow.ops.math.sequences import range as range_of
 from everflow.ops.shape_rules import like_first, scalar_output
 
@@ -143,6 +143,8 @@ def regex_replace(input, pattern, rewrite, replace_global=True, name=None):
 
 def string_join(inputs, separator="", name=None):
     """Strings of several tensors joined element by element; scalars go with each."""
+    if form := ragged_form("elementwise", *inputs):
+        return form(lambda *parts: string_join(parts, separator, name), inputs, (), {})
     return raw.StringJoin(inputs, separator=separator, name=name)
 
 
@@ -150,6 +152,8 @@ def reduce_join(inputs, axis=None, keep_dims=None, separator="", name=None, redu
     """Strings joined along axes, in the order in which these are given; along all of them by default."""
     keep_dims = _either(keepdims, "keepdims", keep_dims, "keep_dims")
     axis = _either(axis, "axis", reduction_indices, "reduction_indices")
+    if form := ragged_form("reduce_join", inputs):
+        return form(inputs, axis, keep_dims, separator, name)
     with name_scope(None, "ReduceJoin", [inputs, axis]):
         inputs = convert_to_tensor(inputs)
         if axis is None:

@@ -1,6 +1,11 @@
-"""Lists of tensors as values of a graph: shapes and gradients."""
+"""Lists of tensors as values of a graph: shapes and gradients.
+
+What is known of a list's elements is said by the op that began it; rules follow a handle back to that.
+"""
 
 from __future__ import annotations
+
+import weakref
 
 from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
@@ -14,44 +19,108 @@ from everflow.ops.shape_rules import scalar_output
 shape_rule(
     *(
         "EmptyTensorList",
-        "TensorListPushBack",
-        "TensorListFromTensor",
         "TensorListLength",
         "TensorListReserve",
         "TensorListResize",
     ),
-    *("TensorListConcatLists", "TensorListSplit", "TensorListSetItem", "TensorListScatter", "TensorListScatterV2"),
+    *("TensorListConcatLists", "TensorListSplit", "TensorListScatter", "TensorListScatterV2"),
     "TensorListScatterIntoExistingList",
 )(scalar_output)
+
+# Where ops that begin lists say the shape of elements; other ops hand the list on that they are given first.
+_BEGINNINGS = {
+    "EmptyTensorList": 0,
+    "TensorListReserve": 0,
+    "TensorListFromTensor": 1,
+    "TensorListSplit": 1,
+    "TensorListScatter": 2,
+    "TensorListScatterV2": 2,
+}
+_HANDING_ON = frozenset(
+    ["Identity", "TensorListPushBack", "TensorListPopBack", "TensorListSetItem", "TensorListResize"]
+    + ["TensorListScatterIntoExistingList"]
+)
+_begun_by: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
+
+
+def _beginning(handle):
+    """The op that began a list, or another one where that can't be told."""
+    op, passed = handle.op, []
+    while op.type in _HANDING_ON and op not in _begun_by:
+        passed.append(op)
+        op = op.inputs[0].op
+    op = _begun_by.get(op, op)
+    for later in passed:
+        _begun_by[later] = op
+    return op
+
+
+def _listed_shape(handle, said=None, dtype=None):
+    """What is known of the elements of a list: by what is said of it here, and when it began."""
+    began = _beginning(handle)
+    shape = TensorShape(None) if said is None else _element_shape(said)
+    if began.type not in _BEGINNINGS:
+        return shape
+    own = began.attrs["element_dtype"]
+    if dtype is not None and dtype.base_dtype != own:
+        raise ValueError(f"The list has elements of {own.name}; this op is for elements of {dtype.name}")
+    return shape.merge_with(_element_shape(began.inputs[_BEGINNINGS[began.type]]))
+
+
+@shape_rule("TensorListPushBack")
+def _push_shape(op):
+    _listed_shape(op.inputs[0], dtype=op.inputs[1].dtype)
+    return scalar()
+
+
+@shape_rule("TensorListPushBackBatch")
+def _push_batch_shape(op):
+    return op.inputs[0].shape.with_rank(1)
+
+
+@shape_rule("TensorListFromTensor")
+def _from_tensor_shape(op):
+    rows = op.inputs[0].shape
+    if rows.rank:
+        rows[1:].merge_with(_element_shape(op.inputs[1]))
+    return scalar()
+
+
+@shape_rule("TensorListSetItem")
+def _set_shape(op):
+    op.inputs[2].shape.merge_with(_listed_shape(op.inputs[0]))
+    return scalar()
 
 
 @shape_rule("TensorListPopBack")
 def _pop_shapes(op):
-    return [scalar(), _element_shape(op.inputs[1])]
+    return [scalar(), _listed_shape(op.inputs[0], op.inputs[1], op.attrs["element_dtype"])]
 
 
 @shape_rule("TensorListGetItem")
 def _item_shape(op):
-    return _element_shape(op.inputs[2])
+    return _listed_shape(op.inputs[0], op.inputs[2], op.attrs["element_dtype"])
 
 
 @shape_rule("TensorListStack")
 def _stack_shape(op):
-    element = _element_shape(op.inputs[1])
+    element = _listed_shape(op.inputs[0], op.inputs[1], op.attrs["element_dtype"])
     count = op.attrs["num_elements"]
     return TensorShape([count if count >= 0 else None]).concatenate(element)
 
 
 @shape_rule("TensorListGather")
 def _gather_shape(op):
-    return op.inputs[1].shape.with_rank(1).concatenate(_element_shape(op.inputs[2]))
+    return (
+        op.inputs[1]
+        .shape.with_rank(1)
+        .concatenate(_listed_shape(op.inputs[0], op.inputs[2], op.attrs["element_dtype"]))
+    )
 
 
 @shape_rule("TensorListElementShape")
 def _shape_of_shape(op):
-    reserved = op.inputs[0].op
-    at = {"TensorListReserve": 0, "EmptyTensorList": 0, "TensorListFromTensor": 1}.get(reserved.type)
-    return TensorShape([None if at is None else _element_shape(reserved.inputs[at]).ndims])
+    return TensorShape([_listed_shape(op.inputs[0]).ndims])
 
 
 @shape_rule("TensorListConcat")
@@ -61,7 +130,7 @@ def _concat_shapes(op):
 
 @shape_rule("TensorListConcatV2")
 def _concat_v2_shapes(op):
-    return _joined_shapes(_element_shape(op.inputs[1]))
+    return _joined_shapes(_listed_shape(op.inputs[0], op.inputs[1], op.attrs["element_dtype"]))
 
 
 def _joined_shapes(element):

@@ -26,6 +26,7 @@ class TensorArraySpec(TypeSpec):
         self._infer_shape = infer_shape
 
     value_type = property(lambda self: TensorArray)
+    variant_shape = TensorShape([])  # of the list as which datasets pass it
 
     @staticmethod
     def from_value(value):

@@ -27,6 +27,11 @@ class Module:
     ['scale/factor:0']
     """
 
+    # Attributes whose contents are not the module's.
+    _TF_MODULE_IGNORED_PROPERTIES = frozenset(
+        ("_self_unconditional_checkpoint_dependencies", "_self_unconditional_dependency_names")
+    )
+
     def __init__(self, name=None):
         name = _snake_case(type(self).__name__) if name is None else name
         if not name.isidentifier():
@@ -66,7 +71,9 @@ class Module:
         """
         seen = {id(self)} if seen is None else seen
         inner = []
-        for _, attribute in sorted(vars(self).items()):
+        for name, attribute in sorted(vars(self).items()):
+            if name in self._TF_MODULE_IGNORED_PROPERTIES:
+                continue
             for leaf in nest.flatten(attribute):
                 if id(leaf) in seen or not isinstance(leaf, (Variable, Module)):
                     continue

@@ -10,7 +10,7 @@ from everflow.framework import errors
 from everflow.kernels import registry, tensors
 from everflow.runtime import checking
 from everflow.runtime.plan.locking import excludes_others, locked
-from everflow.runtime.plan.program import NATIVE, VALUE, Node, input_counts
+from everflow.runtime.plan.program import NATIVE, UPDATE, VALUE, Node, input_counts
 
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
@@ -33,7 +33,7 @@ class Binding:
 
 def bind(node: Node, state: SessionState | None) -> Binding | None:
     """The binding of a node; None where no kernel knows its op type."""
-    if node.type == NATIVE:
+    if node.type in (NATIVE, UPDATE):
         return Binding(node.value)
     if state is not None and state.graph is not None and _is_function(node, state.graph):
         return _bind_function(node, state)

@@ -64,11 +64,12 @@ def counters(program: Program, origin: Origin) -> frozenset[Edge]:
 
 def _may_count(node: Node) -> bool:
     if node.type == VARIABLE:
-        return _is_number((node, 0))
-    return node.type in _EXPRESSIONS and _is_number((node, 0)) and all(_is_number(e) for e in node.inputs)
+        return is_count((node, 0))
+    return node.type in _EXPRESSIONS and is_count((node, 0)) and all(is_count(e) for e in node.inputs)
 
 
-def _is_number(edge: Edge) -> bool:
+def is_count(edge: Edge) -> bool:
+    """Whether a value is a whole number or a truth value that Python can hold."""
     node, output = edge
     shape = node.output_shapes[output]
     return node.output_dtypes[output] in _DTYPES and shape is not None and shape.ndims == 0 and not is_ref(node, output)

@@ -21,7 +21,7 @@ from everflow.kernels.facts import Effect
 from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.binding import PLACEHOLDERS, bind, constant_value, is_once, missing_kernel, once_value
 from everflow.runtime.plan.concurrent_calls import concurrently
-from everflow.runtime.plan.counters import arithmetic, counters
+from everflow.runtime.plan.counters import arithmetic, counters, is_count
 from everflow.runtime.plan.failures import not_there, refused, unfed, uninitialized
 from everflow.runtime.plan.lifetimes import find_releases
 from everflow.runtime.plan.partition import mover, torch_device
@@ -221,8 +221,11 @@ class _Emitter:
         variables = loop_variables(loop)
         for variable, start in zip(variables, loop.inputs, strict=True):
             self.add(depth, f"{self.name((variable, 0))} = {self.carried(variable, start)}", variable)
-        self.add(depth, "while True:", None)
         self.takes_step = True
+        if loop.value is not None:
+            self.native_loop(loop, variables, depth)
+            depth += 1
+        self.add(depth, "while True:", None)
         predicate = condition.end.inputs[0]
         self.add(depth + 1, "step.check()", predicate[0])
         self.block(condition, depth + 1)
@@ -235,6 +238,26 @@ class _Emitter:
             self.add(depth + 1, f"{left} = {right}", variables[0])
         self.release(body.end, depth + 1)
         self.release(condition.end, depth)
+
+    def native_loop(self, loop: Node, variables: list[Node], depth: int) -> None:
+        """A loop that is machine code: it gives its results, or has the plan run the loop."""
+        native = loop.value
+        self.space[f"k{loop.index}"] = native
+        arguments = [self.name((v, 0)) for v in variables] + [self.name(e) for e in native.outer.inputs]
+        self.add(depth, f"done = k{loop.index}(step, {', '.join(arguments)})", loop)
+        self.add(depth, "if done is not None:", None)
+        results = [self.name(e) for e in native.results]
+        # What the loop's condition would have left behind is let go below, whoever made it.
+        for edge in self.releases.sure.get(loop.blocks[0].end, ()):
+            if self.name(edge) not in results:
+                self.add(depth + 1, f"{self.name(edge)} = None", None)
+        if results:
+            self.add(depth + 1, f"{', '.join(results)}, = done", None)
+        for edge, name in zip(native.results, results, strict=True):
+            if is_count(edge) and self.origin(edge) not in self.counters:
+                self.add(depth + 1, f"{name} = {self.tensor_of(edge, name)}", None)
+        self.add(depth + 1, "del done", None)
+        self.add(depth, "else:", None)
 
     def at_once(self, group: Node, depth: int) -> None:
         """Nodes that run at the same time: all of them end, then each raises its error on a line of its own, or gives
@@ -299,8 +322,10 @@ class _Emitter:
     def value(self, edge: Edge) -> str:
         """As `name`, for who takes tensors."""
         name = self.name(edge)
-        if self.origin(edge) not in self.counters:
-            return name
+        return self.tensor_of(edge, name) if self.origin(edge) in self.counters else name
+
+    def tensor_of(self, edge: Edge, name: str) -> str:
+        """The tensor of a number that a name holds."""
         dtype = tensors.torch_dtype(edge[0].output_dtypes[edge[1]])
         maker = f"tensor_{str(dtype).rpartition('.')[2]}"
         self.space.setdefault(maker, partial(torch.tensor, dtype=dtype))

@@ -14,12 +14,15 @@ from typing import TYPE_CHECKING, Any
 import torch
 
 from everflow.framework import errors
+from everflow.ops.functions.draws import apart
+from everflow.ops.parallel_for.exact import for_many
 from everflow.runtime import threads
 from everflow.runtime.state import Step
 
 if TYPE_CHECKING:
-    from everflow.framework.functions import GraphFunction
+    from everflow.framework.functions import Body, GraphFunction
     from everflow.framework.graph import Graph
+    from everflow.framework.operation import Operation, Tensor
     from everflow.runtime.hints import Runnable, Value
     from everflow.runtime.state import SessionState
 
@@ -47,7 +50,7 @@ class PlannedFunction:
     def __init__(
         self,
         name: str,
-        function: GraphFunction,
+        function: GraphFunction | _Rewritten,
         state: SessionState,
         compile_body: Callable[..., Runnable],
         lock: AbstractContextManager[Any],
@@ -120,18 +123,87 @@ class PlannedFunction:
             error = None  # it has this frame in its traceback: together they would keep all values of the call
 
 
-def compile_function(
-    name: str,
-    graph: Graph,
-    state: SessionState,
-    compile_body: Callable[..., Runnable],
-    lock: AbstractContextManager[Any],
-) -> PlannedFunction:
-    """A function of the graph to be called on kernel values.
+class _Rewritten:
+    """What a function became."""
 
-    `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of its body; `lock` is held meanwhile.
+    def __init__(self, body: Body) -> None:
+        self._body = body
+
+    def body_tensors(self) -> tuple[list[Tensor], list[Tensor]]:
+        return self._body.inputs, self._body.outputs
+
+    def body_controls(self) -> list[Operation]:
+        return self._body.controls
+
+
+class Functions:
+    """The functions of a session's graph, to be called on kernel values.
+
+    `compile_body(fetches, feeds, state, to_numpy=False)` makes the plan of a body; `lock` is held meanwhile.
     """
-    function: Any = graph._functions.get(name) or state.derivatives.get(name)
-    if function is None:
-        raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
-    return PlannedFunction(name, function, state, compile_body, lock)
+
+    def __init__(
+        self,
+        graph: Graph,
+        state: SessionState,
+        compile_body: Callable[..., Runnable],
+        lock: AbstractContextManager[Any],
+        plain: bool = False,
+    ) -> None:
+        """`plain`: none is rewritten."""
+        self._graph, self._state, self._compile, self._lock = graph, state, compile_body, lock
+        self._plain = plain
+        self._shared: dict[str, PlannedFunction] = {}
+        self._for_many: dict[tuple, tuple[PlannedFunction, tuple[bool, ...]] | None] = {}
+
+    def shared(self, name: str) -> PlannedFunction:
+        """The function of that name; all who call it share its random streams."""
+        with self._lock:
+            found = self._shared.get(name)
+            if found is None:
+                found = self._shared[name] = self.fresh(name)
+            return found
+
+    def fresh(self, name: str) -> PlannedFunction:
+        """The function of that name, with random streams of its own."""
+        return self._planned(name, self._defined(name))
+
+    def for_many(
+        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+    ) -> tuple[PlannedFunction, tuple[bool, ...]] | None:
+        """A function whose inputs but the last `captured`, and all results, have many elements' values along a first
+        dimension, with the same bits as one by one, and which of its results are lists; None where there is no such
+        form of it. `lists`: which of its inputs are. A list is two values, those of all elements and their lengths.
+        """
+        with self._lock:
+            key = (name, captured, lists)
+            if key not in self._for_many:
+                many = None if self._plain else for_many(self._defined(name), captured, lists)
+                self._for_many[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
+            return self._for_many[key]
+
+    def apart(self, name: str) -> tuple[PlannedFunction, PlannedFunction] | None:
+        """A function as two, with random streams of their own: the first draws the random numbers that the second takes
+        after its inputs. None where what is drawn depends on the inputs.
+        """
+        bodies = None if self._plain else apart(self._defined(name))
+        if bodies is None:
+            return None
+        draws, rest = (self._planned(name, _Rewritten(body)) for body in bodies)
+        return draws, rest
+
+    def forget(self, name: str) -> None:
+        """A function is defined anew: what was compiled for that name goes."""
+        with self._lock:
+            self._shared.pop(name, None)
+            for key in [key for key in self._for_many if key[0] == name]:
+                del self._for_many[key]
+
+    def _defined(self, name: str) -> Any:
+        function: Any = self._graph._functions.get(name) or self._state.derivatives.get(name)
+        if function is None:
+            raise errors.NotFoundError(None, None, f"Function {name} is not defined.")
+        return function
+
+    def _planned(self, name: str, function: GraphFunction | _Rewritten) -> PlannedFunction:
+        return PlannedFunction(name, function, self._state, self._compile, self._lock)

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
+import math
 import threading
-from collections.abc import Callable
+from array import array
+from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import torch
 
 from everflow.kernels import tensors
+from everflow.kernels.random.distributions import next_place
 from everflow.native import toolchain
 from everflow.native.codegen import Entry, Writer
-from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel
-from everflow.runtime.plan.program import Node, Program, flat_results
+from everflow.native.nests import contiguous
+from everflow.runtime.plan.binding import bind, call_arguments, constant_value, missing_kernel, once_value
+from everflow.runtime.plan.failures import told
+from everflow.runtime.plan.locking import excludes_others
+from everflow.runtime.plan.native.edges import within
+from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
+from everflow.runtime.plan.native.loops import translate
+from everflow.runtime.plan.native.memory_order import stands_for_variable
+from everflow.runtime.plan.native.steps import NotNative
+from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
 from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 from everflow.runtime.plan.tiers import is_allowed
 
 if TYPE_CHECKING:
+    from everflow.kernels.state import Buffer
     from everflow.runtime.hints import Value
     from everflow.runtime.state import SessionState
 
 
 def with_machine_code(program: Program, state: SessionState, may: Callable[[Node], bool] = is_allowed) -> int:
-    """Let regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly outside
-    of Python's lock.
+    """Let loops and regions of a program's nodes that `may` be machine code; how many there are. This takes long, mostly
+    outside of Python's lock.
     """
+    loops = sum(_make_loop(program, loop, state) for loop in _loops(program) if all(map(may, within(loop))))
     writer = Writer(toolchain.can_share())
     made: list[tuple[Node, Region, Entry]] = []
     work = 0
@@ -38,19 +51,64 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            made.append((node, region, writer.add(_expressions(region), len(region.inputs))))
+            entry = writer.add(_expressions(region), region.count, _updates(region), region.condition)
+            made.append((node, region, entry))
     if not made:
-        return 0
+        return loops
     loaded = toolchain.Loaded(toolchain.object_code(writer.text()), [entry.name for *_, entry in made])
     for node, region, entry in made:
-        pointers = len(region.inputs) + len(_expressions(region)) + 1
-        node.value = _caller(region, entry, loaded.function(entry.name, pointers), state)
-    return len(made)
+        node.value = _caller(region, entry, loaded.function(entry.name), state)
+    return loops + len(made)
+
+
+def _loops(program: Program) -> Iterator[Node]:
+    """The loops of a program, outer ones first; what is inside of one that became machine code is left out."""
+    left = [program.top]
+    while left:
+        for node in left.pop():
+            if node.type == LOOP:
+                yield node
+            if node.value is None or node.type != LOOP:
+                left += node.blocks
+
+
+def _make_loop(program: Program, loop: Node, state: SessionState) -> bool:
+    """Let a loop be machine code, if all that it holds can."""
+    if not toolchain.can_multiply():
+        return False
+    writer = Writer(toolchain.can_share())
+    try:
+        made = translate(loop, writer, "loop")
+    except NotNative:
+        return False
+    loaded = toolchain.Loaded(toolchain.object_code(writer.text()), ["loop"], CALLBACKS)
+    loop.value = NativeLoop(program, loop, made, loaded.function("loop"), state)
+    return True
 
 
 def _expressions(region: Region) -> list[Any]:
     """What is computed for the outputs: the same for two only once."""
     return list(dict.fromkeys(plain_form(region.values[e]) for e in region.outputs))
+
+
+def _updates(region: Region) -> list[tuple[Any, Any]]:
+    """What is written over inputs: (value, input)."""
+    return [(plain_form(value), region.values[variable, 0]) for variable, value in region.updates.items()]
+
+
+class _Locks:
+    """The locks of variables, held together; in the same order everywhere, so that two never wait for each other."""
+
+    def __init__(self, variables: Iterable[Buffer]) -> None:
+        self._locks = sorted({v.lock for v in variables}, key=id)
+
+    def __enter__(self) -> None:
+        for lock in self._locks:
+            lock.acquire()
+
+    def __exit__(self, *_: object) -> None:
+        for lock in self._locks:
+            lock.release()
 
 
 class _Scratch(threading.local):
@@ -68,76 +126,122 @@ class _Scratch(threading.local):
 _scratch = _Scratch()
 
 
-def _caller(region: Region, entry: Entry, function: Callable[..., None], state: SessionState) -> Callable[..., Value]:
+def _slow_memory(shape: tuple[int, ...], strides: tuple[int, ...], dtype: torch.dtype) -> torch.Tensor:
+    return torch.empty_strided(shape, strides, dtype=dtype)
+
+
+# What torch's own compiler takes for its results: a third of the time.
+_memory = getattr(torch._C._dynamo.guards, "_empty_strided_cpu", _slow_memory)
+
+
+def _caller(region: Region, entry: Entry, function: Callable[..., int], state: SessionState) -> Callable[..., Value]:
     """The Python function of a region: it checks what it is given, finds memory for the results and calls the code.
 
     It is written out for the number of inputs and outputs, since it stands between any two regions of a plan.
     """
     count = len(region.inputs)
-    expressions = _expressions(region)
     space: dict[str, Any] = {
-        "empty_like": torch.empty_like,  # which is found in half the time that `empty` takes
+        "memory": _memory,
         "run": function,
         "threads": torch.get_num_threads,
         "scratch": _scratch.address,
         "other": _slowly(region, state),
     }
     takes = ", ".join(f"x{i}" for i in range(count))
-    tests, names = [], []
-    for i, (node, output) in enumerate(region.inputs):
-        space[f"s{i}"] = torch.Size(node.shape(output) or ())
-        tests += [f"x{i}.shape == s{i}", f"x{i}.is_contiguous()"]
-        names.append(f"x{i}.data_ptr()")
     lines = [f"def call({takes}):"]
-    if tests:
-        lines.append(f"    if not ({' and '.join(tests)}): return other(call, {takes})")
-    results: dict[int, str] = {}
-    for i, (node, output) in enumerate(region.outputs):
-        space[f"o{i}"] = torch.Size(node.shape(output) or ())
-        # One entry, seen as many: what is made like it has memory of its own, in order.
-        dtype = tensors.torch_dtype(node.output_dtypes[output])
-        space[f"like{i}"] = torch.empty((), dtype=dtype).expand(node.shape(output) or ())
-        position = expressions.index(plain_form(region.values[node, output]))
-        if position in results:
-            continue
-        lines.append(f"    y{i} = empty_like(like{i})")
-        results[position] = f"y{i}"
-    names += [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
-    names += [f"scratch({entry.scratch})" if entry.scratch else "None", "threads()" if entry.is_shared else "1"]
-    lines.append(f"    run({', '.join(names)})")
-    given = []
-    for i, edge in enumerate(region.outputs):
-        name = results[expressions.index(plain_form(region.values[edge]))]
-        given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
-    lines.append(f"    return {', '.join(given)}")
+    locked = {region.held[n.inputs[0]] for n in region.updating if excludes_others(n)}
+    if locked:
+        space["locks"] = _Locks(once_value(variable, state) for variable in locked)
+        lines.append("    with locks:")
+    body, tests, names = [], [], []
+    for i, (node, output) in enumerate(region.inputs):
+        name = f"x{i}"
+        if node in region.updates:
+            name = f"b{i}"
+            body.append(f"b{i} = x{i}.value")
+            tests.append(f"b{i} is not None")
+        space[f"s{i}"] = torch.Size(region.values[node, output].shape)
+        tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
+        names.append(f"{name}.data_ptr()")
+    body.append(f"if {' and '.join(tests) or 'True'}:")
+    body += [f"    {line}" for line in _call_lines(region, entry, names, space, state)]
+    lines += [("        " if locked else "    ") + line for line in body]
+    lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
     return space["call"]
 
 
-def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:
-    """What happens to inputs that lie in memory in another order, or have not the shape that the graph promises."""
-    shapes = [torch.Size(node.shape(output) or ()) for node, output in region.inputs]
+def _call_lines(
+    region: Region, entry: Entry, names: list[str], space: dict[str, Any], state: SessionState
+) -> list[str]:
+    """The lines that call the code once the addresses of its inputs are known, and return its results if it could."""
+    expressions = _expressions(region)
+    lines = []
+    for i, node in enumerate(region.draws):
+        space[f"draw{i}"] = _drawer(node, state)
+        lines.append(f"p{i} = draw{i}()")
+    names = [f"p{i}.buffer_info()[0]" for i in range(len(region.draws))] + names
+    results: dict[int, str] = {}
+    for i, (node, output) in enumerate(region.outputs):
+        space[f"o{i}"] = tuple(node.shape(output) or ())
+        space[f"l{i}"] = contiguous(space[f"o{i}"])
+        space[f"d{i}"] = tensors.torch_dtype(node.output_dtypes[output].base_dtype)
+        position = expressions.index(plain_form(region.values[node, output]))
+        if position in results:
+            continue
+        lines.append(f"y{i} = memory(o{i}, l{i}, d{i})")
+        results[position] = f"y{i}"
+    names = names + [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
+    names += [f"scratch({entry.scratch})" if entry.scratch else "0", "threads()" if entry.is_shared else "1"]
+    given = []
+    for i, edge in enumerate(region.outputs):
+        name = results[expressions.index(plain_form(region.values[edge]))]
+        given.append(name if name == f"y{i}" else f"{name}.view(o{i}).clone()")
+    return [*lines, f"if not run({', '.join(names)}): return {', '.join(given)}"]
 
-    def other(call: Callable[..., Value], *inputs: torch.Tensor) -> Value:
-        if all(x.shape == shape for x, shape in zip(inputs, shapes, strict=True)):
-            return call(*(x.contiguous() for x in inputs))
+
+def _drawer(node: Node, state: SessionState) -> Callable[[], array[int]]:
+    """A function that goes on in the stream of a random op, and gives where this run starts."""
+    session: Any = state
+    count = math.prod(node.shape() or ())
+    return lambda: array("Q", next_place(node, session, count))
+
+
+def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:
+    """What happens to inputs that lie in memory in another order, or are not what the graph promises."""
+    shapes = [torch.Size(region.values[edge].shape) for edge in region.inputs]
+    written = len(region.updates)
+
+    def other(call: Callable[..., Value], *inputs: Any) -> Value:
+        held = [v.value for v in inputs[:written]]
+        fits = all(x is not None and x.shape == s for x, s in zip((*held, *inputs[written:]), shapes, strict=True))
+        are_in_order = [x.is_contiguous() for x in inputs[written:]]
+        if fits and all(v.is_contiguous() for v in held) and not all(are_in_order):
+            return call(*inputs[:written], *(x.contiguous() for x in inputs[written:]))
         results = _by_kernels(region, state, list(inputs))
         return results[0] if len(results) == 1 else tuple(results)
 
     return other
 
 
-def _by_kernels(region: Region, state: SessionState, inputs: list[torch.Tensor]) -> list[Value]:
+def _by_kernels(region: Region, state: SessionState, inputs: list[Any]) -> list[Value]:
     """The outputs of a region, node by node."""
     values: dict = dict(zip(region.inputs, inputs, strict=True))
+    for edge, variable in region.held.items():
+        if stands_for_variable(edge):
+            values[edge] = values[variable, 0]
+        else:
+            values[edge] = values[variable, 0].read().clone()  # as it was before anything is written
 
     for node in region.nodes:
         binding = bind(node, state)
         if binding is None:
             raise missing_kernel(node)
-        arguments = call_arguments(
-            node, [values[e] if e in values else constant_value(e[0], state) for e in region.edges[node]]
-        )
-        results = flat_results(node, binding.function(*arguments, **binding.keywords))
-        values.update(((node, i), r) for i, r in enumerate(results))
+        given = [values[e] if e in values else constant_value(e[0], state) for e in region.edges[node]]
+        try:
+            result = binding.function(*call_arguments(node, given), **binding.keywords)
+        except Exception as e:
+            raise told(e, node, given) from e
+        if node not in region.updating:
+            values.update(((node, i), r) for i, r in enumerate(flat_results(node, result)))
     return [values[e].clone() for e in region.outputs]

@@ -6,7 +6,6 @@ TensorFlow 1.
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
@@ -46,7 +45,7 @@ class Placer:
         self._placed.update(chosen)
         if self._log:
             for op in new:
-                print(f"{op.name}: ({op.type}): {chosen[op]}", file=sys.stderr)
+                print(f"{op.name}: ({op.type}): {chosen[op]}")
 
     def _choose_for(self, group: list[Operation], followers: set[Operation]) -> str:
         asked = DeviceSpec()

@@ -30,6 +30,7 @@ LOOP = "_Loop"  # blocks (condition, body); inputs: first values of its variable
 IF = "_If"  # blocks (else, then); input: the predicate; results: what the block that ran hands on
 AT_ONCE = "_AtOnce"  # one block, whose nodes run at the same time, since one may wait for what another does
 NATIVE = "_Native"  # a region of nodes as machine code; `value` is the function that runs it
+UPDATE = "_NativeUpdate"  # the same where variables are written
 END = "_End"  # what a block hands on: next values of loop variables, results of a branch, the fetches of a run
 
 Edge = tuple["Node", int]  # a node and the index of one of its outputs
@@ -132,7 +133,10 @@ class Node:
 
 
 _NO_FACTS = Facts()
-_facts: dict[str, Facts] = {NATIVE: Facts(result=FRESH, effect=Effect.PURE, fails=False)}
+_facts: dict[str, Facts] = {
+    NATIVE: Facts(result=FRESH, effect=Effect.PURE, fails=False),
+    UPDATE: Facts(result=FRESH, effect=Effect.ACTS),
+}
 
 
 def facts_of(op_type: str) -> Facts:
@@ -153,6 +157,8 @@ _STATE = (dtypes.resource, dtypes.variant)
 def _effect_of(node: Node) -> Effect:
     if node.type in _KNOWN:
         return Effect.PURE
+    if node.type == UPDATE:
+        return Effect.ACTS
     entry = registry.lookup(node.type)
     if entry is None:
         return Effect.ACTS

@@ -14,16 +14,31 @@ from typing import Any
 import numpy as np
 
 from everflow.framework import dtypes
+from everflow.framework.op_defs import OpDef
 from everflow.kernels import tensors
 from everflow.kernels.facts import Effect
 from everflow.native import lowering, scalars
+from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
-from everflow.native.values import CONST, INPUT, MAP, RESHAPE, VIEW, Value, const, input_value
+from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
+from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable
 from everflow.runtime.plan.partition import torch_device
-from everflow.runtime.plan.program import LOOP, NATIVE, VALUE, Block, Edge, Node, Program, is_ref
+from everflow.runtime.plan.program import (
+    LOOP,
+    NATIVE,
+    UPDATE,
+    VALUE,
+    Block,
+    Edge,
+    Node,
+    Program,
+    internal,
+    is_known,
+    is_ref,
+)
 from everflow.runtime.plan.tiers import is_allowed
 
-_NUMBERS = {
+NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)
     for dtype in (
         dtypes.float32,
@@ -36,43 +51,91 @@ _NUMBERS = {
         dtypes.bool,
     )
 }
-# A region that stands for fewer calls than this is none, unless it is long.
+# A region that stands for fewer calls than this is none, unless it is long, or one that a kernel takes many for.
 FEWEST_CALLS = 2
-LONG = 1 << 14
+LONG, MANY = 1 << 14, 24
 # The most work (see `work_of`) of a region, and of all regions of a plan: the compiler's time grows faster than code.
 MOST_WORK, MOST_WORK_IN_ALL = 400, 8000
 
 
 class Region:
-    """Some nodes, as expressions of their results over values from outside."""
+    """Some nodes, as expressions of their results over values from outside, and of what variables hold afterwards.
 
-    def __init__(self, nodes: list[Node]) -> None:
+    What is only a view of a value from outside is no output, unless `keeps_views`: others can have it without us.
+    """
+
+    def __init__(self, nodes: list[Node], variables: Variables | None = None, *, keeps_views: bool = False) -> None:
         self.nodes = nodes
         self.inputs: list[Edge] = []
         self.values: dict[Edge, Value] = {}
         self.edges = {node: list(node.inputs) for node in nodes}  # which a node that was dropped no longer has
+        self.updates: dict[Node, Value] = {}  # variable → its new value
+        self.held: dict[Edge, Node] = {}  # references to variables that are written, and what was read from there
+        self.updating = [node for node in nodes if _is_update(node)]
+        self.condition: Value | None = None  # without which kernels must be asked
+        self.draws = [node for node in nodes if _draws(node)]  # the first inputs are their places in random streams
+        if variables is not None:
+            self._find_variables(variables)
         inside = set(nodes)
         for node in nodes:
             known = _known_positions(node)
-            results = lowered(node, [None if i in known else self._value(e) for i, e in enumerate(node.inputs)])
-            self.values.update(((node, i), value) for i, value in enumerate(results))
-        # What others need. A view of what comes from outside they can have without us.
+            given = [None if i in known else self._value(e) for i, e in enumerate(node.inputs)]
+            results = lowered(node, given, self.draws.index(node) if node in self.draws else 0)
+            if isinstance(results, Checked):
+                holds = results.condition.reduce("all", range(len(results.condition.shape)))
+                self.condition = holds if self.condition is None else self.condition & holds
+            if node in self.updating:
+                targets = [self.held[e] for e in node.inputs if stands_for_variable(e)]
+                self.updates.update(zip(targets, results, strict=True))
+            else:
+                self.values.update(((node, i), value) for i, value in enumerate(results))
         self.outputs = [
             (node, i)
             for node in nodes
+            if node not in self.updating
             for i, users in enumerate(node.uses)
-            if any(user not in inside for user in users) and not _is_view_of_input(self.values[node, i])
+            if any(user not in inside for user in users)
+            and (keeps_views or not _is_view_of_input(self.values[node, i]))
         ]
+
+    def _find_variables(self, variables: Variables) -> None:
+        """Let what stands for a variable that is written, and what was read from it, be one input."""
+        writers: dict[Node, Node] = {}
+        for node in self.updating:
+            for edge in filter(stands_for_variable, node.inputs):
+                variable = variables.behind(edge)
+                assert variable is not None
+                self.held[edge] = variable
+                writers[variable] = node
+        numbers: dict[Node, Value] = {}
+        for variable in dict.fromkeys(self.held.values()):
+            numbers[variable] = input_value(self.count, *_content(variable))
+            self.inputs.append((variable, 0))
+        for edge in {e: None for edges in self.edges.values() for e in edges if not stands_for_variable(e)}:
+            for shown in variables.shown(edge) & writers.keys():
+                if variables.read_by(edge, writers[shown]) is shown:
+                    self.held[edge] = shown
+        self.values.update((edge, numbers[variable]) for edge, variable in self.held.items())
 
     def _value(self, edge: Edge) -> Value:
         found = self.values.get(edge)
         if found is None:
             found = _scalar_constant(edge)
             if found is None:
-                found = _as_input(edge, len(self.inputs))
+                found = _as_input(edge, self.count)
                 self.inputs.append(edge)
             self.values[edge] = found
         return found
+
+    @property
+    def count(self) -> int:
+        """How many inputs the code has."""
+        return len(self.draws) + len(self.inputs)
+
+    @property
+    def acts(self) -> bool:
+        """Whether it does something besides computing its outputs."""
+        return bool(self.updates or self.draws)
 
     @property
     def work(self) -> int:
@@ -80,53 +143,103 @@ class Region:
 
     def is_worthwhile(self) -> bool:
         """Whether one call is better than the kernels'."""
-        computed = [self.values[n, 0] for n in self.nodes if not _is_view_of_input(self.values[n, 0])]
+        pure = [n for n in self.nodes if n not in self.updating]
+        computed = [self.values[n, 0] for n in pure if not _is_view_of_input(self.values[n, 0])]
+        computed += self.updates.values()
         largest = max((max([v.size, *(s.size for s in v.sources)]) for v in computed), default=0)
-        return bool(self.outputs) and (len(computed) >= FEWEST_CALLS or (len(computed) == 1 and largest >= LONG))
+        is_of_use = bool(self.outputs or self.updates)
+        return is_of_use and (
+            len(computed) >= FEWEST_CALLS or (len(computed) == 1 and (largest >= LONG or self.work >= MANY))
+        )
 
 
 def find_regions(
     program: Program, may: Callable[[Node], bool] = is_allowed
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
-    """For every stretch of a block without nodes that act: the block, the stretch in its new order, what comes behind
-    it, and the regions among its nodes that `may` be in any. They are to be put in before the next one is asked for.
+    """For every stretch of a block without nodes that act otherwise than on variables: the block, the stretch in its new
+    order, what comes behind it, and the regions among its nodes that `may` be in any. They are to be put in before the
+    next one is asked for.
     """
+    variables = Variables(program)
     for block in list(program.blocks()):
+        if _is_in_native_loop(block):
+            continue
         stretch: list[Node] = []
         for node in [*block, None]:
-            if node is not None and not node.blocks and node.effect is not Effect.ACTS and not node.wanted:
+            if (
+                node is not None
+                and not node.blocks
+                and (_is_free(node) or (may(node) and _can_update(node, variables)))
+            ):
                 stretch.append(node)
                 continue
-            if len(stretch) >= FEWEST_CALLS:
-                yield from _regions_of(block, stretch, node, may)
+            if stretch:
+                yield from _regions_of(block, stretch, node, variables, may)
             stretch = []
 
 
+def _is_free(node: Node) -> bool:
+    return node.effect is not Effect.ACTS and not node.wanted
+
+
+def _is_update(node: Node) -> bool:
+    found = lowering.find(node.type)
+    return found is not None and found.updates
+
+
+def _draws(node: Node) -> bool:
+    found = lowering.find(node.type)
+    return found is not None and found.draws
+
+
+# What these write they must compute, too: to copy alone is a kernel's.
+_ASSIGNMENTS = ("Assign", "AssignVariableOp")
+
+
+def _can_update(node: Node, variables: Variables) -> bool:
+    """Whether a node does nothing but write variables, each once, from values that don't lie in them otherwise."""
+    if not _is_update(node) or not work_of(node):
+        return False
+    if node.type in _ASSIGNMENTS and not work_of(node.inputs[1][0]):
+        return False
+    targets = [variables.behind(e) for e in node.inputs if stands_for_variable(e)]
+    if None in targets or len(set(targets)) < len(targets):
+        return False
+    return all(
+        variables.read_by(edge, node) in targets or not variables.shown(edge).intersection(targets)
+        for edge in node.inputs
+        if not stands_for_variable(edge)
+    )
+
+
 def _regions_of(
-    block: Block, stretch: list[Node], behind: Node | None, may: Callable[[Node], bool]
+    block: Block, stretch: list[Node], behind: Node | None, variables: Variables, may: Callable[[Node], bool]
 ) -> Iterator[tuple[Block, list[Node], Node | None, list[Region]]]:
     counts = block.owner is not None and _is_in_loop(block)
     chosen = {n: work for n in stretch if may(n) and not (counts and _is_counter(n)) and (work := work_of(n))}
     if not chosen:
         return
-    levels: dict[Node, int] = {}
-    for node in stretch:
-        level = 0
-        for source, _ in node.inputs:
-            if source in levels:
-                level = max(level, levels[source] + (source in chosen and node not in chosen))
-        levels[node] = level
+    written = {
+        n: [v for e in n.inputs if stands_for_variable(e) and (v := variables.behind(e))]
+        for n in chosen
+        if _is_update(n)
+    }
+    levels = variables.levels(stretch, chosen, written)
     ordered = sorted(stretch, key=lambda n: (levels[n], n in chosen))
     groups: list[list[Node]] = []
     level, work = -1, 0
     for node in ordered:
         if node in chosen:
-            if levels[node] != level or work + chosen[node] > MOST_WORK:
+            # Where a check fails, kernels do it all, and would draw once more.
+            is_odd = groups and (
+                _draws(node) and any(map(checks, groups[-1])) or checks(node) and any(map(_draws, groups[-1]))
+            )
+            if levels[node] != level or work + chosen[node] > MOST_WORK or is_odd:
                 groups.append([])
                 level, work = levels[node], 0
             groups[-1].append(node)
             work += chosen[node]
-    regions = [region for nodes in groups if (region := Region(nodes)).is_worthwhile()]
+    regions = [region for nodes in groups if (region := Region(nodes, variables)).is_worthwhile()]
     if regions:
         yield block, ordered, behind, regions
 
@@ -142,7 +255,9 @@ def put_in(
         _put(block, node, behind)
         if node in last_of:
             region = last_of[node]
-            new = Node(program.new_index(), node.op, node.name, NATIVE)
+            new = Node(program.new_index(), node.op, node.name, UPDATE if region.acts else NATIVE)
+            if region.acts:
+                new.wanted, new.definition = True, _definition(region)
             new.output_dtypes = [n.output_dtypes[i].base_dtype for n, i in region.outputs]
             new.output_shapes = [n.output_shapes[i] for n, i in region.outputs]
             new.device, new.order = node.device, node.order
@@ -152,6 +267,14 @@ def put_in(
     for region, new in zip((r for n in ordered if (r := last_of.get(n)) is not None), made, strict=True):
         for output, edge in enumerate(region.outputs):
             program.replace(edge, (new, output), drop=False)
+        for node in region.updating:
+            for output, users in enumerate(node.uses):
+                if users:  # of the reference, which is that to the variable
+                    program.replace((node, output), (region.held[node.inputs[0]], 0), drop=False)
+            node.wanted = False
+            program.erase(node)
+        for node in region.draws:
+            program.erase(node)
         for node in reversed(region.nodes):
             program.drop_if_unneeded(node)
         for node, edges in region.edges.items():
@@ -159,11 +282,21 @@ def put_in(
     return made
 
 
+def _definition(region: Region) -> OpDef:
+    """The definition of a region's node: which of its inputs are variables."""
+    inputs = [f"{'&' * (i < len(region.updates))}x{i}" for i in range(len(region.inputs))]
+    outputs = [f"y{i}" for i in range(len(region.outputs))]
+    return internal(UPDATE, " ".join(inputs), " ".join(outputs), acts=True)
+
+
 def _put(block: Block, node: Node, behind: Node | None) -> None:
+    """Put a node at the end of a stretch. It keeps its number: who asks later what was written before it asks by that."""
+    order = node.order
     if behind is None:
         block.append(node)
     else:
         block.insert(node, behind)
+    node.order = order
 
 
 # --- nodes as expressions ---------------------------------------------------------------------------
@@ -177,25 +310,28 @@ def work_of(node: Node) -> int:
     if found is None or torch_device(node.device) != "cpu":
         return 0
     edges = [e for i, e in enumerate(node.inputs) if i not in _known_positions(node)]
-    if not all(_is_number(*e) for e in [*edges, *((node, i) for i in range(len(node.output_dtypes)))]):
+    made = [] if found.updates else [(node, i) for i in range(len(node.output_dtypes))]
+    if not all(_is_content(e) if found.updates and stands_for_variable(e) else _is_number(*e) for e in [*edges, *made]):
         return 0
+    inputs = [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)]
+    wanted = [_as_input(e, 0) for e in made or [e for e in edges if stands_for_variable(e)]]
     try:
-        results = lowered(node, [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)])
+        results = lowered(node, inputs)
     except ValueError:
         return 0
-    if not all(
-        r.shape == tuple(node.shape(i) or ()) and r.dtype == _NUMBERS[node.output_dtypes[i]]
-        for i, r in enumerate(results)
-    ):
+    if [(r.shape, r.dtype) for r in results] != [(w.shape, w.dtype) for w in wanted]:
         return 0
-    steps = [v for v in sources_first(list(results)) if v.kind == MAP]
+    conditions = [results.condition] if isinstance(results, Checked) else []
+    steps = [v for v in sources_first([*results, *conditions]) if v.kind == MAP]
     if not all(map(_can_be_written, steps)):
         return 0
     return bool(results) + sum(scalars.cost(v.detail) for v in steps)
 
 
-def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:
-    """The results of a node as expressions over those of its inputs; none, where its lowering has nothing to say."""
+def lowered(node: Node, values: list[Any], draw: int = 0) -> tuple[Value, ...]:
+    """The results of a node as expressions over those of its inputs; none, where its lowering has nothing to say. `draw`:
+    the input that says where a random op is in its stream.
+    """
     found = lowering.find(node.type)
     assert found is not None
     for position in _known_positions(node):
@@ -209,6 +345,8 @@ def lowered(node: Node, values: list[Any]) -> tuple[Value, ...]:
             keywords[name] = node
         elif name == "result_shape":
             keywords[name] = tuple(node.shape() or ())
+        elif name == "place":
+            keywords[name] = input_value(draw, *PLACE)
         else:
             keywords[name] = node.attribute(name)
     result = found.function(*values, **keywords)
@@ -226,7 +364,27 @@ def _known_positions(node: Node) -> set[int]:
 def _is_number(node: Node, output: int) -> bool:
     """Whether a value is a tensor of numbers, of known shape and not empty."""
     dtype, shape = node.output_dtypes[output], node.shape(output)
-    return dtype.base_dtype in _NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
+    return dtype.base_dtype in NUMBERS and not is_ref(node, output) and shape is not None and math.prod(shape) > 0
+
+
+def _is_content(edge: Edge) -> bool:
+    """Whether a reference or handle is surely that of a variable that holds numbers, of known shape and not empty."""
+    node = _variable_at(edge)
+    if node is None or node.attribute("dtype") not in NUMBERS or not is_known(node.attribute("shape")):
+        return False
+    return math.prod(node.attribute("shape").as_list()) > 0
+
+
+def _variable_at(edge: Edge) -> Node | None:
+    """The node of the variable that an edge refers to, through ops that hand on the reference."""
+    while edge[0].inputs and stands_for_variable(edge) and not edge[0].blocks:
+        edge = edge[0].inputs[0]
+    return edge[0] if edge[0].type in VARIABLES else None
+
+
+def _content(variable: Node) -> tuple[np.dtype, list[int]]:
+    """The type and the shape of what a variable holds."""
+    return NUMBERS[variable.attribute("dtype").base_dtype], variable.attribute("shape").as_list()
 
 
 def _can_be_written(step: Value) -> bool:
@@ -237,8 +395,12 @@ def _can_be_written(step: Value) -> bool:
 
 
 def _as_input(edge: Edge, number: int) -> Value:
+    if stands_for_variable(edge):
+        variable = _variable_at(edge)
+        assert variable is not None
+        return input_value(number, *_content(variable))
     node, output = edge
-    return input_value(number, _NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
+    return input_value(number, NUMBERS[node.output_dtypes[output].base_dtype], node.shape(output) or ())
 
 
 def _scalar_constant(edge: Edge) -> Value | None:
@@ -250,7 +412,7 @@ def _scalar_constant(edge: Edge) -> Value | None:
     array = tensors.to_numpy(value)
     if array.size != 1:
         return None
-    return const(array.ravel()[0], _NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
+    return const(array.ravel()[0], NUMBERS[node.output_dtypes[0].base_dtype]).reshape(array.shape)
 
 
 def _is_view_of_input(value: Value) -> bool:
@@ -260,21 +422,28 @@ def _is_view_of_input(value: Value) -> bool:
 
 
 def _is_in_loop(block: Block) -> bool:
+    return any(owner.type == LOOP for owner in _owners(block))
+
+
+def _is_in_native_loop(block: Block) -> bool:
+    """Whether a loop around a block is machine code as a whole."""
+    return any(owner.type == LOOP and owner.value is not None for owner in _owners(block))
+
+
+def _owners(block: Block) -> Iterator[Node]:
     owner = block.owner
     while owner is not None:
-        if owner.type == LOOP:
-            return True
+        yield owner
         owner = owner.block.owner
-    return False
 
 
 def _is_counter(node: Node) -> bool:
     """Whether a node may be of those that count and decide in a loop, which plans do with Python's own numbers."""
-    return node.shape() == [] and not node.output_dtypes[0].is_floating
+    return bool(node.output_dtypes) and node.shape() == [] and not node.output_dtypes[0].is_floating
 
 
 def plain_form(value: Value) -> Value:
     """The expression that fills the same memory in the same order: what only the shape tells apart is nothing to do."""
     while value.kind == VIEW and value.detail[0] == RESHAPE:
         value = value.sources[0]
-    return value.expand([1]) if value.kind == CONST else value
+    return value.expand([1]) if value.kind == CONST else copy_of(value) if value.kind == INDEX else value

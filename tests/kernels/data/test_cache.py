@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.data.cache import cache_dataset
+from everflow.kernels.data.datasets import Blocks, Dataset, End, Iteration, from_iterable, rows_in_order
 from tests.data.draining import drain
 
 D = tf.data.Dataset
@@ -58,3 +61,47 @@ def test_files_keep_structures_and_their_order(tmp_path):
         == [(int(a), b) for a, b in first]
         == [(i, b"%d" % (100 + i)) for i in range(12)]
     )
+
+
+def test_many_at_a_time():
+    """The first pass keeps blocks; later ones cut them as they are asked for, also one by one."""
+    seen = []
+
+    def start(iteration):
+        take = rows_in_order((torch.arange(7),), 7).start_columns(iteration)
+
+        def noted(n):
+            block = take(n)
+            seen.append(len(block[0]))
+            return block
+
+        return noted
+
+    source = Dataset(lambda iteration: None, 7, blocks=lambda: Blocks(start))
+    cached = cache_dataset(source, np.array(b"", object), output_types=[])
+
+    def a_pass(size):
+        take, found = cached.blocks.start_columns(Iteration()), []
+        while True:
+            try:
+                found.append(take(size)[0].tolist())
+            except End:
+                return found
+
+    assert a_pass(3) == [[0, 1, 2], [3, 4, 5], [6]]
+    assert a_pass(4) == [[0, 1, 2, 3], [4, 5, 6]] and seen == [3, 3, 1]
+    following = cached.start(Iteration())
+    assert [int(following()[0]) for _ in range(7)] == list(range(7))
+
+
+def test_blocks_of_what_was_kept_one_by_one():
+    source = from_iterable(
+        lambda: ((torch.tensor(i),) for i in range(3)), 3, lambda: rows_in_order((torch.arange(3),), 3)
+    )
+    cached = cache_dataset(source, np.array(b"", object), output_types=[])
+    following = cached.start(Iteration())
+    for _ in range(3):
+        following()
+    with pytest.raises(End):
+        following()
+    assert cached.blocks.start_columns(Iteration())(5)[0].tolist() == [0, 1, 2]

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.image import crops
 from tests.kernels.feeding import fed
 
 IMAGE = np.arange(20, dtype=np.float32).reshape(1, 4, 5, 1)
@@ -102,3 +104,18 @@ def test_noise_beyond_the_image_is_in_its_range(sess, noise):
     )
     assert found.shape == (1, 8, 8, 1) and found.min() >= 0 and found.max() <= 19
     assert len(np.unique(found)) > 10
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32, torch.int32])
+@pytest.mark.parametrize("size", [[5, 9], [1, 1], [3, 1]])
+def test_compiled_loops_give_the_same(both_ways, dtype, size):
+    random = torch.Generator().manual_seed(1)
+    image = (torch.rand((2, 11, 8, 3), generator=random) * 255).to(dtype)
+    boxes = torch.rand((7, 4), generator=random) * 1.6 - 0.3
+    which = torch.tensor([0, 1, 0, 1, 1, 0, 0], dtype=torch.int32)
+    for method in ("bilinear", "nearest"):
+        both_ways(
+            lambda m=method: crops.crop_and_resize(
+                image, boxes, which, torch.tensor(size), method=m, extrapolation_value=7.5
+            )
+        )

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.image import resize
 from everflow.kernels.image.resize import nearest_indices
 from tests.kernels.feeding import fed
 
@@ -125,3 +127,37 @@ def test_bytes_that_stand_for_floats_are_rounded(sess):
     )
     resized, low, high = sess.run([tf.bitcast(found.resized_images, tf.uint8), found.out_min, found.out_max])
     assert resized.ravel().tolist() in ([0, 2, 5, 5], [0, 3, 5, 5]) and (low, high) == (-1, 1)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.float32, torch.int16])
+@pytest.mark.parametrize("shape", [(2, 13, 9, 3), (1, 1, 1, 1), (3, 5, 40, 4)])
+@pytest.mark.parametrize("size", [[7, 20], [1, 1], [13, 9], [40, 3]])
+def test_compiled_loops_give_the_same(both_ways, dtype, shape, size):
+    images = (torch.rand(shape, generator=torch.Generator().manual_seed(1)) * 255).to(dtype)
+    wanted = torch.tensor(size)
+    for corners, half in ((False, False), (True, False), (False, True)):
+        for method in (resize.resize_bilinear, resize.resize_bicubic):
+            both_ways(lambda m=method, c=corners, h=half: m(images, wanted, align_corners=c, half_pixel_centers=h))
+            both_ways(
+                lambda m=method, c=corners, h=half: m(
+                    images.mT.mT[:, ::2], wanted, align_corners=c, half_pixel_centers=h
+                )
+            )
+    for corners in (False, True):
+        both_ways(lambda c=corners: resize.resize_area(images, wanted, align_corners=c))
+
+
+@pytest.mark.parametrize(
+    ("op", "options", "bits"),
+    [
+        ("ResizeBilinear", {}, [1101603987, 1113512812, 1115366546, 1107258806]),
+        ("ResizeBilinear", {"half_pixel_centers": True}, [1103607517, 1114041781, 1116262985, 1106425560]),
+        ("ResizeBicubic", {}, [1099734951, 1114932977, 1116403966, 1107975913]),
+        ("ResizeBicubic", {"half_pixel_centers": True}, [1100558964, 1114971055, 1116727777, 1105073977]),
+        ("ResizeArea", {}, [1103582552, 1113587713, 1116569600, 1105504940]),
+    ],
+)
+def test_bits_are_those_of_tensorflow(sess, op, options, bits):
+    pixels = (np.arange(12) * 37 % 101).astype(np.float32).reshape(1, 3, 4, 1)
+    found = sess.run(getattr(tf.raw_ops, op)(images=fed(pixels), size=[2, 7], **options))
+    assert found.reshape(-1)[[1, 4, 8, 12]].view(np.int32).tolist() == bits

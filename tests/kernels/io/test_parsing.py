@@ -1,12 +1,16 @@
 """Bytes taken apart: byte orders, padding, compression, quotes in CSV, and bytes that are something else."""
 
 import gzip
+import random
 import zlib
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.io import parsing
+from everflow.kernels.tensors import torch_dtype
 from tests.kernels.feeding import fed
 
 
@@ -126,3 +130,64 @@ def test_examples_in_json(sess):
     assert sess.run(parsed)["a"].tolist() == [1, 2]
     with pytest.raises(tf.errors.InvalidArgumentError, match="Error while parsing JSON"):
         sess.run(tf.decode_json_example(fed('{"features": ')))
+
+
+def line(rng, fields):
+    """A line of so many fields, some of them odd."""
+    odd = [
+        b"",
+        b"NA",
+        b" 5",
+        b"7",
+        b"-12",
+        b"1.5",
+        b"x",
+        b'"q, ""r"""',
+        b'""',
+        b'"a\nb"',
+        b"1e3",
+        b'a"b',
+        b'"open',
+        b"99999999999",
+    ]
+    usual = [b"1", b"22", b'"3"', b"", b"NA"]
+    source = usual if rng.randrange(4) else odd
+    return b",".join(rng.choice(source) for _ in range(fields))
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_compiled_columns_are_the_same(both_ways, seed):
+    rng = random.Random(seed)
+    records = np.array([line(rng, 5 if rng.randrange(9) else 4) for _ in range(rng.randrange(1, 6))], object)
+    types = [rng.choice([tf.string, tf.int32, tf.int64, tf.float32, tf.float64]) for _ in range(5)]
+    selected = rng.choice([[], [], [1, 3], [0, 4], [2]])
+    types = types[: len(selected)] if selected else types
+    defaults = []
+    for dtype in types:
+        values = [7] if rng.randrange(4) else []
+        if dtype == tf.string:
+            defaults.append(np.array([b"none"] * len(values), object))
+        else:
+            defaults.append(torch.tensor(values, dtype=torch_dtype(dtype)))
+    both_ways(
+        lambda: parsing.decode_csv(
+            records,
+            defaults,
+            OUT_TYPE=types,
+            field_delim=",",
+            use_quote_delim=seed % 5 > 0,
+            na_value="NA" if seed % 2 else "",
+            select_cols=selected,
+        )
+    )
+
+
+def test_usual_lines_are_read_by_a_compiled_loop(both_ways, monkeypatch):
+    records = np.array([b'1,"a, ""b""",2.5', b"-3,,0.1"], object)
+    defaults = [torch.zeros(1, dtype=torch.int32), np.array([b"-"], object), torch.zeros(1)]
+    options = {"field_delim": ",", "use_quote_delim": True, "na_value": "", "select_cols": []}
+    types = [tf.int32, tf.string, tf.float32]
+    found = both_ways(lambda: parsing.decode_csv(records, defaults, OUT_TYPE=types, **options))
+    assert found[0].tolist() == [1, -3] and found[1].tolist() == [b'a, "b"', b"-"]
+    monkeypatch.setattr(parsing, "split_csv_line", None)
+    assert parsing.decode_csv(records, defaults, OUT_TYPE=types, **options)[1].tolist() == [b'a, "b"', b"-"]

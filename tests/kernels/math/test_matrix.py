@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.kernels.math import matrix
+from everflow.native.values import input_value
 from tests.kernels.feeding import fed
+from tests.native.expressions import compiled
 
 RANDOM = np.random.RandomState(0)
 
@@ -56,3 +59,22 @@ def test_sparse_hints_and_short_floats_still_multiply_in_single_precision(sess):
     found = sess.run(product)
     assert found.dtype == np.float32
     np.testing.assert_array_equal(found, a @ b)
+
+
+@pytest.mark.parametrize("shape", [(1, 4, 3), (7, 5, 9), (8, 48, 33), (64, 3, 64)])
+@pytest.mark.parametrize("transposed", [(False, False), (True, False), (False, True), (True, True)])
+def test_small_products_in_machine_code(shape, transposed):
+    rows, inner, columns = shape
+    random = np.random.RandomState(0)
+    a, b = random.randn(rows, inner).astype("f4"), random.randn(inner, columns).astype("f4")
+    given = [x.T.copy() if t else x for x, t in zip((a, b), transposed, strict=True)]
+    values = [input_value(i, x.dtype, x.shape) for i, x in enumerate(given)]
+    made = matrix.product(*values, *transposed)
+    np.testing.assert_allclose(compiled([made], given)[0], a @ b, rtol=1e-4, atol=1e-5)
+
+
+def test_large_products_and_wrong_ones_are_left_to_the_library():
+    large, wrong = input_value(0, "f4", [64, 64]), input_value(1, "f4", [3, 5])
+    assert matrix.product(large, large, False, False) is None
+    assert matrix.product(wrong, wrong, False, False) is None
+    assert matrix.product(wrong, wrong, False, True).shape == (3, 3)

@@ -56,3 +56,15 @@ def test_results_are_contiguous():
     """What reads a result next, a reshape above all, should not have to copy it."""
     window = {"ksize": [1, 2, 2, 1], "strides": [1, 1, 1, 1], "padding": "SAME", "data_format": "NHWC"}
     assert pooling.max_pool(torch.randn(2, 6, 6, 3), **window).is_contiguous()
+
+
+def test_equal_cells_of_a_volume_all_get_the_gradient():
+    x = torch.ones(1, 3, 3, 3, 1)
+    options = {"ksize": [1, 2, 2, 2, 1], "strides": [1] * 5, "padding": "SAME", "data_format": "NDHWC"}
+    grad = pooling.max_pool_grad(x, torch.ones_like(x), torch.ones_like(x), **options)
+    assert grad[0, 0, 0, :, 0].tolist() == [1, 2, 2]
+    assert grad[0, 1, 1, :, 0].tolist() == [4, 8, 8]
+    rows = torch.arange(8.0).reshape(1, 2, 2, 2, 1)
+    whole = {**options, "strides": [1, 2, 2, 2, 1], "padding": "VALID"}
+    grad = pooling.max_pool_grad(rows, rows[:, 1:, 1:, 1:], torch.full((1, 1, 1, 1, 1), 3.0), **whole)
+    assert grad.flatten().tolist() == [0, 0, 0, 0, 0, 0, 0, 3]

@@ -1,8 +1,13 @@
 """Encodings: marks at the beginning, bytes that are no characters, and characters that are no text."""
 
+import random
+
+import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels.strings import unicode
 from everflow.kernels.strings.unicode import _scripts
 
 
@@ -92,9 +97,8 @@ def test_rows_that_can_not_be_encoded(sess, points, splits, options):
 
 
 def test_scripts_cover_every_character():
-    starts, scripts = _scripts()
-    assert starts[0] == 0 and (starts[1:] > starts[:-1]).all() and starts[-1] <= 0x10FFFF
-    assert (scripts[1:] != scripts[:-1]).all() and scripts.min() >= 0
+    scripts = _scripts()
+    assert len(scripts) == 0x10FFFF + 2 and scripts[:-1].min() >= 0 and scripts[-1] == -1
 
 
 def test_scripts(sess):
@@ -106,3 +110,41 @@ def test_scripts(sess):
         0,
         -1,
     ]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_compiled_loops_give_the_same(both_ways, seed):
+    rng = random.Random(seed)
+    points = [0, 31, 32, 127, 128, 0x7FF, 0x800, 0xD7FF, 0xE000, 0xFFFD, 0xFFFF, 0x10000, 0x10FFFF, 97]
+    texts = ["".join(chr(rng.choice(points)) for _ in range(rng.randrange(20))).encode() for _ in range(40)]
+    if seed % 2:
+        at, broken = rng.randrange(40), bytearray(texts[3] + b"end")
+        broken[rng.randrange(len(broken))] = rng.randrange(256)
+        texts[at] = bytes(broken)
+    given = np.array(texts, object).reshape(4, 10)
+    for errors in ("strict", "replace", "ignore"):
+        for controls in (False, True):
+            options = {
+                "input_encoding": "UTF-8",
+                "errors": errors,
+                "replacement_char": 65533,
+                "replace_control_characters": controls,
+            }
+            both_ways(lambda o=options: unicode.unicode_decode_with_offsets(given, Tsplits=tf.int64, **o))
+            for output in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+                both_ways(lambda o=options, f=output: unicode.unicode_transcode(given, output_encoding=f, **o))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_compiled_encoding_gives_the_same(both_ways, seed):
+    rng = random.Random(seed)
+    odd = [0, 65, 0x7F, 0x80, 0xD800, 0xDFFF, 0xFFFF, 0x10000, 0x10FFFF] + [-1, 0x110000] * (seed % 2)
+    points = torch.tensor([rng.choice(odd) for _ in range(200)], dtype=torch.int32)
+    splits = torch.tensor(sorted(rng.randrange(201) for _ in range(12)))
+    for errors in ("strict", "replace", "ignore"):
+        for output in ("UTF-8", "UTF-16-BE", "UTF-32-BE"):
+            both_ways(
+                lambda e=errors, f=output: unicode.unicode_encode(
+                    points, splits, errors=e, output_encoding=f, replacement_char=65533
+                )
+            )

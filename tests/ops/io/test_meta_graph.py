@@ -106,3 +106,15 @@ def test_what_is_under_a_scope_is_drawn_again_under_another():
     with pytest.raises(ValueError, match="need to be different"):
         copy_scoped_meta_graph("q", "q")
     assert list(copy_scoped_meta_graph("q", "q", to_graph=tf.Graph())) == ["v:0"]
+
+
+def test_one_saver_and_no_others():
+    with tf.Graph().as_default() as graph:
+        v = tf.Variable(1.0, name="v")
+        savers = [tf.train.Saver([v], name=name) for name in ("first", "second")]
+        for saver in savers:
+            graph.add_to_collection(tf.GraphKeys.SAVERS, saver)
+        meta = tf.train.export_meta_graph(saver_def=savers[1].saver_def, clear_extraneous_savers=True)
+    assert {node.name.split("/")[0] for node in meta.graph_def.node} == {"v", "second"}
+    (kept,) = meta.collection_def[tf.GraphKeys.SAVERS].bytes_list.value
+    assert tf.train.SaverDef.FromString(kept) == savers[1].saver_def

@@ -54,3 +54,37 @@ FUNCTIONS = [
 @pytest.mark.parametrize(("fn", "elements"), FUNCTIONS)
 def test_what_map_fn_computes(fn, elements, known_size):
     check_agreement(fn, elements, known_size)
+
+
+def _values(made):
+    with tf.Session() as session:
+        return session.run(made)
+
+
+def test_reductions_over_iterations():
+    x = tf.constant([[1.0, 2.0], [3.0, 6.0]])
+    centred = pfor(lambda i, pfor_config: tf.gather(x, i) - pfor_config.reduce_mean(tf.gather(x, i)), 2)
+    assert _values(centred).tolist() == [[-1, -2], [1, 2]]
+    assert _values(pfor(lambda i, pfor_config: pfor_config.reduce_sum(i + 1), 3)).tolist() == [6, 6, 6]
+    joined = pfor(lambda i, pfor_config: pfor_config.reduce_concat(i), 2)
+    assert _values(joined).tolist() == [[0, 1], [0, 1]]
+    with pytest.raises(ValueError):
+        pfor(lambda i, pfor_config: pfor_config.reduce_sum(i), 4, parallel_iterations=2)
+
+
+def test_sparse_results_become_one():
+    made = pfor(lambda i: tf.SparseTensor([[0], [1]], tf.stack([i, 5]), [3]), 2)
+    found = _values(made)
+    assert found.indices.tolist() == [[0, 0], [0, 1], [1, 0], [1, 1]]
+    assert found.values.tolist() == [0, 5, 1, 5]
+    assert found.dense_shape.tolist() == [2, 3]
+
+
+def test_arrays_are_gone_through_one_by_one():
+    x = tf.constant([[1.0], [2.0]])
+
+    def both(i):
+        array = tf.TensorArray(tf.float32, 2).write(0, tf.gather(x, i)).write(1, tf.gather(x, i) * 2)
+        return array.stack()
+
+    assert _values(pfor(both, 2)).tolist() == [[[1], [2]], [[2], [4]]]

@@ -58,3 +58,18 @@ def test_what_is_the_same_for_all_is_computed_once():
         w = tf.ones([2, 2])
         tf.vectorized_map(lambda a: a * tf.reduce_sum(tf.exp(w)), tf.constant(ROWS))
         assert [op.name for op in graph.get_operations() if op.type == "Exp"] == ["loop_body/Exp"]
+
+
+@pytest.mark.parametrize(
+    "one, shape",
+    [
+        (lambda i: tf.random_gamma([2], tf.gather([1.0, 2.0, 3.0], i)), [3, 2]),
+        (lambda i: tf.random_gamma([2], [1.0, 2.0]), [3, 2, 2]),
+        (lambda i: tf.random_poisson(tf.gather([[1.0, 500.0]] * 3, i), [4]), [3, 4, 2]),
+        (lambda i: tf.multinomial(tf.gather(tf.zeros((3, 1, 4)), i), 5), [3, 1, 5]),
+    ],
+)
+def test_samples_of_parameters(one, shape):
+    drawn = pfor(one, 3)
+    with tf.Session() as session:
+        assert list(session.run(drawn).shape) == shape

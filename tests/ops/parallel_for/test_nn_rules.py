@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.ops.parallel_for.loops import pfor
+from everflow.ops.parallel_for.loops import for_loop, pfor
 from tests.ops.parallel_for.agreement import MATRICES, ROWS, check_agreement, evaluated
 
 FUNCTIONS = [
@@ -63,3 +63,58 @@ def test_messages_are_printed_once_for_all(capfd):
     with tf.Graph().as_default():
         evaluated(pfor(lambda i: tf.Print(i, [i], "i: "), 3))
     assert capfd.readouterr().err == "i: [0 1 2]\n"
+
+
+def _agree(fn, types):
+    """What is drawn for all iterations gives what a loop gives."""
+    at_once, one_by_one = pfor(fn, 3), for_loop(fn, types, 3)
+    with tf.Session() as session:
+        for a, b in zip(*map(tf.contrib.framework.nest.flatten, session.run([at_once, one_by_one])), strict=True):
+            np.testing.assert_allclose(a, b, rtol=2e-5, atol=1e-6)
+
+
+_IMAGES = np.random.RandomState(0).rand(3, 2, 4, 4, 3).astype("f")
+_FILTER = np.random.RandomState(1).rand(2, 2, 3, 2).astype("f")
+_GRADS = np.random.RandomState(2).rand(3, 2, 4, 4, 2).astype("f")
+_CONV = {"strides": [1, 1, 1, 1], "padding": "SAME"}
+
+
+@pytest.mark.parametrize(
+    "image, grad",
+    [(_IMAGES, _GRADS), (None, _GRADS), (_IMAGES, None)],
+    ids=["both", "gradients", "images"],
+)
+def test_gradients_of_filters(image, grad):
+    def one(i):
+        own_image = tf.constant(_IMAGES[0]) if image is None else tf.gather(image, i)
+        own_grad = tf.constant(_GRADS[0]) if grad is None else tf.gather(grad, i)
+        return tf.nn.conv2d_backprop_filter(own_image, [2, 2, 3, 2], own_grad, **_CONV)
+
+    _agree(one, tf.float32)
+
+
+@pytest.mark.parametrize(
+    "one, types",
+    [
+        (lambda i: tf.nn.conv2d_backprop_input([2, 4, 4, 3], _FILTER, tf.gather(_GRADS, i), **_CONV), tf.float32),
+        (lambda i: list(tf.nn.fused_batch_norm(tf.gather(_IMAGES, i), tf.ones(3), tf.zeros(3))), [tf.float32] * 3),
+        (
+            lambda i: tf.nn.fused_batch_norm(
+                tf.gather(_IMAGES, i), tf.ones(3), tf.zeros(3), tf.zeros(3), tf.ones(3), is_training=False
+            )[0],
+            tf.float32,
+        ),
+        (lambda i: list(tf.decode_csv(tf.gather(["1,2", "3,4", "5,6"], i), [[0], [0]])), [tf.int32, tf.int32]),
+    ],
+    ids=["images", "batch norm", "known statistics", "csv"],
+)
+def test_more_layers(one, types):
+    _agree(one, types)
+
+
+def test_gradients_of_averages():
+    def one(i):
+        image = tf.gather(_IMAGES, i)
+        return tf.gradients(tf.nn.avg_pool(image, [1, 2, 2, 1], [1, 2, 2, 1], "SAME") ** 2, image)[0]
+
+    _agree(one, tf.float32)

@@ -66,3 +66,20 @@ def test_gradients_of_dense_forms():
     assert run(tf.gradients(dense, values)[0]) == [1.0, 10.0, 100.0]
     sparse = rows.to_sparse().values * [2.0, 3.0, 4.0]
     assert run(tf.gradients(sparse, values)[0]) == [2.0, 3.0, 4.0]
+
+
+def test_dense_tensors_of_a_given_shape():
+    from everflow.legacy.inner.ragged import ragged_to_dense
+
+    rows = tf.ragged.constant([[1, 2], [], [3]])
+    wide = ragged_to_dense(rows, 9, shape=[4, None])
+    assert wide.shape.as_list() == [4, None]
+    assert run(wide) == [[1, 2], [9, 9], [3, 9], [9, 9]]
+    assert run(ragged_to_dense(rows, shape=[2, 1])) == [[1], [0]]
+
+
+def test_a_sparse_matrix_of_unknown_rank_has_no_rows():
+    unknown = tf.SparseTensor(tf.placeholder(tf.int64), tf.placeholder(tf.int32), tf.placeholder(tf.int64))
+    with pytest.raises(ValueError):
+        tf.RaggedTensor.from_sparse(unknown)
+    assert run(tf.RaggedTensor.from_sparse(tf.SparseTensorValue([[0, 0]], [1], [2, 2]))) == [[1], []]

@@ -82,3 +82,23 @@ def test_placeholders():
     p = tf.ragged.placeholder(tf.float32, 2, value_shape=[3], name="p")
     assert p.shape.as_list() == [None, None, None, 3] and p.ragged_rank == 2
     assert tf.ragged.placeholder(tf.float32, 0, value_shape=[3]).shape.as_list() == [3]
+
+
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ({"pylist": [[1]], "ragged_rank": -1}, ValueError),
+        ({"pylist": 5, "inner_shape": (1,)}, ValueError),
+        ({"pylist": [[1, 2], [3, 4]], "inner_shape": (2,)}, TypeError),
+        ({"pylist": [[[1, 2]], [[3, 4], [5, 6]]], "inner_shape": (3,)}, TypeError),
+        ({"pylist": [[1], [[]]]}, ValueError),
+    ],
+)
+def test_what_makes_no_constant(arguments, error):
+    with pytest.raises(error):
+        tf.ragged.constant(**arguments)
+
+
+def test_an_inner_shape_of_nothing():
+    assert tf.ragged.constant([[[]], []], inner_shape=(0,)).shape.as_list() == [2, None, None, 0]
+    assert tf.ragged.constant_value([], ragged_rank=1).dtype == np.float64

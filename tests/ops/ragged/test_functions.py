@@ -79,7 +79,6 @@ def test_rows_joined_one_by_one_must_be_alike():
         (lambda: tf.ragged.boolean_mask([1], tf.placeholder(tf.bool)), ValueError),
         (lambda: tf.ragged.boolean_mask([1], True), ValueError),
         (lambda: tf.reduce_sum(tf.ragged.constant(ROWS), axis=1, keepdims=True), ValueError),
-        (lambda: tf.ragged.stack_dynamic_partitions([1], 0, 1), ValueError),
         (lambda: tf.gather(tf.ragged.constant(ROWS), [0], axis=1), ValueError),
         (lambda: tf.gather(tf.ragged.constant(ROWS), tf.placeholder(tf.int32)), ValueError),
     ],

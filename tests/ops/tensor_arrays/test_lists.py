@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.framework import raw_ops as raw
+from everflow.ops.tensor_arrays import list_functions
 
 R = tf.raw_ops
 
@@ -117,3 +119,17 @@ def test_gradients(function, rows):
     expected = np.zeros([3, 2])
     expected[rows] = 2 * values[rows]
     np.testing.assert_array_equal(got, expected)
+
+
+def test_what_is_known_of_elements_follows_the_list():
+    start = list_functions.empty_tensor_list([None, 2], tf.float32)
+    longer = raw.TensorListPushBack(input_handle=tf.identity(start), tensor=tf.ones([3, 2]))
+    assert list_functions.tensor_list_stack(longer, tf.float32).shape.as_list() == [None, None, 2]
+    assert list_functions.tensor_list_pop_back(longer, tf.float32)[1].shape.as_list() == [None, 2]
+    assert list_functions.tensor_list_get_item(longer, 0, tf.float32, [3, 2]).shape.as_list() == [3, 2]
+    with pytest.raises(ValueError):
+        list_functions.tensor_list_stack(longer, tf.int32)
+    with pytest.raises(ValueError):
+        raw.TensorListPushBack(input_handle=start, tensor=tf.ones([3, 2], tf.int32))
+    with pytest.raises(ValueError):
+        list_functions.tensor_list_from_tensor(tf.ones([2, 2]), [3])

@@ -1,5 +1,7 @@
 """From a node to what computes it."""
 
+from unittest import mock
+
 import pytest
 import torch
 
@@ -67,7 +69,8 @@ def test_a_function_of_the_graph_is_called_like_a_kernel(graph, results, given):
         calls.append((values, step))
         return results
 
-    bound = binding.bind(node, SessionState(graph, function_caller=lambda name, fresh: call))
+    known = mock.Mock(shared=lambda name: call)
+    bound = binding.bind(node, SessionState(graph, functions=lambda: known))
     assert bound.takes_step and bound.function(5.0, step="step") == given and calls == [((5.0,), "step")]
 
 

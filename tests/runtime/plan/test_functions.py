@@ -42,7 +42,7 @@ def planned(graph):
         in_library(graph, "f", lambda x: [-x])
         planning = Planning(body)
         state = SessionState(graph)
-        return functions.compile_function("f", graph, state, planning, threading.RLock()), planning, state
+        return functions.Functions(graph, state, planning, threading.RLock()).shared("f"), planning, state
 
     return make
 
@@ -64,7 +64,37 @@ def test_a_call_stops_with_its_step(planned):
 
 def test_a_name_that_is_not_there(graph):
     with pytest.raises(tf.errors.NotFoundError, match="Function nobody"):
-        functions.compile_function("nobody", graph, SessionState(graph), None, threading.RLock())
+        functions.Functions(graph, SessionState(graph), None, threading.RLock()).shared("nobody")
+
+
+def test_a_function_is_shared_or_fresh_until_it_is_forgotten(graph):
+    in_library(graph, "f", lambda x: [-x])
+    known = functions.Functions(graph, SessionState(graph), None, threading.RLock())
+    first = known.shared("f")
+    assert known.shared("f") is first and known.fresh("f") is not first
+    known.forget("f")
+    assert known.shared("f") is not first
+
+
+def test_forms_of_a_function():
+    """For many elements at once, and with its random numbers drawn apart."""
+    with tf.Graph().as_default() as graph:
+        tf.data.Dataset.from_tensors(1.0).map(lambda x: -x).map(lambda x: x + tf.random_uniform([], seed=3))
+        f, g = graph._functions
+        with tf.Session() as sess:
+            known = sess._executor.functions()
+            assert known.for_many(f, 0)[0](torch.tensor([1.0, 2.0]))[0].tolist() == [-1.0, -2.0]
+            assert known.for_many(f, 0) is known.for_many(f, 0) and known.for_many(g, 0) is None
+            draw, rest = known.apart(g)
+            whole = known.fresh(g)
+            for _ in range(3):
+                assert rest(torch.tensor(1.0), *draw()) == whole(torch.tensor(1.0))
+
+
+def test_a_reference_rewrites_nothing(graph):
+    in_library(graph, "f", lambda x: [-x])
+    known = functions.Functions(graph, SessionState(graph), None, threading.RLock(), plain=True)
+    assert known.for_many("f", 0) is None and known.apart("f") is None
 
 
 def test_deep_calls_go_on_in_other_threads_and_errors_come_back(planned):

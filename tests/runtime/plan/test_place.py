@@ -63,8 +63,9 @@ def test_soft_placement_is_for_devices_only():
 
 def test_placement_is_logged(capsys):
     with tf.Session(config=tf.ConfigProto(log_device_placement=True)) as sess:
+        assert capsys.readouterr().out == f"Device mapping:\n{CPU}0 -> device: CPU\n"
         sess.run(tf.constant(1.0, name="a"))
-    assert f"a: (Const): {CPU}0" in capsys.readouterr().err
+    assert f"a: (Const): {CPU}0" in capsys.readouterr().out
 
 
 def test_what_a_failed_variable_left_behind_does_not_keep_the_rest_from_running():

@@ -8,12 +8,12 @@ from everflow import nn
 from everflow.contrib import layers
 from everflow.contrib.framework.arg_scope import arg_scope
 from everflow.contrib.framework.kept_arguments import keep
-from everflow.contrib.framework.shared_parameters import inserted, parameters_of, taking
 from everflow.contrib.slim.nets import inception_tables
 from everflow.contrib.slim.nets.convolutional_classifier import trunc_normal
 from everflow.framework.graph_keys import GraphKeys
 from everflow.ops import array
 from everflow.ops.variables.scope import variable_scope
+from everflow.platform.signatures import inserted, options_of, takes
 
 _LAYER = re.compile(
     r"(?P<name>\w+?_(?P<height>\d)x(?P<width>\d))(@(?P<window>\d)x\d)?(:(?P<channels>\d+))?(/(?P<stride>\d))?$"
@@ -188,10 +188,10 @@ def _depths(given):
 
 
 _DEPTHS = {"min_depth": 16, "depth_multiplier": 1.0}
-_CLASSIFIER = inserted(parameters_of(inception_v1, ["num_classes"]), dropout_keep_prob=_DEPTHS)
+_CLASSIFIER = inserted(options_of(inception_v1, ["num_classes"]), dropout_keep_prob=_DEPTHS)
 
 
-@taking({**_CLASSIFIER, "scope": "InceptionV2"})
+@takes({**_CLASSIFIER, "scope": "InceptionV2"})
 def inception_v2(inputs, num_classes=1000, **given):
     """(logits, end points) of Inception version 2 on images of 224 by 224."""
     with variable_scope(given["scope"], "InceptionV2", [inputs, num_classes], reuse=given["reuse"]) as sc:
@@ -201,7 +201,7 @@ def inception_v2(inputs, num_classes=1000, **given):
     return logits, end_points
 
 
-@taking({**_CLASSIFIER, "scope": "InceptionV3"})
+@takes({**_CLASSIFIER, "scope": "InceptionV3"})
 def inception_v3(inputs, num_classes=1000, **given):
     """(logits, end points) of Inception version 3 on images of 299 by 299, with a second classifier, "AuxLogits"."""
     depth = _depth_fn(**_depths(given))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from everflow.keras.preprocessing.image.files import array_to_img, img_to_array
-from everflow.keras.signatures import takes
+from everflow.platform.signatures import takes
 
 
 def _ndimage():

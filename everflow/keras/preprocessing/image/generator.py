@@ -16,7 +16,7 @@ from everflow.keras.preprocessing.image.affine import (
 )
 from everflow.keras.preprocessing.image.files import checked_format, warn_of_channels
 from everflow.keras.preprocessing.image.iterators import DataFrameIterator, DirectoryIterator, NumpyArrayIterator
-from everflow.keras.signatures import REQUIRED, parameters, parameters_of, takes, taking
+from everflow.platform.signatures import REQUIRED, parameters, parameters_of, takes, taking
 
 # (a wish, what it decides, how)
 _DECIDED = (
@@ -71,7 +71,7 @@ class ImageDataGenerator:
     >>> images, labels = next(batches)
     """
 
-    @takes(_PARAMETERS, "self")
+    @takes(_PARAMETERS)
     def __init__(self, zoom_range, data_format, validation_split, dtype, **kept):
         self.data_format = data_format = checked_format(data_format)
         if validation_split and not 0 < validation_split < 1:

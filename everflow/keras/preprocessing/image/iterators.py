@@ -10,8 +10,8 @@ import numpy as np
 
 from everflow.keras.backend.config import floatx, image_data_format
 from everflow.keras.preprocessing.image.files import array_to_img, img_to_array, load_img, warn_of_channels
-from everflow.keras.signatures import takes
 from everflow.keras.utils.sequences import Sequence
+from everflow.platform.signatures import takes
 
 # Arguments of iterators, with their defaults: of all of them, and of those over files.
 _OF_ALL = 'seed=None, data_format=None, save_to_dir=None, save_prefix="", save_format="png"'
@@ -119,7 +119,6 @@ class NumpyArrayIterator(Iterator):
     @takes(
         f"""x, y, image_data_generator, batch_size=32, shuffle=False, sample_weight=None, {_OF_ALL}, subset=None,
         dtype=None""",
-        "self",
     )
     def __init__(self, x, y, image_data_generator, sample_weight, subset, **settings):
         self._note(image_data_generator, **settings)
@@ -176,7 +175,7 @@ _OF_PROCESSING = "target_size color_mode data_format save_to_dir save_prefix sav
 class BatchFromFilesMixin:
     """What iterators over files share: how an image is read and a batch is made."""
 
-    @takes(f"image_data_generator, {', '.join(_OF_PROCESSING)}", "self")
+    @takes(f"image_data_generator, {', '.join(_OF_PROCESSING)}")
     def set_processing_attrs(self, image_data_generator, target_size, color_mode, data_format, subset, **kept):
         """Note how images are read and where transformed ones are saved."""
         self.image_data_generator = image_data_generator
@@ -264,7 +263,6 @@ class DirectoryIterator(BatchFromFilesMixin, Iterator):
     @takes(
         f"""directory, image_data_generator, {_OF_FILES}, follow_links=False, subset=None, interpolation="nearest",
         dtype=None""",
-        "self",
     )
     def __init__(self, directory, image_data_generator, classes, follow_links, data_format, **settings):
         data_format = image_data_format() if data_format is None else data_format
@@ -309,7 +307,6 @@ class DataFrameIterator(BatchFromFilesMixin, Iterator):
         {_OF_FILES}, subset=None, interpolation="nearest", dtype="float32", validate_filenames=True""".replace(
             "data_format=None", 'data_format="channels_last"'
         ),
-        "self",
     )
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Constructors and functions that are made from others: what they take, what they refuse, and where arguments go."""
+"""Constructors and functions that are made from others: what they show, what they refuse, and where arguments go."""
 
 import inspect
 
@@ -6,36 +6,8 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.keras.signatures import REQUIRED, constructor, parameters_of, taking
 
 L = tf.keras.layers
-
-
-def test_parameters_by_position_and_by_name():
-    def body(first, **named):
-        return first, named
-
-    function = taking({"a": REQUIRED, "b": 2, "**kwargs": REQUIRED}, body, "first")
-    assert function("x", 1, c=3) == ("x", {"a": 1, "b": 2, "c": 3})
-    assert str(inspect.signature(function)) == "(first, a, b=2, **kwargs)"
-    with pytest.raises(TypeError, match="'a'"):
-        function("x")
-    with pytest.raises(TypeError, match="d"):
-        taking({"a": 1}, body, "first")("x", d=4)
-
-
-def test_another_constructor_with_changes():
-    class Base:
-        def __init__(self, size, kind="plain", *, colour=None):
-            self.all = size, kind, colour
-
-    class Derived(Base):
-        __init__ = constructor(parameters_of(Base.__init__, without=("colour",), kind="derived"), Base.__init__)
-
-    assert Derived(3).all == (3, "derived", None)
-    assert Derived(3, "other").all == (3, "other", None)
-    with pytest.raises(TypeError):
-        Derived(3, colour="red")
 
 
 @pytest.mark.parametrize(

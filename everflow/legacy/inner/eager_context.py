@@ -1,0 +1,193 @@
+"""Names that programs take from inside TensorFlow's module `python.eager.context`: the object that knows how operations
+run, and functions that ask it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import uuid
+from collections.abc import Iterator
+from typing import Any
+
+from everflow.config import experimental, get_soft_device_placement, set_soft_device_placement
+from everflow.contrib.eager import execution
+from everflow.eager.mode import ASYNC, SYNC
+from everflow.framework import devices as device_names
+from everflow.framework.scopes import device, executing_eagerly, get_default_graph, name_scope
+from everflow.framework.seeds import set_random_seed as set_global_seed
+from everflow.runtime.process_options import PROCESS
+
+GRAPH_MODE, EAGER_MODE = 0, 1
+DEVICE_PLACEMENT_EXPLICIT, DEVICE_PLACEMENT_WARN, DEVICE_PLACEMENT_SILENT, DEVICE_PLACEMENT_SILENT_FOR_INT32 = range(4)
+MIRRORING_NONE, MIRRORING_ALL = 0, 1
+_POLICIES = ("explicit", "warn", "silent", "silent_for_int32")
+_LOCAL = "/job:localhost/replica:0/task:0"
+
+
+class Context:
+    """How operations run in this process: what `tf.config` says of it, and the scopes of the calling thread."""
+
+    executing_eagerly = staticmethod(executing_eagerly)
+    num_gpus = staticmethod(execution.num_gpus)
+    device = staticmethod(device)
+    list_logical_devices = staticmethod(experimental.list_logical_devices)
+    list_physical_devices = staticmethod(experimental.list_physical_devices)
+    get_visible_devices = staticmethod(experimental.get_visible_devices)
+    set_visible_devices = staticmethod(experimental.set_visible_devices)
+    get_memory_growth = staticmethod(experimental.get_memory_growth)
+    set_memory_growth = staticmethod(experimental.set_memory_growth)
+    get_virtual_device_configuration = staticmethod(experimental.get_virtual_device_configuration)
+    set_virtual_device_configuration = staticmethod(experimental.set_virtual_device_configuration)
+    mirroring_policy = MIRRORING_NONE
+
+    soft_device_placement = property(
+        lambda self: get_soft_device_placement(), lambda self, enabled: set_soft_device_placement(enabled)
+    )
+
+    def ensure_initialized(self) -> None:
+        """From here on devices and threads stay as they are."""
+        PROCESS.config_proto()
+
+    @property
+    def config(self):
+        """The options of sessions that are given none, a ConfigProto."""
+        return PROCESS.config_proto()
+
+    def devices(self) -> list[str]:
+        """The names of the devices that operations run on."""
+        return [found.name for found in PROCESS.logical_devices()]
+
+    @property
+    def scope_name(self) -> str:
+        """The name scope that is open, with a slash at its end."""
+        name = get_default_graph().get_name_scope()
+        return f"{name}/" if name else ""
+
+    @property
+    def device_name(self) -> str:
+        """The device that operations made now ask for, "" where that is left open."""
+        name = ""
+        for entry in reversed(get_default_graph()._device_stack):
+            if entry is None:
+                break
+            name = device_names.merged_name(entry, name) if isinstance(entry, str) else name
+        return device_names.merged_name(_LOCAL, name) if name else ""
+
+    @property
+    def device_spec(self) -> device_names.DeviceSpec:
+        """`device_name`, in its parts."""
+        return device_names.DeviceSpec.from_string(self.device_name)
+
+    @property
+    def execution_mode(self) -> int:
+        """SYNC or ASYNC."""
+        return SYNC if PROCESS.synchronous else ASYNC
+
+    @execution_mode.setter
+    def execution_mode(self, mode: int | None) -> None:
+        execution.set_execution_mode(mode)
+
+    def is_async(self) -> bool:
+        """Whether ASYNC execution is asked for."""
+        return not PROCESS.synchronous
+
+    @property
+    def device_policy(self) -> int:
+        """One of the DEVICE_PLACEMENT numbers."""
+        return _POLICIES.index(PROCESS.device_policy)
+
+    @device_policy.setter
+    def device_policy(self, policy: int | None) -> None:
+        experimental.set_device_policy(None if policy is None else _POLICIES[policy])
+
+    @property
+    def log_device_placement(self) -> bool:
+        """Whether the device of every operation is printed."""
+        return PROCESS.log_placement
+
+    @log_device_placement.setter
+    def log_device_placement(self, enabled: bool) -> None:
+        PROCESS.log_placement = enabled
+
+    @property
+    def intra_op_parallelism_threads(self) -> int:
+        return PROCESS.intra_op_threads
+
+    @property
+    def inter_op_parallelism_threads(self) -> int:
+        return PROCESS.inter_op_threads
+
+    @property
+    def optimizer_jit(self) -> bool:
+        return PROCESS.jit
+
+    def has_function(self, name: str | bytes) -> bool:
+        """Whether a function of this name can be called here."""
+        return get_default_graph()._get_function(name) is not None
+
+    def _set_global_seed(self, seed: int | None) -> None:
+        set_global_seed(seed)
+
+    @property
+    def _seed(self) -> int | None:
+        return get_default_graph().seed
+
+    def _internal_operation_seed(self) -> int:
+        return get_default_graph().next_op_seed()
+
+
+_context = Context()
+
+
+def context() -> Context:
+    """The context of this process."""
+    return _context
+
+
+context_safe = context
+ensure_initialized = _context.ensure_initialized
+list_devices = _context.devices
+is_async = _context.is_async
+internal_operation_seed = _context._internal_operation_seed
+namescope = name_scope
+
+
+def scope_name() -> str:
+    """The name scope that is open, with a slash at its end."""
+    return _context.scope_name
+
+
+def global_seed() -> int | None:
+    """The seed that `tf.set_random_seed` set for eager execution."""
+    return _context._seed
+
+
+def shared_name(name: str | None = None) -> str:
+    """The name under which a resource is kept; one that nobody else has where operations run at once and none is given."""
+    return name if name or not executing_eagerly() else str(uuid.uuid4())
+
+
+def get_log_device_placement() -> bool:
+    """Whether the device of every operation is printed."""
+    return _context.log_device_placement
+
+
+def set_log_device_placement(enabled: bool) -> None:
+    """Have the device of every operation printed."""
+    _context.log_device_placement = enabled
+
+
+@contextlib.contextmanager
+def device_policy(policy: int) -> Iterator[None]:
+    """A context with another device policy."""
+    before, _context.device_policy = _context.device_policy, policy
+    try:
+        yield
+    finally:
+        _context.device_policy = before
+
+
+@contextlib.contextmanager
+def executor_scope(e: Any) -> Iterator[None]:
+    """A context whose operations go to this executor; there is one, which runs them at once."""
+    yield

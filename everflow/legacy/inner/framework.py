@@ -1,0 +1,85 @@
+"""Names that programs take from inside TensorFlow's modules of `python.framework`: shapes, devices, types, functions and
+what nodes a node needs.
+"""
+
+from __future__ import annotations
+
+import abc
+import collections
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from everflow.framework.devices import DeviceSpec
+from everflow.framework.functions import FuncGraph
+from everflow.framework.graph_surgery import _node_of as _node_name
+from everflow.framework.scopes import get_default_graph
+from everflow.framework.type_specs import TypeSpec
+from everflow.ops.array.basic import broadcast_static_shape as broadcast_shape
+from everflow.ops.array.constants import _from_shape as _tensor_shape_tensor_conversion_function
+from everflow.protos import graph_pb2
+
+__all__ = [
+    "BatchableTypeSpec",
+    "DeviceSpecV1",
+    "DeviceSpecV2",
+    "_bfs_for_reachable_nodes",
+    "_extract_graph_summary",
+    "_node_name",
+    "_tensor_shape_tensor_conversion_function",
+    "broadcast_shape",
+    "get_extra_args",
+    "get_extra_inputs",
+    "get_extra_vars",
+]
+DeviceSpecV1 = DeviceSpecV2 = DeviceSpec
+
+
+class BatchableTypeSpec(TypeSpec):
+    """The type of values that can be put together to a batch, and taken apart again."""
+
+    @abc.abstractmethod
+    def _batch(self, batch_size: int | None) -> TypeSpec:
+        """The type of a batch of such values."""
+
+    @abc.abstractmethod
+    def _unbatch(self) -> TypeSpec:
+        """The type of one of a batch."""
+
+
+def _captures() -> dict:
+    graph = get_default_graph()
+    return graph.captures if isinstance(graph, FuncGraph) else {}
+
+
+def get_extra_vars() -> list:
+    """The variables that the body of a function drawn now took from outside: those were read, not taken."""
+    return []
+
+
+def get_extra_inputs() -> list:
+    """The tensors that the body of a function drawn now took from outside."""
+    return list(_captures())
+
+
+def get_extra_args() -> list:
+    """What stands for `get_extra_inputs` in the body."""
+    return list(_captures().values())
+
+
+def _extract_graph_summary(graph_def: graph_pb2.GraphDef) -> tuple[dict, dict, dict]:
+    """({name: names of its inputs}, {name: node}, {name: its place}) of the nodes of a graph."""
+    nodes = {_node_name(node.name): node for node in graph_def.node}
+    inputs = {name: [_node_name(each) for each in node.input] for name, node in nodes.items()}
+    return inputs, nodes, {name: place for place, name in enumerate(nodes)}
+
+
+def _bfs_for_reachable_nodes(target_nodes: Iterable[str], name_to_input_name: Mapping[str, list[str]]) -> set[str]:
+    """The names of all nodes that some need, these included."""
+    waiting: collections.deque[Any] = collections.deque(target_nodes)
+    reached: set[str] = set()
+    while waiting:
+        name = waiting.popleft()
+        if name not in reached:
+            reached.add(name)
+            waiting.extend(name_to_input_name[name])
+    return reached

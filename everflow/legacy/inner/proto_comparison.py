@@ -1,0 +1,54 @@
+"""tensorflow.python.util.protobuf.compare: whether protos are equal, in tests."""
+
+from __future__ import annotations
+
+import difflib
+from typing import Any
+
+from google.protobuf import text_format
+from google.protobuf.message import Message
+
+
+def ProtoEq(a: Any, b: Any) -> bool:
+    """Whether two protos say the same; a field that holds its default says what one that isn't set says in lists."""
+    if not (isinstance(a, Message) and isinstance(b, Message)):
+        return bool(a == b)
+    return a.DESCRIPTOR.full_name == b.DESCRIPTOR.full_name and a.SerializeToString(
+        deterministic=True
+    ) == b.SerializeToString(deterministic=True)
+
+
+def NormalizeNumberFields(pb: Message) -> Message:
+    """The proto itself, its floats written with as many digits as they hold."""
+    text = text_format.MessageToString(pb, float_format=".8g", double_format=".17g")
+    pb.Clear()
+    return text_format.Parse(text, pb)
+
+
+def assertProtoEqual(
+    self: Any,
+    a: Any,
+    b: Message,
+    check_initialized: bool = True,
+    normalize_numbers: bool = False,
+    msg: str | None = None,
+) -> None:
+    """Fail a test case unless two protos are equal; the first may be text."""
+    if isinstance(a, str):
+        a = text_format.Parse(a, type(b)())
+    for proto in (a, b):
+        if check_initialized and proto.FindInitializationErrors():
+            self.fail(f"Fields that a proto needs are not set: {proto.FindInitializationErrors()}")
+        if normalize_numbers:
+            NormalizeNumberFields(proto)
+    if not ProtoEq(a, b):
+        one, other = (text_format.MessageToString(proto, descriptor_pool=None).splitlines(True) for proto in (a, b))
+        self.fail((f"{msg}: " if msg else "") + "".join(difflib.unified_diff(one, other, "first", "second")))
+
+
+class ProtoAssertions:
+    """Mix-in of test cases."""
+
+    def assertProtoEqual(self, *args: Any, **kwargs: Any) -> None:
+        """See the function of this name."""
+        assertProtoEqual(self, *args, **kwargs)

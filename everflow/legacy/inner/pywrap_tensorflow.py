@@ -1,0 +1,54 @@
+"""Names that programs take from `pywrap_tensorflow`, TensorFlow's C++ side: event files, and the list of op types."""
+
+from __future__ import annotations
+
+from everflow.formats import records
+from everflow.formats.event_files import open_event_file
+from everflow.legacy.inner.registries import get_registered_ops
+from everflow.platform import compat
+from everflow.protos import event_pb2, op_def_pb2
+
+
+class EventsWriter:
+    """Writes events to a file whose name begins with a prefix."""
+
+    def __init__(self, prefix: str | bytes) -> None:
+        self._prefix, self._suffix = compat.as_str(prefix), ""
+        self._path: str | None = None
+
+    def InitWithSuffix(self, suffix: str | bytes) -> None:
+        """Let the file's name end in this."""
+        self._suffix = compat.as_str(suffix)
+
+    def FileName(self) -> bytes:
+        """The file that is written to, made when it is first asked for."""
+        if self._path is None:
+            self._path, self._file = open_event_file(self._prefix, self._suffix)
+        return compat.as_bytes(self._path)
+
+    def WriteEvent(self, event: event_pb2.Event) -> None:
+        """Add an event."""
+        if not isinstance(event, event_pb2.Event):
+            raise TypeError(f"WriteEvent() takes an Event, not {event!r}, a {type(event).__name__}")
+        self.FileName()
+        self._file.write(records.encode(event.SerializeToString()))
+
+    def Flush(self) -> None:
+        """Have all events so far in the file."""
+        if self._path is not None:
+            self._file.flush()
+
+    def Close(self) -> None:
+        """Write what is left and close the file."""
+        if self._path is not None:
+            self._file.close()
+
+
+def TF_GetAllOpList() -> op_def_pb2.OpList:
+    """All op types."""
+    return op_def_pb2.OpList(op=get_registered_ops().values())
+
+
+def TF_GetBuffer(buffer: op_def_pb2.OpList) -> bytes:
+    """The bytes of a buffer that another of these functions returned."""
+    return buffer.SerializeToString()

@@ -1,0 +1,64 @@
+"""Names that programs take from inside TensorFlow's modules of ragged tensors."""
+
+from everflow.framework import dtypes
+from everflow.framework import raw_ops as raw
+from everflow.framework.operation import Tensor
+from everflow.framework.shapes import TensorShape
+from everflow.ops.array import constant, zeros
+from everflow.ops.ragged.conversion import ragged_from_sparse, ragged_from_tensor, ragged_to_tensor
+from everflow.ops.ragged.tensor import RaggedTensor, as_ragged_or_tensor
+from everflow.ops.ragged.value import RaggedTensorValue
+
+
+def is_ragged(value):
+    """Whether a value is a ragged tensor, or what a run gives for one."""
+    return isinstance(value, RaggedTensor | RaggedTensorValue)
+
+
+def convert_to_tensor_or_ragged_tensor(value, dtype=None, preferred_dtype=None, name=None):
+    """A RaggedTensor as it is, a RaggedTensorValue as constants, anything else as a Tensor."""
+    return as_ragged_or_tensor(value, name, dtype, preferred_dtype)
+
+
+def match_row_splits_dtypes(*tensors, **kwargs):
+    """Tensors whose row splits have one dtype; with `return_dtype`, that and the tensors."""
+    found = {t.row_splits.dtype for t in tensors if isinstance(t, RaggedTensor)}
+    if len(found) > 1:
+        raise ValueError(f"The row_splits are of {found}: with_row_splits_dtype() brings them to one dtype")
+    return (next(iter(found), None), tensors) if kwargs.get("return_dtype") else tensors
+
+
+def from_tensor(tensor, lengths=None, padding=None, ragged_rank=1, row_splits_dtype=dtypes.int64, name=None):
+    """`RaggedTensor.from_tensor`; what is ragged already stays."""
+    if is_ragged(tensor):
+        return tensor
+    return ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_dtype)
+
+
+def to_tensor(rt_input, default_value=None, name=None):
+    """`RaggedTensor.to_tensor`; what is a tensor already stays."""
+    return ragged_to_tensor(rt_input, default_value, name) if is_ragged(rt_input) else rt_input
+
+
+def to_sparse(rt_input, name=None):
+    """`RaggedTensor.to_sparse`."""
+    return rt_input.to_sparse(name)
+
+
+def from_sparse(st_input, name=None):
+    """`RaggedTensor.from_sparse`."""
+    return ragged_from_sparse(st_input, name, dtypes.int64)
+
+
+def ragged_to_dense(rt_input, default_value=None, shape=None):
+    """A dense tensor of a given shape: rows that are short are filled up, what lies outside is left out."""
+    splits = list(rt_input.nested_row_splits)
+    if not isinstance(shape, Tensor):
+        shape = constant(-1 if shape is None else [-1 if n is None else n for n in TensorShape(shape).as_list()])
+    return raw.RaggedTensorToTensor(
+        shape=shape,
+        values=rt_input.flat_values,
+        default_value=zeros((), rt_input.dtype) if default_value is None else default_value,
+        row_partition_tensors=splits,
+        row_partition_types=["ROW_SPLITS"] * len(splits),
+    )

@@ -1,0 +1,58 @@
+"""Python's bytes objects and numpy's arrays of them, in the language of compiled loops.
+
+An array of strings is a row of pointers to bytes objects: loops read them where they are, and make new ones by Python's
+C interface. Where a cell holds anything but bytes, a function gives up with `OTHER`, and its caller does without it.
+"""
+
+from __future__ import annotations
+
+from everflow.native.loops.words import I64, P8, P64, PP, bytes_type, drop, take
+
+HEAD = object.__basicsize__  # bytes before an object's own: the size of bytes, the address of an array's cells
+TEXT = bytes.__basicsize__ - 1  # where the bytes begin; the one is the zero after them
+OTHER = -1  # something is not as it should be, or there was no memory: the plain way has to do it
+
+
+def cells(array: P8) -> PP:
+    """The pointers of an array of strings."""
+    return PP(PP(array + HEAD)[0])
+
+
+def is_bytes(object: P8) -> I64:
+    return I64(PP(object + (HEAD - 8))[0] == bytes_type())
+
+
+def size(object: P8) -> I64:
+    return P64(object + HEAD)[0]
+
+
+def text(object: P8) -> P8:
+    return object + TEXT
+
+
+def put(cells: PP, at: I64, made: P8) -> None:
+    """Give a cell an object that nobody else holds."""
+    old = cells[at]
+    cells[at] = made
+    if old != 0:
+        drop(old)
+
+
+def share(cells: PP, at: I64, object: P8) -> None:
+    """Have a cell show an object that others hold too."""
+    take(object)
+    put(cells, at, object)
+
+
+def same(a: P8, b: P8, n: I64) -> I64:
+    """Whether so many bytes are equal."""
+    at = 0
+    while at + 8 <= n:
+        if P64(a + at)[0] != P64(b + at)[0]:
+            return 0
+        at += 8
+    while at < n:
+        if a[at] != b[at]:
+            return 0
+        at += 1
+    return 1

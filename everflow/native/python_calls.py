@@ -1,0 +1,89 @@
+"""Compiled functions as Python sees them: built-in functions that take addresses and integers.
+
+ctypes takes a microsecond for a call with ten arguments. Here the code itself follows CPython's convention for
+built-in functions (METH_FASTCALL): it gets its arguments as an array of objects, makes numbers of them and calls.
+Nothing checks them: only written-out callers may use such a function.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from llvmlite import ir
+
+POINTER, I64, I32 = ir.PointerType(), ir.IntType(64), ir.IntType(32)
+_METH_FASTCALL = 0x80
+# What the code calls of CPython: (result, arguments).
+_PYTHON: dict[str, tuple[ir.Type, list[ir.Type]]] = {
+    "PyLong_AsUnsignedLongLong": (I64, [POINTER]),
+    "PyLong_FromLong": (POINTER, [I64]),
+    "PyEval_SaveThread": (POINTER, []),
+    "PyEval_RestoreThread": (ir.VoidType(), [POINTER]),
+}
+
+
+class _Method(ctypes.Structure):
+    """CPython's PyMethodDef."""
+
+    _fields_ = [
+        ("name", ctypes.c_char_p),
+        ("address", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    ]
+
+
+def form_of(name: str) -> str:
+    """The name of the function that Python calls for one of the module."""
+    return f"{name}_python"
+
+
+def write(module: ir.Module, function: ir.Function) -> None:
+    """Write the function that Python calls for one that takes pointers and integers. Others may run meanwhile; it
+    returns the number that the function does, or zero.
+    """
+    made = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), form_of(function.name))
+    b = ir.IRBuilder(made.append_basic_block())
+    given = []
+    for i, argument in enumerate(function.args):
+        item = b.load(b.gep(made.args[1], [I64(i)], source_etype=POINTER), typ=POINTER)
+        number = b.call(_external(module, "PyLong_AsUnsignedLongLong"), [item])
+        if isinstance(argument.type, ir.PointerType):
+            number = b.inttoptr(number, POINTER)
+        elif argument.type == I32:
+            number = b.trunc(number, I32)
+        given.append(number)
+    state = b.call(_external(module, "PyEval_SaveThread"), [])
+    status = b.call(function, given)
+    b.call(_external(module, "PyEval_RestoreThread"), [state])
+    status = b.sext(status, I64) if status.type == I32 else I64(0)
+    b.ret(b.call(_external(module, "PyLong_FromLong"), [status]))
+
+
+def _external(module: ir.Module, name: str) -> ir.Function:
+    if name not in module.globals:
+        ir.Function(module, ir.FunctionType(*_PYTHON[name]), name)
+    return module.globals[name]
+
+
+@functools.cache
+def imports() -> dict[str, int]:
+    """Addresses of what the code calls."""
+    return {name: _address(getattr(ctypes.pythonapi, name)) for name in _PYTHON}
+
+
+def _address(function: Any) -> int:
+    return ctypes.cast(function, ctypes.c_void_p).value or 0
+
+
+def function_at(address: int, holder: Any) -> Callable[..., int]:
+    """The built-in function of code at an address; as long as it lives, `holder` does."""
+    method = _Method(b"compiled", address, _METH_FASTCALL, None)
+    owner = (holder, method)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    made: Callable[..., int] = make(ctypes.addressof(method), owner, None)
+    return made

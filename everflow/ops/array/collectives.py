@@ -1,0 +1,114 @@
+"""Nodes by which devices exchange tensors: TensorFlow's `collective_ops` and `nccl_ops`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+
+from everflow.framework import raw_ops as raw
+from everflow.framework.dtypes import DType, as_dtype
+from everflow.framework.operation import Operation, Tensor
+from everflow.framework.registry import shape_rule
+from everflow.framework.scopes import device
+from everflow.framework.shapes import TensorShape
+
+_sums = itertools.count()
+
+
+def _check(name: str, group_size: int, tensor: Tensor | None = None) -> None:
+    if group_size <= 1:
+        raise ValueError(f"{name} is for a group of 2 at least, not of {group_size}")
+    if tensor is not None and not tensor.device:
+        raise ValueError(f"{name} needs to know where {tensor.name} is: make it in a tf.device")
+
+
+def all_reduce(
+    t: Tensor,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    merge_op: str,
+    final_op: str,
+    subdiv_offsets: Sequence[int] = (0,),
+    communication_hint: str = "auto",
+) -> Tensor:
+    """What a group makes of its tensors together, for each of its members."""
+    _check("all_reduce", group_size, t)
+    return raw.CollectiveReduce(
+        input=t,
+        group_size=group_size,
+        group_key=group_key,
+        instance_key=instance_key,
+        merge_op=merge_op,
+        final_op=final_op,
+        subdiv_offsets=list(subdiv_offsets),
+        communication_hint=communication_hint.lower(),
+    )
+
+
+def broadcast_send(
+    t: Tensor,
+    shape: Sequence[int],
+    dtype: DType,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    communication_hint: str = "auto",
+) -> Tensor:
+    """Send a tensor to the others of a group."""
+    _check("broadcast_send", group_size, t)
+    if t.shape != TensorShape(shape) or t.dtype != as_dtype(dtype):
+        raise ValueError(f"{t} is to be sent as {as_dtype(dtype).name} of shape {TensorShape(shape)}")
+    return raw.CollectiveBcastSend(
+        input=t,
+        group_size=group_size,
+        group_key=group_key,
+        instance_key=instance_key,
+        shape=shape,
+        communication_hint=communication_hint.lower(),
+    )
+
+
+def broadcast_recv(
+    shape: Sequence[int],
+    dtype: DType,
+    group_size: int,
+    group_key: int,
+    instance_key: int,
+    communication_hint: str = "auto",
+) -> Tensor:
+    """Get the tensor that one of a group sends."""
+    _check("broadcast_recv", group_size)
+    return raw.CollectiveBcastRecv(
+        T=dtype,
+        group_size=group_size,
+        group_key=group_key,
+        instance_key=instance_key,
+        shape=shape,
+        communication_hint=communication_hint.lower(),
+    )
+
+
+def all_sum(tensors: Sequence[Tensor]) -> list[Tensor]:
+    """The sum of tensors of several devices, on each of these."""
+    if not tensors:
+        raise ValueError("all_sum() is given no tensors")
+    if not all(tensor.device for tensor in tensors):
+        raise ValueError("all_sum() needs to know where each tensor is: make them in a tf.device")
+    shared_name, made = f"c{next(_sums)}", []
+    for tensor in tensors:
+        with device(tensor.device):
+            made.append(
+                raw.NcclAllReduce(input=tensor, reduction="sum", num_devices=len(tensors), shared_name=shared_name)
+            )
+    return made
+
+
+@shape_rule("CollectiveReduce", "NcclAllReduce")
+def _same_shape(op: Operation) -> TensorShape:
+    return op.inputs[0].shape
+
+
+@shape_rule("CollectiveBcastSend", "CollectiveBcastRecv")
+def _declared_shape(op: Operation) -> TensorShape:
+    return op.attrs["shape"]

@@ -1,0 +1,1 @@
+"""Regions of plans as machine code."""

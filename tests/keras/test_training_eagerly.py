@@ -1,0 +1,86 @@
+"""Keras models trained when operations run at once."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.eager.mode import eager_mode
+
+
+def _one_dense(**compiled):
+    model = tf.keras.Sequential([tf.keras.layers.Dense(2, input_shape=(3,), kernel_initializer="ones")])
+    model.compile("sgd", "mse", **compiled)
+    return model
+
+
+@pytest.mark.parametrize("eagerly", [True, False])
+def test_a_model_with_nothing_to_train_still_reports_its_loss(eagerly):
+    x = np.ones((4, 3), "float32")
+    with eager_mode():
+        model = tf.keras.Sequential([tf.keras.layers.Flatten(input_shape=(3,))])
+        model.compile("sgd", "mse", run_eagerly=eagerly, experimental_run_tf_function=True)
+        assert model.train_on_batch(x, 0 * x) == 1
+        assert model.fit(x, 0 * x, epochs=2, verbose=0).history["loss"] == [1, 1]
+
+
+def test_run_eagerly_can_be_set():
+    with eager_mode():
+        model = _one_dense()
+        assert not model.run_eagerly
+        model.run_eagerly = True
+        assert model.run_eagerly
+        assert model.train_on_batch(np.ones((4, 3)), np.zeros((4, 2))) == 9
+    with tf.Graph().as_default():
+        model = _one_dense(loss_weights=[0.5], experimental_run_tf_function=False)
+        assert model._loss_weights_list == [0.5]
+        model.run_eagerly = False
+        with pytest.raises(ValueError):
+            model.run_eagerly = True
+
+
+def test_tensorboard_when_executing_eagerly(tmp_path):
+    with eager_mode():
+        model = _one_dense()
+        callback = tf.keras.callbacks.TensorBoard(str(tmp_path))
+        model.fit(np.ones((4, 3)), np.zeros((4, 2)), verbose=0, callbacks=[callback])
+    events = [e for path in tmp_path.glob("events*") for e in tf.train.summary_iterator(str(path))]
+    assert {value.tag for event in events for value in event.summary.value} == {"epoch_loss"}
+
+
+def test_a_traced_function_as_call():
+    class Double(tf.keras.layers.Layer):
+        @tf.function
+        def call(self, x, training=None):
+            return x * 2
+
+    with eager_mode():
+        inputs = tf.keras.Input((3,))
+        model = tf.keras.Model(inputs, Double()(inputs))
+        np.testing.assert_array_equal(model.predict(np.ones((1, 3))), [[2, 2, 2]])
+
+
+def _functional():
+    inputs = tf.keras.Input((3,))
+    outputs = tf.keras.layers.Dense(2, kernel_initializer="ones")(inputs)
+    return tf.keras.Model(inputs, outputs), outputs
+
+
+def test_losses_of_a_functional_models_tensors_count():
+    with eager_mode():
+        model, outputs = _functional()
+        model.add_loss(tf.reduce_mean(outputs))
+        model.compile("sgd", "mse")
+        assert model.evaluate(np.ones((4, 3)), np.zeros((4, 2)), verbose=0) == 12
+        assert model.train_on_batch(np.ones((4, 3)), np.zeros((4, 2))) == 12
+
+
+def test_metrics_of_a_functional_models_tensors_are_of_the_batch():
+    with eager_mode():
+        model, outputs = _functional()
+        model.add_metric(tf.reduce_sum(outputs, axis=1), name="sums", aggregation="mean")
+        model.compile("sgd", "mse")
+        x, y = np.ones((4, 3)), np.zeros((4, 2))
+        assert model.evaluate(x, y, verbose=0) == [9, 6]
+        first, second = model.train_on_batch(x, y), model.train_on_batch(x, y)
+        np.testing.assert_allclose([first, second], [[9, 6], [8.2944, 5.76]], rtol=1e-5)
+        assert model.metrics_names == ["loss", "sums"]

@@ -1,0 +1,78 @@
+"""Lists of tensors by the functions of list_ops. Expected values are TensorFlow's."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+from everflow.framework import raw_ops as raw
+from everflow.ops.tensor_arrays import list_functions as lists
+
+pytestmark = pytest.mark.usefixtures("own_graph")
+
+
+def pushed(start, *values):
+    for value in values:
+        start = raw.TensorListPushBack(input_handle=start, tensor=tf.constant(value))
+    return start
+
+
+def empty(shape=None, **kwargs):
+    return lists.empty_tensor_list(shape, tf.float32, **kwargs)
+
+
+def run(fetch):
+    with tf.Session() as session:
+        return np.asarray(session.run(fetch)).tolist()
+
+
+def stacked(handle, **kwargs):
+    return lists.tensor_list_stack(handle, tf.float32, **kwargs)
+
+
+@pytest.mark.parametrize("shape", [None, -1, [2], [None], tf.TensorShape([2])], ids=str)
+def test_shapes_of_elements_as_far_as_known(shape):
+    assert run(stacked(pushed(empty(shape), [1.0, 2.0]))) == [[1, 2]]
+    assert run(stacked(lists.tensor_list_from_tensor([[1.0, 2.0]], shape))) == [[1, 2]]
+
+
+@pytest.mark.parametrize(
+    ("build", "value"),
+    [
+        (lambda: stacked(lists.tensor_list_reserve([2], 2, tf.float32)), [[0, 0], [0, 0]]),
+        (lambda: stacked(lists.tensor_list_scatter([[1.0], [2.0]], [0, 2], [1])), [[1], [0], [2]]),
+        (
+            lambda: stacked(
+                lists.tensor_list_scatter([[1.0]], [1], input_handle=lists.tensor_list_reserve([1], 2, tf.float32))
+            ),
+            [[0], [1]],
+        ),
+        (lambda: lists.tensor_list_gather(pushed(empty(), 1.0, 2.0), [1, 0, 1], tf.float32), [2, 1, 2]),
+        (lambda: lists.tensor_list_concat(pushed(empty(), [1.0], [2.0, 3.0]), tf.float32), [1, 2, 3]),
+        (lambda: lists.tensor_list_concat(empty([0, 1]), tf.float32), []),
+        (lambda: stacked(lists.tensor_list_split([1.0, 2.0, 3.0, 4.0], [2], [2, 2])), [[1, 2], [3, 4]]),
+        (lambda: stacked(lists.tensor_list_set_item(pushed(empty([]), 1.0), 2, 5.0, True)), [1, 0, 5]),
+    ],
+)
+def test_values(build, value):
+    assert run(build()) == value
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: stacked(pushed(empty(max_num_elements=1), 1.0, 2.0)),
+        lambda: stacked(lists.tensor_list_reserve(None, 2, tf.float32)),
+        lambda: stacked(pushed(empty(), [1.0]), element_shape=[3]),
+        lambda: lists.tensor_list_concat(empty([None, None]), tf.float32),
+        lambda: stacked(lists.tensor_list_split([1.0, 2.0], None, [-1, 3])),
+        lambda: lists.tensor_list_pop_back(empty([]), tf.float32)[1],
+    ],
+)
+def test_what_can_not_be_run(build):
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        run(build())
+
+
+def test_rows_pushed_to_many_lists():
+    longer = raw.TensorListPushBackBatch(input_handles=tf.stack([empty([]), empty([])]), tensor=[1.0, 2.0])
+    assert run(stacked(longer[1])) == [2]
