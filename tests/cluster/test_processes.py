@@ -65,7 +65,7 @@ def test_two_processes_a_client_and_their_ends(start):
                 sess.run(y)
     # Ctrl-C ends a server that waits in join().
     worker.send_signal(signal.SIGINT)
-    assert worker.wait(20) == 130
+    assert worker.wait(20) == -signal.SIGINT
     assert "KeyboardInterrupt" in worker.communicate()[1]
 
 

@@ -172,10 +172,10 @@ def examples(
     """The sparse and the dense features of a batch of Examples, or of a single one."""
     code = _RECORDS.ready(serialized.size * (len(sparse) + len(dense)))
     asked = _asked(sparse, dense)
-    if code is None or asked is None or not serialized.flags.c_contiguous:
+    if code is None or asked is None:
         return None
-    found = _Rows(code, asked, serialized.size)
-    if found.quick.locate(id(serialized), found.rows, found.asked, found.features, found.spans, found.counts) < 0:
+    records, found = serialized.copy(), _Rows(code, asked, serialized.size)  # the copy holds what rows point into
+    if found.quick.locate(id(records), found.rows, found.asked, found.features, found.spans, found.counts) < 0:
         return None
     return _results(found, sparse, dense, batched)
 
@@ -195,14 +195,15 @@ def sequences(
     """The features of the contexts and of the steps of a batch of SequenceExamples, or of a single one."""
     code = _RECORDS.ready(serialized.size * (len(sparse) + len(dense) + 8 * (len(sparse_lists) + len(dense_lists))))
     asked, asked_of_steps = _asked(sparse, dense), _asked(sparse_lists, dense_lists)
-    if code is None or asked is None or asked_of_steps is None or not serialized.flags.c_contiguous:
+    if code is None or asked is None or asked_of_steps is None:
         return None
     if any(feature.is_open for feature in [*dense, *dense_lists]):
         return None
-    found, lists = _Rows(code, asked, serialized.size), _Rows(code, asked_of_steps, serialized.size)
+    records = serialized.copy()  # which holds what rows point into
+    found, lists = _Rows(code, asked, records.size), _Rows(code, asked_of_steps, records.size)
     context = (found.asked, found.features, found.spans, found.counts)
     of_steps = (lists.asked, lists.features, lists.spans, lists.counts)
-    if found.quick.locate_sequences(id(serialized), found.rows, *context, *of_steps) < 0:
+    if found.quick.locate_sequences(id(records), found.rows, *context, *of_steps) < 0:
         return None
     results = _results(found, sparse, dense, batched)
     measures = lists.measured()

@@ -221,14 +221,13 @@ def unicode_encode(
 
 @lru_cache(maxsize=1)
 def _scripts() -> torch.Tensor:
-    """The number of each code point's script; the last is that of what is none."""
+    """The number of each code point's script, with those of what is none before and behind."""
     starts, scripts = np.array(json.loads(Path(__file__).with_name("unicode_scripts.json").read_text()), np.int32).T
     of_points = np.repeat(scripts, np.diff(starts, append=_LAST_CODE_POINT + 1))
-    return torch.from_numpy(np.append(of_points, np.int32(-1)))
+    return torch.from_numpy(np.pad(of_points, 1, constant_values=-1))
 
 
 @fresh("UnicodeScript")
 def unicode_script(input: torch.Tensor) -> torch.Tensor:
-    none = _LAST_CODE_POINT + 1
-    places = torch.where((input < 0) | (input > none), none, input)
-    return _scripts().index_select(0, places.reshape(-1)).reshape(input.shape)
+    places = input.reshape(-1).clamp(-1, _LAST_CODE_POINT + 1).add_(1)
+    return _scripts().index_select(0, places).reshape(input.shape)

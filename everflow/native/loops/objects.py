@@ -6,7 +6,7 @@ C interface. Where a cell holds anything but bytes, a function gives up with `OT
 
 from __future__ import annotations
 
-from everflow.native.loops.words import I64, P8, P64, PP, bytes_type, drop, take
+from everflow.native.loops.words import I64, P8, P32, P64, PP, bytes_type, copy, drop, take
 
 HEAD = object.__basicsize__  # bytes before an object's own: the size of bytes, the address of an array's cells
 TEXT = bytes.__basicsize__ - 1  # where the bytes begin; the one is the zero after them
@@ -42,6 +42,23 @@ def share(cells: PP, at: I64, object: P8) -> None:
     """Have a cell show an object that others hold too."""
     take(object)
     put(cells, at, object)
+
+
+def copy_text(to: P8, start: P8, n: I64) -> None:
+    """Copy bytes. Most strings are short, and then a call takes longer than the copy itself."""
+    if n > 16:
+        copy(to, start, n)
+    elif n >= 8:
+        last = P64(start + (n - 8))[0]
+        P64(to)[0] = P64(start)[0]
+        P64(to + (n - 8))[0] = last
+    elif n >= 4:
+        last = P32(start + (n - 4))[0]
+        P32(to)[0] = P32(start)[0]
+        P32(to + (n - 4))[0] = last
+    else:
+        for i in range(n):
+            to[i] = start[i]
 
 
 def same(a: P8, b: P8, n: I64) -> I64:

@@ -5,8 +5,8 @@ Functions give 0, or how many results they left out (these cells are empty; the 
 
 from __future__ import annotations
 
-from everflow.native.loops.objects import OTHER, cells, is_bytes, put, share, size, text
-from everflow.native.loops.words import I64, P8, P32, P64, PP, copy, new_bytes
+from everflow.native.loops.objects import OTHER, cells, copy_text, is_bytes, put, share, size, text
+from everflow.native.loops.words import I64, P8, P32, P64, PP, PU64, U64, copy, new_bytes, ones
 
 _HIGH_BITS = -0x7F7F7F7F7F7F7F80  # the highest bit of each of eight bytes
 
@@ -55,16 +55,20 @@ def lengths(array: P8, count: I64, out: P32) -> I64:
     return 0
 
 
+def continuations(word: U64) -> I64:
+    """How many of eight bytes go on with a character: those whose two highest bits are 1 and 0."""
+    return ones((word >> 7) & (~word >> 6) & 0x0101010101010101)
+
+
 def characters(s: P8, n: I64) -> I64:
     """How many characters UTF-8 text has: bytes that don't go on with one."""
     found = n
     at = 0
     while at + 8 <= n:
-        word = P64(s + at)[0] & _HIGH_BITS
-        if word != 0:
-            for k in range(8):
-                found -= is_continuation(s[at + k])
+        found -= continuations(PU64(s + at)[0])
         at += 8
+    if at < n and n >= 8:  # the last eight bytes, without those that were counted
+        return found - continuations(PU64(s + (n - 8))[0] >> U64(8 * (8 - (n - at))))
     while at < n:
         found -= is_continuation(s[at])
         at += 1
@@ -201,9 +205,9 @@ def join_arrays(arrays: PP, steps: P64, width: I64, count: I64, glue: P8, out: P
         for j in range(width):
             s = cells(arrays[j])[i * steps[j]]
             if j > 0:
-                copy(at, text(glue), between)
+                copy_text(at, text(glue), between)
                 at = at + between
-            copy(at, text(s), size(s))
+            copy_text(at, text(s), size(s))
             at = at + size(s)
         put(to, i, made)
     return 0
@@ -225,9 +229,9 @@ def join_cells(given: PP, first: I64, width: I64, glue: P8, to: PP, place: I64) 
     for j in range(width):
         s = given[first + j]
         if j > 0:
-            copy(at, text(glue), between)
+            copy_text(at, text(glue), between)
             at = at + between
-        copy(at, text(s), size(s))
+        copy_text(at, text(s), size(s))
         at = at + size(s)
     put(to, place, made)
     return 0

@@ -98,16 +98,20 @@ def test_rows_that_can_not_be_encoded(sess, points, splits, options):
 
 def test_scripts_cover_every_character():
     scripts = _scripts()
-    assert len(scripts) == 0x10FFFF + 2 and scripts[:-1].min() >= 0 and scripts[-1] == -1
+    assert len(scripts) == 0x10FFFF + 3 and scripts[1:-1].min() >= 0 and scripts[0] == scripts[-1] == -1
 
 
 def test_scripts(sess):
-    assert sess.run(tf.strings.unicode_script(fed([65, 0x0416, 0x3042, 0x05D0, 32, -5]))).tolist() == [
+    assert sess.run(
+        tf.strings.unicode_script(fed([65, 0x0416, 0x3042, 0x05D0, 32, -5, 0x110000, 2**31 - 1]))
+    ).tolist() == [
         25,
         8,
         20,
         19,
         0,
+        -1,
+        -1,
         -1,
     ]
 
