@@ -1,9 +1,12 @@
 """Caches: full only after a whole pass, in memory or in files; every type comes back."""
 
+import contextlib
+
 import numpy as np
 import pytest
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from tests.data.draining import drain
 
 D = tf.data.Dataset
@@ -58,3 +61,25 @@ def test_files_keep_structures_and_their_order(tmp_path):
         == [(int(a), b) for a, b in first]
         == [(i, b"%d" % (100 + i)) for i in range(12)]
     )
+
+
+def test_datasets_share_a_cache():
+    kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
+    with eager_mode():
+        cache = tf.raw_ops.AnonymousMemoryCache()
+
+        def elements(count):
+            numbers = tf.data.Dataset.range(count)._variant_tensor
+            kept = tf.raw_ops.CacheDatasetV2(input_dataset=numbers, filename="", cache=cache.handle, **kinds)
+            handle, _ = tf.raw_ops.AnonymousIteratorV2(**kinds)
+            tf.raw_ops.MakeIterator(dataset=kept, iterator=handle)
+            found = []
+            with contextlib.suppress(tf.errors.OutOfRangeError):
+                while True:
+                    found.append(int(tf.raw_ops.IteratorGetNextSync(iterator=handle, **kinds)[0]))
+            return found
+
+        assert elements(3) == [0, 1, 2]
+        assert elements(5) == [0, 1, 2]  # what the first one kept
+        tf.raw_ops.DeleteMemoryCache(handle=cache.handle, deleter=cache.deleter)
+        assert elements(2) == [0, 1]
