@@ -439,6 +439,10 @@ def iterators():
         shown = [raw.OptionalHasValue(optional), *raw.IteratorGetNextSync(second, **kinds)]
     with tf.control_dependencies(shown):
         _run([*shown, raw.DeleteIterator(second, deleter)])
+    cache, seeds = raw.AnonymousMemoryCache(), raw.AnonymousRandomSeedGenerator(np.int64(1), np.int64(2))
+    kept = raw.CacheDatasetV2(numbers._variant_tensor, "", cache.handle, **kinds)
+    mixed = raw.ShuffleDatasetV2(numbers._variant_tensor, np.int64(4), seeds.handle, **kinds)
+    _run(_first(kept), _first(mixed), raw.DeleteMemoryCache(*cache), raw.DeleteRandomSeedGenerator(*seeds))
     iterator = tf.data.make_initializable_iterator(numbers)
     resource = iterator._iterator_resource
     state, named = raw.SerializeIterator(resource), [raw.IteratorFromStringHandle, raw.IteratorFromStringHandleV2]

@@ -23,14 +23,15 @@ from everflow.kernels.data.datasets import (
     from_iterable,
     text,
 )
+from everflow.kernels.registry import acting, kernel
 from everflow.kernels.tensors import AnyTensor, Strings, from_numpy, to_numpy
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
 
-class _Memory:
-    """What the iterations of a cached dataset share; full once one of them has reached the end."""
+class Memory:
+    """What the iterations of a cached dataset share, or of all that are given it; full once one of them has reached the end."""
 
     def __init__(self) -> None:
         self.elements: list[Element] | None = None
@@ -42,9 +43,7 @@ class _Memory:
         return self.elements
 
 
-def _in_memory(input_dataset: Dataset) -> Dataset:
-    memory = _Memory()
-
+def _in_memory(input_dataset: Dataset, memory: Memory) -> Dataset:
     def start(iteration: Iteration) -> Following:
         if memory.all_elements() is not None:
             return from_iterable(memory.all_elements).start(iteration)
@@ -68,7 +67,7 @@ def _in_memory(input_dataset: Dataset) -> Dataset:
     return Dataset(start, input_dataset.cardinality, blocks=in_blocks)
 
 
-def _blocks_in_memory(source: Blocks, memory: _Memory) -> Blocks:
+def _blocks_in_memory(source: Blocks, memory: Memory) -> Blocks:
     """The same many at a time."""
 
     def start(iteration: Iteration) -> Take:
@@ -148,4 +147,22 @@ def _write(name: str, elements: list[Element], output_types: list[DType]) -> Non
 @dataset("CacheDataset")
 def cache_dataset(input_dataset: Dataset, filename: Strings, *, output_types: list[DType]) -> Dataset:
     name = text(filename)
-    return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset)
+    return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset, Memory())
+
+
+@kernel("AnonymousMemoryCache")
+def anonymous_memory_cache() -> tuple[Memory, Memory]:
+    made = Memory()
+    return made, made
+
+
+@dataset("CacheDatasetV2")
+def cache_dataset_v2(input_dataset: Dataset, filename: Strings, cache: Memory, *, output_types: list[DType]) -> Dataset:
+    """As CacheDataset; elements in memory are where others can find them."""
+    name = text(filename)
+    return _in_file(input_dataset, name, output_types) if name else _in_memory(input_dataset, cache)
+
+
+@acting("DeleteMemoryCache")
+def delete_memory_cache(handle: Memory, deleter: Memory) -> None:
+    handle.elements = handle.blocks = None

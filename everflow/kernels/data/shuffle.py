@@ -12,6 +12,7 @@ from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data.datasets import Blocks, Dataset, Element, End, Following, Iteration, Source, Take, dataset
 from everflow.kernels.data.waiting import Waiting
 from everflow.kernels.random.philox import Philox
+from everflow.kernels.registry import acting, kernel
 
 
 class Words:
@@ -127,6 +128,31 @@ def _chosen(seed: int, seed2: int) -> tuple[int, int]:
     """The seeds themselves, or some by chance where none were given."""
     chance = Words(0, 0)
     return (seed, seed2) if seed or seed2 else (chance(), chance())
+
+
+@kernel("AnonymousRandomSeedGenerator")
+def anonymous_random_seed_generator(seed: torch.Tensor, seed2: torch.Tensor) -> tuple[Words, Words]:
+    made = Words(*_chosen(int(seed), int(seed2)))
+    return made, made
+
+
+@acting("DeleteRandomSeedGenerator")
+def delete_random_seed_generator(handle: Words, deleter: Words) -> None:
+    """A generator ends with the last dataset that draws from it."""
+
+
+@dataset("ShuffleDatasetV2")
+def shuffle_dataset_v2(input_dataset: Dataset, buffer_size: torch.Tensor, seed_generator: Words) -> Dataset:
+    """Shuffled anew with each pass, by seeds from a generator that others may draw from as well."""
+    size = _checked(buffer_size)
+
+    def start(iteration: Iteration) -> Following:
+        def words() -> Words:
+            return Words(*iteration.seeds_of(lambda: (seed_generator(), seed_generator())))
+
+        return _shuffled(input_dataset.start, size, words, 1, iteration)
+
+    return Dataset(start, input_dataset.cardinality)
 
 
 @dataset("ShuffleDataset")

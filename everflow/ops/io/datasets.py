@@ -9,13 +9,13 @@ _ELEMENTS = ("IteratorGetNext", "IteratorGetNextSync", "ReduceDataset", "Dataset
 _SCALARS = (
     "DatasetCardinality", "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorGetNextAsOptional", "IteratorToStringHandle",
     "IteratorV2", "Iterator", "AnonymousIterator", "OneShotIterator", "OptionalFromValue", "OptionalHasValue", "OptionalNone",
-    "BatchDataset", "BatchDatasetV2", "CSVDataset", "CacheDataset", "ConcatenateDataset", "DenseToSparseBatchDataset",
+    "BatchDataset", "BatchDatasetV2", "CSVDataset", "CacheDataset", "CacheDatasetV2", "ConcatenateDataset", "DenseToSparseBatchDataset",
     "DirectedInterleaveDataset", "FilterDataset", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "FlatMapDataset",
     "GeneratorDataset", "GroupByReducerDataset", "GroupByWindowDataset", "IgnoreErrorsDataset", "InterleaveDataset",
     "MapAndBatchDataset", "MapDataset", "MaxIntraOpParallelismDataset", "ModelDataset", "OptimizeDataset", "PaddedBatchDataset",
     "PaddedBatchDatasetV2", "ParallelInterleaveDataset", "ParallelInterleaveDatasetV2", "ParallelMapDataset", "PrefetchDataset",
     "PrivateThreadPoolDataset", "RandomDataset", "RangeDataset", "RepeatDataset", "ScanDataset", "ShardDataset",
-    "ShuffleAndRepeatDataset", "ShuffleDataset", "SkipDataset", "SparseTensorSliceDataset", "SqlDataset", "TFRecordDataset",
+    "ShuffleAndRepeatDataset", "ShuffleDataset", "ShuffleDatasetV2", "SkipDataset", "SparseTensorSliceDataset", "SqlDataset", "TFRecordDataset",
     "TakeDataset", "TakeWhileDataset", "TensorDataset", "TensorSliceDataset", "TextLineDataset", "UnbatchDataset", "UniqueDataset",
     "WindowDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ZipDataset",
 )  # fmt: skip

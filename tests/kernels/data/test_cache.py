@@ -1,10 +1,13 @@
 """Caches: full only after a whole pass, in memory or in files; every type comes back."""
 
+import contextlib
+
 import numpy as np
 import pytest
 import torch
 
 import everflow as tf
+from everflow.eager.mode import eager_mode
 from everflow.kernels.data.cache import cache_dataset
 from everflow.kernels.data.datasets import Blocks, Dataset, End, Iteration, from_iterable, rows_in_order
 from tests.data.draining import drain
@@ -105,3 +108,25 @@ def test_blocks_of_what_was_kept_one_by_one():
     with pytest.raises(End):
         following()
     assert cached.blocks.start_columns(Iteration())(5)[0].tolist() == [0, 1, 2]
+
+
+def test_datasets_share_a_cache():
+    kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
+    with eager_mode():
+        cache = tf.raw_ops.AnonymousMemoryCache()
+
+        def elements(count):
+            numbers = tf.data.Dataset.range(count)._variant_tensor
+            kept = tf.raw_ops.CacheDatasetV2(input_dataset=numbers, filename="", cache=cache.handle, **kinds)
+            handle, _ = tf.raw_ops.AnonymousIteratorV2(**kinds)
+            tf.raw_ops.MakeIterator(dataset=kept, iterator=handle)
+            found = []
+            with contextlib.suppress(tf.errors.OutOfRangeError):
+                while True:
+                    found.append(int(tf.raw_ops.IteratorGetNextSync(iterator=handle, **kinds)[0]))
+            return found
+
+        assert elements(3) == [0, 1, 2]
+        assert elements(5) == [0, 1, 2]  # what the first one kept
+        tf.raw_ops.DeleteMemoryCache(handle=cache.handle, deleter=cache.deleter)
+        assert elements(2) == [0, 1]

@@ -1,5 +1,6 @@
 """Shuffles: every element once in a pass, whatever the buffer; passes never mix; random numbers are a stream's own."""
 
+import numpy as np
 import pytest
 import torch
 
@@ -69,3 +70,19 @@ def test_words_are_those_of_the_stream():
 def test_random_numbers_begin_with_their_seed():
     first, again = (numbers(tf.data.experimental.RandomDataset(seed=7).take(5)) for _ in range(2))
     assert first == again and len(set(first)) == 5 and all(0 <= n < 2**32 for n in first)
+
+
+def test_orders_from_a_generator_of_seeds():
+    """Expected orders are TensorFlow's."""
+    kinds = {"output_types": [tf.int64], "output_shapes": [[]]}
+    with tf.Graph().as_default(), tf.Session() as session:
+        seeds = tf.raw_ops.AnonymousRandomSeedGenerator(seed=np.int64(1), seed2=np.int64(2))
+        numbers = tf.data.Dataset.range(6)._variant_tensor
+        mixed = tf.raw_ops.ShuffleDatasetV2(
+            input_dataset=numbers, buffer_size=np.int64(4), seed_generator=seeds.handle, **kinds
+        )
+        twice = tf.raw_ops.RepeatDataset(input_dataset=mixed, count=np.int64(2), **kinds)
+        handle = tf.raw_ops.IteratorV2(shared_name="", container="", **kinds)
+        session.run(tf.raw_ops.MakeIterator(dataset=twice, iterator=handle))
+        (element,) = tf.raw_ops.IteratorGetNext(iterator=handle, **kinds)
+        assert [session.run(element) for _ in range(12)] == [0, 2, 1, 4, 5, 3, 3, 0, 2, 1, 4, 5]
