@@ -163,10 +163,10 @@ class LocalExecutor:
 
     def _ready_to_plan(self) -> None:
         if self._placer is None:
+            from everflow.runtime.plan.native.tiers import mode_of  # builds on this module
             from everflow.runtime.plan.patterns import chosen  # builds on this module
             from everflow.runtime.plan.place import Placer  # builds on this module
             from everflow.runtime.plan.rules import REWRITES  # builds on this module
-            from everflow.runtime.plan.tiers import mode_of  # builds on this module
 
             self._placer = Placer(
                 self.device_names, soft=self.config.allow_soft_placement, log=self.config.log_device_placement

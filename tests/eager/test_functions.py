@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.runtime.plan import machine_code, tiers
+from everflow.runtime.plan.native import machine_code, tiers
 
 tfe = tf.contrib.eager
 

@@ -168,7 +168,7 @@ def test_a_child_runs_machine_code_of_its_parent_and_compiles_its_own():
 def test_a_child_of_a_parent_that_waits_for_the_compiler():
     """The plan's code is being made in the background when the process forks; both come to it."""
     assert run("""
-        from everflow.runtime.plan import tiers
+        from everflow.runtime.plan.native import tiers
 
         tiers.LONG_ENOUGH = 0.0
         y = tf.placeholder(tf.float32, [4])

@@ -15,6 +15,7 @@ from everflow.runtime.plan.aliasing import Aliases
 from everflow.runtime.plan.control_flow import ControlFlow
 from everflow.runtime.plan.emit import Emitted, emit
 from everflow.runtime.plan.failures import translated
+from everflow.runtime.plan.native.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_allowed, is_wanted, runs_before
 from everflow.runtime.plan.patterns import Context, rewrite
 from everflow.runtime.plan.place import Placer, place
 from everflow.runtime.plan.program import FEED, Node, Program
@@ -22,7 +23,6 @@ from everflow.runtime.plan.prune import prune
 from everflow.runtime.plan.schedule import schedule
 from everflow.runtime.plan.specialize import ShapedPlans, know_feed_shapes, needs_no_feeds, pays
 from everflow.runtime.plan.structure import structure
-from everflow.runtime.plan.tiers import ALWAYS, OFF, WHEN_IT_PAYS, Tier, is_allowed, is_wanted, runs_before
 from everflow.runtime.plan.verify import verify
 from everflow.runtime.state import Step
 from everflow.runtime.threads import tried
@@ -91,7 +91,7 @@ class Plan:
 
     def _compile(self, may: Callable[[Node], bool] = is_allowed) -> None:
         """Make the plan with regions of nodes that `may` as machine code."""
-        from everflow.runtime.plan.machine_code import with_machine_code  # a library that not every machine has
+        from everflow.runtime.plan.native.machine_code import with_machine_code  # a library that not every machine has
 
         program = self.program.copy()
         if with_machine_code(program, self.state, may):

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 
 from everflow.framework import dtypes
+from everflow.runtime.plan.native.regions import NUMBERS
 from everflow.runtime.plan.native.steps import NotNative
 from everflow.runtime.plan.program import Edge, Node, is_ref
-from everflow.runtime.plan.regions import NUMBERS
 
 
 def within(owner: Node) -> Iterator[Node]:

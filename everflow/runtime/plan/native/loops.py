@@ -25,11 +25,11 @@ from everflow.runtime.plan.counters import is_count
 from everflow.runtime.plan.native.edges import handles_of, is_number, origin, shape_of, taken, within
 from everflow.runtime.plan.native.other_steps import Draw
 from everflow.runtime.plan.native.product_steps import SUM_OF_PRODUCTS, SUM_OF_ROWS
+from everflow.runtime.plan.native.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
 from everflow.runtime.plan.native.row_steps import PUSHES, Rows, pushed
 from everflow.runtime.plan.native.steps import MAKES, STEPS, NotNative, step
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Block, Edge, Node, is_ref, loop_variables
-from everflow.runtime.plan.regions import MOST_WORK, NUMBERS, Region, plain_form, work_of
 
 # Additions or so between two questions whether to go on.
 WORK_AT_ONCE = 20_000_000

@@ -13,9 +13,9 @@ from everflow.framework.dtypes import DType
 from everflow.native.codegen import I64
 from everflow.native.procedures import NO_ROOM, REFUSED
 from everflow.runtime.plan.native.edges import is_number, origin, shape_of
+from everflow.runtime.plan.native.regions import NUMBERS
 from everflow.runtime.plan.native.steps import NotNative, step
 from everflow.runtime.plan.program import Edge, Node
-from everflow.runtime.plan.regions import NUMBERS
 
 if TYPE_CHECKING:
     from everflow.runtime.plan.native.loops import Place, Translator

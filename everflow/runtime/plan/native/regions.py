@@ -22,6 +22,7 @@ from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
 from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable
+from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
     LOOP,
@@ -36,7 +37,6 @@ from everflow.runtime.plan.program import (
     is_known,
     is_ref,
 )
-from everflow.runtime.plan.tiers import is_allowed
 
 NUMBERS = {
     dtype: np.dtype(dtype.as_numpy_dtype)

@@ -8,7 +8,7 @@ import pytest
 import torch
 
 import everflow as tf
-from everflow.runtime.plan import machine_code
+from everflow.runtime.plan.native import machine_code
 from everflow.runtime.plan.program import NATIVE
 
 

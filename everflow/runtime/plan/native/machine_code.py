@@ -22,10 +22,10 @@ from everflow.runtime.plan.native.edges import within
 from everflow.runtime.plan.native.loop_calls import CALLBACKS, NativeLoop
 from everflow.runtime.plan.native.loops import translate
 from everflow.runtime.plan.native.memory_order import stands_for_variable
+from everflow.runtime.plan.native.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
 from everflow.runtime.plan.native.steps import NotNative
+from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.program import LOOP, Node, Program, flat_results
-from everflow.runtime.plan.regions import MOST_WORK_IN_ALL, Region, find_regions, plain_form, put_in
-from everflow.runtime.plan.tiers import is_allowed
 
 if TYPE_CHECKING:
     from everflow.kernels.state import Buffer

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from everflow.runtime.plan import tiers
+from everflow.runtime.plan.native import tiers
 from everflow.runtime.plan.program import NATIVE
 
 FEED = np.linspace(-2, 2, 12).reshape([3, 4]).astype(np.float32)

@@ -11,7 +11,7 @@ import pytest
 
 import everflow as tf
 from everflow.native import toolchain
-from everflow.runtime.plan import machine_code, tiers
+from everflow.runtime.plan.native import machine_code, tiers
 from everflow.runtime.plan.program import NATIVE
 
 FEED = np.ones([3, 4], np.float32)
