@@ -372,7 +372,10 @@ def boosted_trees():
 def datasets():
     data = tf.data.Dataset
     numbers, rows = data.range(6), data.from_tensor_slices(_ROWS)
+    options = tf.data.Options()
+    options.experimental_threading.max_intra_op_parallelism = options.experimental_threading.private_threadpool_size = 1
     made = [
+        numbers.with_options(options),
         numbers.map(lambda v: v + 1).batch(2), rows.padded_batch(2, [None]),
         numbers.map(lambda v: v, num_parallel_calls=2).shuffle(3).repeat(2), numbers.skip(1).take(2),
         numbers.filter(lambda v: v > 1).prefetch(1), numbers.flat_map(lambda v: data.from_tensors(v)),

@@ -58,11 +58,12 @@ LOCKING = """
 PUTTING = """
     QueueEnqueue QueueEnqueueMany QueueEnqueueV2 QueueEnqueueManyV2 QueueClose QueueCloseV2 BarrierInsertMany AccumulatorApplyGradient
     ResourceAccumulatorApplyGradient SparseAccumulatorApplyGradient Stage
+    MapStage OrderedMapStage
 """
 TAKING = """
     QueueDequeue QueueDequeueMany QueueDequeueUpTo QueueDequeueV2 QueueDequeueManyV2 QueueDequeueUpToV2 ReaderRead ReaderReadV2
     ReaderReadUpTo ReaderReadUpToV2 BarrierTakeMany AccumulatorTakeGradient ResourceAccumulatorTakeGradient
-    SparseAccumulatorTakeGradient Unstage
+    SparseAccumulatorTakeGradient Unstage MapUnstage MapUnstageNoKey OrderedMapUnstage OrderedMapUnstageNoKey
 """
 ITERATING = "MakeIterator IteratorGetNext IteratorGetNextSync IteratorGetNextAsOptional"
 PASSING = (

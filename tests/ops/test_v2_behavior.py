@@ -3,7 +3,6 @@
 import pytest
 
 import everflow as tf
-from everflow.ops import v2_behavior
 from everflow.ops.control_flow import switches
 
 
@@ -12,7 +11,6 @@ def test_switching_two_off_leaves_one():
     tf.enable_control_flow_v2()
     tf.disable_v2_behavior()
     assert not tf.resource_variables_enabled() and not switches.control_flow_v2_enabled()
-    assert not v2_behavior.enabled()
 
 
 @pytest.mark.parametrize("name", ["disable_eager_execution", "disable_v2_tensorshape", "disable_tensor_equality"])

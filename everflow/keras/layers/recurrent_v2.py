@@ -6,7 +6,7 @@ from everflow.framework.scopes import executing_eagerly
 from everflow.keras import activations
 from everflow.keras.layers import recurrent, recurrent_cells
 from everflow.keras.layers.configured import takes
-from everflow.keras.signatures import parameters_of
+from everflow.platform.signatures import parameters_of
 
 
 def _of_tensorflow_2(cell_class, **defaults):
