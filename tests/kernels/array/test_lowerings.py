@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-from tests.runtime.plan.test_regions import both_ways
+from tests.runtime.plan.native.test_regions import both_ways
 
 LABELS = np.array([2, 0, 5, -1])
 
