@@ -17,7 +17,7 @@ import numpy as np
 from llvmlite import ir
 
 from everflow.native import python_calls, scalars
-from everflow.native.nests import Access, Nest, contiguous, located, scheduled
+from everflow.native.nests import Access, Nest, contiguous, located, scheduled, sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
@@ -113,7 +113,8 @@ class _Region:
         self.outputs = outputs
         self.inputs = inputs
         updates = [(copy_of(value), target) for value, target in updates if value is not target]
-        schedule = scheduled(list(dict.fromkeys([*outputs, *(value for value, _ in updates)])))
+        wanted = list(dict.fromkeys([*outputs, *(value for value, _ in updates)]))
+        schedule = scheduled(wanted)
         self.stored, self.within = schedule.stored, schedule.within
         self.nests = [_NestWriter(self, nest) for nest in schedule.nests]
         self.scratch = 0
@@ -126,9 +127,10 @@ class _Region:
                 self.in_place[value] = target
             else:
                 self.copies.append((value, target))
-        # What lies in scratch memory, and where.
+        # What lies in scratch memory, and where: in an order that is the same in every process, whose code is kept.
         held = {*outputs, *self.in_place, *self.within}
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in self.stored if v not in held}
+        between = [v for v in sources_first(wanted) if v in self.stored and v not in held]
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between}
 
     def _may_overwrite(self, value: Value, target: Value) -> bool:
         """Whether nobody looks at an input once a value is written over it, entry by entry."""

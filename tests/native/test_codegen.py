@@ -1,5 +1,9 @@
 """Compiled regions beside numpy."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -105,3 +109,19 @@ def test_without_openmp_nothing_of_it_is_called():
     for writer in (alone, shared):
         writer.add([value * 2.0], 1)
     assert "GOMP" in shared.text() and "GOMP" not in alone.text()
+
+
+def test_code_is_the_same_in_every_process():
+    """So that the second one finds what the first had made."""
+    program = (
+        "from everflow.native.codegen import Writer; from tests.native.expressions import Drawn; writer = Writer()\n"
+        "for seed in range(30): drawn = Drawn(seed); writer.add(drawn.outputs, len(drawn.inputs))\n"
+        "import hashlib; print(hashlib.sha256(writer.text().encode()).hexdigest())"
+    )
+    made = {
+        subprocess.run(
+            [sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(made) == 1
