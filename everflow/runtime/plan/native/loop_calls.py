@@ -121,7 +121,7 @@ class NativeLoop:
             if ended == procedures.DONE:
                 self._room = room
                 return block
-            if ended != procedures.NO_ROOM or not any(h.can_grow(room) for h in held):
+            if ended != procedures.NO_ROOM:
                 break
             room *= 4
         return None
@@ -202,17 +202,16 @@ class _Held:
         """Tell the procedure where rows are, and how many there are or may be; False if it can't be told."""
         raise NotImplementedError
 
-    def can_grow(self, room: int) -> bool:
-        """Whether there could be more room than that."""
-        return False
-
     def finish(self, block: array) -> None:
         """Let the plan see what the procedure did."""
         raise NotImplementedError
 
-    def _new_rows(self, count: int, words: list[int]) -> None:
+    def _new_rows(self, room: int, most: int | None, words: list[int]) -> None:
+        """Rows to be written: so many, or as many as there can be."""
+        count = room if most is None else min(room, most)
         self.tensor = torch.empty((count, *self.shape), dtype=tensors.torch_dtype(self.words.dtype))
         words[self.words.address], words[self.words.count] = self.tensor.data_ptr(), count
+        words[self.words.may_grow] = most is None or count < most
 
     def _all_rows(self, found: torch.Tensor | None, words: list[int]) -> bool:
         if found is None or found.shape[1:] != self.shape or self.holder.dtype is not self.words.dtype:
@@ -254,12 +253,10 @@ class _WrittenArray(_ArrayHeld):
     def fill_in(self, words: list[int], room: int) -> bool:
         if not self.holder.can_take_rows(self.words.dtype, TensorShape(self.shape)):
             return False
-        self._new_rows(max(self.holder.size, room) if self.holder.dynamic else self.holder.size, words)
+        size = self.holder.size
+        self._new_rows(max(size, room), None if self.holder.dynamic else size, words)
         self._fill_in_flags(words)
         return True
-
-    def can_grow(self, room: int) -> bool:
-        return self.holder.dynamic
 
     def finish(self, block: array) -> None:
         assert self.tensor is not None
@@ -281,11 +278,8 @@ class _Pushed(_Held):
     def fill_in(self, words: list[int], room: int) -> bool:
         if not self.holder.is_empty or self.holder.closed:
             return False
-        self._new_rows(room if self.holder.limit < 0 else min(room, self.holder.limit), words)
+        self._new_rows(room, None if self.holder.limit < 0 else self.holder.limit, words)
         return True
-
-    def can_grow(self, room: int) -> bool:
-        return self.holder.limit < 0 or room < self.holder.limit
 
     def finish(self, block: array) -> None:
         assert self.tensor is not None
@@ -298,9 +292,6 @@ class _Popped(_Pushed):
             return False
         words[self.words.used] = words[self.words.count]
         return True
-
-    def can_grow(self, room: int) -> bool:
-        return False
 
 
 def held_by(rows: Rows, holder: Array | Stack) -> _Held:

@@ -8,6 +8,7 @@ promises, an index out of range, an array that was written to before. `NativeLoo
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
@@ -133,11 +134,10 @@ class Translator:
     def fixed(address: ir.Value) -> Place:
         return lambda: address
 
-    def varying(self, address: ir.Value | None = None) -> tuple[ir.Value, Place]:
+    def varying(self, address: ir.Value) -> tuple[ir.Value, Place]:
         """A variable that holds an address, and how it is found."""
         variable = self.procedure.variable()
-        if address is not None:
-            self.procedure.builder.store(address, variable)
+        self.procedure.builder.store(address, variable)
         return variable, lambda: self.procedure.builder.load(variable, typ=variable.allocated_type)
 
     def at(self, edge: Edge) -> ir.Value:
@@ -214,8 +214,10 @@ class Translator:
 
     def _destine(self, nodes: list[Node], works: dict[Node, int]) -> None:
         """Let what goes on a stack, or round in the loop, be made where it has to be in the end."""
+        used = Counter(handle for node in nodes for handle in handles_of(node))
         for node in nodes:
-            if node.type in PUSHES:
+            # Where a stack is pushed on twice in a round it is not known yet which place comes next.
+            if node.type in PUSHES and used[origin(node.inputs[0])] == 1:
                 edge = origin(node.inputs[1])
                 if (works.get(edge[0]) or edge[0].type in MAKES) and edge[0] in works and edge not in self.destined:
                     self.destined[edge] = pushed(self, node)
@@ -274,7 +276,7 @@ class Translator:
             now, self.where[variable, 0] = self.varying(self.at((variable, 0)))
             following, place = self.varying(self.procedure.reserve(self.size((variable, 0))))
             places[variable] = now, following
-            if edge[0].block is body and edge not in self.destined and not self._lies_elsewhere(edge[0]):
+            if edge[0].block is body and edge not in self.destined and not _lies_elsewhere(edge[0]):
                 self.destined[edge] = place
         b = self.procedure.builder
         around, self.at_exit = self.at_exit, []
@@ -292,10 +294,6 @@ class Translator:
         for do in self.at_exit:
             do()
         self.at_exit = around
-
-    def _lies_elsewhere(self, node: Node) -> bool:
-        """Whether a node's results lie where others are, so that there is no choice."""
-        return node.type in STEPS and node.type not in MAKES
 
     def _hand_on(self, edge: Edge, following: ir.Value, size: int) -> None:
         b = self.procedure.builder
@@ -316,6 +314,11 @@ class Translator:
                         self.procedure.copy(place, self.at(block.end.inputs[i]), self.size((node, i)))
         for place, i in zip(places, used, strict=True):
             self.where[node, i] = self.fixed(place)
+
+
+def _lies_elsewhere(node: Node) -> bool:
+    """Whether a node's results lie where others are, so that there is no choice."""
+    return node.type in STEPS and node.type not in MAKES
 
 
 def _adds_up(variable: Node, following: Edge) -> bool:

@@ -1,4 +1,4 @@
-"""Steps in the machine code of loops that copy, check and draw."""
+"""Steps in the machine code of loops that gather, choose, check and draw."""
 
 from __future__ import annotations
 
@@ -42,6 +42,8 @@ def draw(t: Translator, node: Node) -> None:
     shape = shape_of((node, 0))
     if node.output_dtypes[0] is not dtypes.float32 or node.constant_input(0) is None or not math.prod(shape):
         raise NotNative(node.name)
+    if any(draw.node.name == node.name for draw in t.made.draws):
+        raise NotNative(node.name)  # two that share a stream would wait for each other
     p, b, word = t.procedure, t.procedure.builder, t.procedure.word
     size = math.prod(shape)
     draw = Draw(node, size * RESERVED_PER_VALUE, word(), word(), word(), word())
@@ -81,26 +83,6 @@ def gather(t: Translator, node: Node) -> None:
         row = p.scalar(p.offset(places, i, dtype.itemsize), dtype)
         p.leave_unless(b.icmp_unsigned("<", row, I64(rows)), REFUSED)
         p.copy(p.offset(target, i, size), p.offset(source, row, size), size)
-
-
-@step("ConcatV2", makes=True)
-def join(t: Translator, node: Node) -> None:
-    """Values side by side along an axis."""
-    *values, axis = node.inputs
-    constant = node.constant_input(len(node.inputs) - 1)
-    if constant is None:
-        raise NotNative(axis[0].name)
-    whole = shape_of((node, 0))
-    position = int(constant) % len(whole)
-    outer, row = math.prod(whole[:position]), math.prod(whole[position:]) * t.dtype((node, 0)).itemsize
-    sources = [t.at(v) for v in values]
-    target = t.target((node, 0))
-    with t.procedure.times(outer) as i:
-        to = t.procedure.offset(target, i, row)
-        for value, source in zip(values, sources, strict=True):
-            part = math.prod(shape_of(value)[position:]) * t.dtype(value).itemsize
-            t.procedure.copy(to, t.procedure.offset(source, i, part), part)
-            to = t.procedure.offset(to, I64(1), part)
 
 
 @step("TopK", "TopKV2")

@@ -29,8 +29,8 @@ def product(t: Translator, node: Node) -> None:
     rows, inner, columns, left, right = _matrices(t, node, a, b)
     if node.type == "_MatMulColumns":
         start, columns = node.attribute("start"), node.attribute("count")
-        step = start * (inner if right.is_transposed else 1) * t.dtype(b).itemsize
-        address = t.procedure.offset(right.address, I64(1), step)
+        entries = start * (inner if right.is_transposed else 1)
+        address = t.procedure.offset(right.address, I64(entries), t.dtype(b).itemsize)
         right = Matrix(address, right.stride, right.is_transposed)
     target = t.target((node, 0))
     if node.type != "_MatMulBias":

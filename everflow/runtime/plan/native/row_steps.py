@@ -38,6 +38,7 @@ class Rows:
     count: int  # rows there are; of a stack that is written: that there is room for
     flags: int = 0  # address of a byte for each row, which says that it was read or written
     used: int = 0  # of a stack: rows that are on it
+    may_grow: int = 0  # whether there could be room for more rows than there is
     may_repeat: int = 0  # whether a row may be read again
     source: str | None = None  # the gradient array of this name is meant
 
@@ -49,7 +50,7 @@ class Rows:
 def rows_of(t: Translator, handle: Edge, value: Edge, *, is_stack: bool, is_written: bool) -> Rows:
     """The rows that a handle stands for, of the shape of a value that is one of them."""
     handle, source = origin(handle), None
-    if handle[0].type in (GRADIENT,):
+    if handle[0].type == GRADIENT:
         source = handle[0].attribute("source")
         handle = origin(handle[0].inputs[0])
     is_there = handle[0].block in t.around
@@ -59,7 +60,9 @@ def rows_of(t: Translator, handle: Edge, value: Edge, *, is_stack: bool, is_writ
     if found is None:
         word = t.procedure.word
         dtype = value[0].output_dtypes[value[1]]
-        found = Rows(handle, is_stack, is_written, dtype, shape_of(value), word(), word(), source=source)
+        found = Rows(
+            handle, is_stack, is_written, dtype, shape_of(value), word(), word(), may_grow=word(), source=source
+        )
         if is_stack:
             found.used = word()
         else:
@@ -97,7 +100,7 @@ def _row(t: Translator, rows: Rows, index: Edge) -> ir.Value:
     place = p.scalar(t.at(index), t.dtype(index))
     is_negative = b.icmp_signed("<", place, I64(0))
     p.leave_unless(b.not_(is_negative), REFUSED)
-    p.leave_unless(b.icmp_signed("<", place, p.number_in(rows.count)), NO_ROOM if rows.is_written else REFUSED)
+    _leave_unless_there(t, rows, place)
     flag = p.offset(p.address_in(rows.flags), place, 1)
     before = b.load(flag, typ=ir.IntType(8))
     fits = b.or_(
@@ -108,15 +111,22 @@ def _row(t: Translator, rows: Rows, index: Edge) -> ir.Value:
     return p.offset(p.address_in(rows.address), place, rows.row_bytes)
 
 
+def _leave_unless_there(t: Translator, rows: Rows, place: ir.Value) -> None:
+    """A row that is not there: there may be room for it another time, or there is none ever."""
+    p, b = t.procedure, t.procedure.builder
+    is_there = b.icmp_signed("<", place, p.number_in(rows.count))
+    p.leave_unless(b.or_(is_there, b.icmp_signed("!=", p.number_in(rows.may_grow), I64(0))), REFUSED)
+    p.leave_unless(is_there, NO_ROOM)
+
+
 def pushed(t: Translator, node: Node) -> Place:
     """Where what is pushed next will lie."""
     rows = rows_of(t, node.inputs[0], origin(node.inputs[1]), is_stack=True, is_written=True)
 
     def place() -> ir.Value:
-        p, b = t.procedure, t.procedure.builder
-        used = p.number_in(rows.used)
-        p.leave_unless(b.icmp_signed("<", used, p.number_in(rows.count)), NO_ROOM)
-        return p.offset(p.address_in(rows.address), used, rows.row_bytes)
+        used = t.procedure.number_in(rows.used)
+        _leave_unless_there(t, rows, used)
+        return t.procedure.offset(t.procedure.address_in(rows.address), used, rows.row_bytes)
 
     return place
 

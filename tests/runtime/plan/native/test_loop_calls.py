@@ -21,12 +21,12 @@ def array_of(rows=None, *, size=3, dynamic=False, clears=True) -> Array:
 
 
 def words(is_stack: bool, is_written: bool) -> Rows:
-    return Rows((None, 0), is_stack, is_written, tf.float32, (2,), 0, 1, 2, 3, 4)
+    return Rows((None, 0), is_stack, is_written, tf.float32, (2,), 0, 1, 2, 3, 5, 4)
 
 
 def test_an_array_is_read_without_a_copy():
     array = array_of([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
-    held, block = held_by(words(False, False), array), [0] * 5
+    held, block = held_by(words(False, False), array), [0] * 6
     assert held.fill_in(block, 32)
     assert block[0] == array.rows().data_ptr() and block[1] == 3 and not block[4]
     held.flags[:] = 1
@@ -37,12 +37,12 @@ def test_an_array_is_read_without_a_copy():
 
 @pytest.mark.parametrize("rows", [None, [[1.0], [2.0], [3.0]]], ids=["never written", "of another shape"])
 def test_an_array_that_can_not_be_read(rows):
-    assert not held_by(words(False, False), array_of(rows)).fill_in([0] * 5, 32)
+    assert not held_by(words(False, False), array_of(rows)).fill_in([0] * 6, 32)
 
 
 def test_some_elements_of_an_array_are_written():
     array = array_of()
-    held, block = held_by(words(False, True), array), [0] * 5
+    held, block = held_by(words(False, True), array), [0] * 6
     assert held.fill_in(block, 32) and block[1] == 3
     held.tensor.copy_(torch.arange(6.0).reshape(3, 2))
     held.flags[1] = 1
@@ -51,22 +51,21 @@ def test_some_elements_of_an_array_are_written():
 
 
 def test_only_arrays_that_grow_have_more_room():
-    block = [0] * 5
-    assert not held_by(words(False, True), array_of()).can_grow(32)
-    grows = held_by(words(False, True), array_of(dynamic=True))
-    assert grows.fill_in(block, 40) and block[1] == 40 and grows.can_grow(40)
+    block = [0] * 6
+    assert held_by(words(False, True), array_of()).fill_in(block, 40) and block[1] == 3 and not block[5]
+    assert held_by(words(False, True), array_of(dynamic=True)).fill_in(block, 40) and block[1] == 40 and block[5]
 
 
 def test_an_array_that_was_written_before_is_left_to_the_plan():
     array = array_of()
     array.write(1, torch.zeros(2), tf.float32)
-    assert not held_by(words(False, True), array).fill_in([0] * 5, 32)
+    assert not held_by(words(False, True), array).fill_in([0] * 6, 32)
 
 
 def test_a_stack_is_filled_and_emptied():
-    stack, block = Stack(tf.float32, -1), [0] * 5
+    stack, block = Stack(tf.float32, -1), [0] * 6
     pushed = held_by(words(True, True), stack)
-    assert pushed.fill_in(block, 8) and block[1] == 8 and pushed.can_grow(8)
+    assert pushed.fill_in(block, 8) and block[1] == 8 and block[5]
     pushed.tensor.copy_(torch.arange(16.0).reshape(8, 2))
     block[3] = 3
     pushed.finish(block)
@@ -78,9 +77,9 @@ def test_a_stack_is_filled_and_emptied():
 
 
 def test_a_stack_has_no_more_room_than_its_limit():
-    block = [0] * 5
+    block = [0] * 6
     pushed = held_by(words(True, True), Stack(tf.float32, 5))
-    assert pushed.fill_in(block, 32) and block[1] == 5 and not pushed.can_grow(32)
+    assert pushed.fill_in(block, 32) and block[1] == 5 and not block[5]
 
 
 def test_several_threads_run_one_loop_at_once():

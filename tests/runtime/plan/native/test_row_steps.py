@@ -40,3 +40,33 @@ def test_an_element_that_is_read_twice():
     total = tf.while_loop(lambda i, t: i < 4, lambda i, t: (i + 1, t + array.read(i // 2)), [0, 0.0])[1]
     with session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="twice"):
         sess.run(total)
+
+
+def test_a_bad_index_beside_stacks_that_could_grow():
+    """More room would not help: it is refused at once, and told."""
+    v = tf.get_variable("v", initializer=[1.0, 2.0])
+    array = tf.TensorArray(tf.float32, 3)
+    _, array, x = tf.while_loop(
+        lambda i, *_: i < 5, lambda i, a, x: (i + 1, a.write(i, tf.sin(x)), tf.sin(x) * v), [0, array, v * 1.0]
+    )
+    with session() as sess, pytest.raises(tf.errors.InvalidArgumentError, match="size 3"):
+        sess.run(v.initializer)
+        sess.run([array.flow, tf.gradients(x, v)])
+
+
+def test_a_stack_that_is_pushed_on_twice_in_a_round():
+    stack = tf.raw_ops.StackV2(max_size=-1, elem_type=tf.float32, stack_name="")
+
+    def body(i, x):
+        with tf.control_dependencies([tf.raw_ops.StackPushV2(handle=stack, elem=x * 2.0)]):
+            second = tf.raw_ops.StackPushV2(handle=stack, elem=x * 3.0)
+        with tf.control_dependencies([second]):
+            return i + 1, x + 1.0
+
+    i, x = tf.while_loop(lambda i, x: i < 3, body, [0, tf.constant([1.0, 2.0])])
+    with tf.control_dependencies([i, x]):
+        pops = []
+        for _ in range(6):
+            with tf.control_dependencies(pops):
+                pops.append(tf.raw_ops.StackPopV2(handle=stack, elem_type=tf.float32))
+    check(pops, 1)
