@@ -293,7 +293,7 @@ def _squeezed(labels, predictions, weights=None, expected_rank_diff=0):
             weights = array.squeeze(weights, [-1])
         return labels, predictions, weights
     difference = array.rank(weights) - array.rank(labels)
-    if weights_rank is None or (weights_rank > 0 and weights.shape[-1].is_compatible_with(1)):
+    if weights_rank is None or (weights_rank > 0 and weights.shape.dims[-1].is_compatible_with(1)):
         weights = cond(math.equal(1, difference), lambda: array.squeeze(weights, [-1]), lambda: weights)
     return labels, predictions, weights
 

@@ -165,7 +165,7 @@ class Dataset(structure.Elements, structure.VariantValue):
     @staticmethod
     def from_sparse_tensor_slices(sparse_tensor):
         """A dataset of the rows of a SparseTensor, each (indices, values, dense_shape)."""
-        rank = sparse_tensor.indices.shape[1].value
+        rank = sparse_tensor.indices.shape.size(1)
         inner = None if rank is None else rank - 1
         spec = (
             TensorSpec([None, inner], dtypes.int64),

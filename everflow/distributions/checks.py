@@ -128,7 +128,7 @@ def embed_check_categorical_event_shape(categorical_param, name="embed_check_cat
     with name_scope(name, values=[categorical_param]):
         x = convert_to_tensor(categorical_param, name="categorical_param")
         most = _largest_integer(x.dtype)
-        size = x.shape.ndims and x.shape[-1].value
+        size = x.shape.ndims and x.shape.size(-1)
         if x.shape.ndims is not None:
             if x.shape.ndims == 0:
                 raise ValueError(f"The classes are a parameter's last axis, but {x.name} is a scalar.")

@@ -116,8 +116,8 @@ class Categorical(Distribution):
                 with name_scope("batch_rank"):
                     self._batch_rank = array.rank(self._logits) - 1
             shape = array.shape(self._logits, name="logits_shape")
-            if static.ndims is not None and static[-1].value is not None:
-                self._event_size = convert_to_tensor(static[-1].value, dtype=dtypes.int32, name="event_size")
+            if static.ndims is not None and static.size(-1) is not None:
+                self._event_size = convert_to_tensor(static.size(-1), dtype=dtypes.int32, name="event_size")
             else:
                 with name_scope("event_size"):
                     self._event_size = shape[self._batch_rank]

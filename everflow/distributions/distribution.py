@@ -234,8 +234,8 @@ class Distribution:
 
     def _set_sample_static_shape(self, samples, sample_shape):
         known = constant_value(sample_shape)
-        if known is None and sample_shape.shape.ndims == 1 and sample_shape.shape[0].value is not None:
-            known = [None] * sample_shape.shape[0].value
+        if known is None and sample_shape.shape.ndims == 1 and sample_shape.shape.size(0) is not None:
+            known = [None] * sample_shape.shape.size(0)
         drawn = TensorShape(known)
         samples.set_shape(drawn.concatenate(self.batch_shape).concatenate(self.event_shape))
         return samples
@@ -362,7 +362,7 @@ def _is_scalar(static_shape, dynamic_shape):
     if static_shape.ndims is not None:
         return static_shape.ndims == 0
     shape = dynamic_shape()
-    if shape.shape.ndims is not None and shape.shape[0].value is not None:
+    if shape.shape.ndims is not None and shape.shape.size(0) is not None:
         return shape.shape.as_list() == [0]
     return math.equal(array.shape(shape)[0], 0)
 

@@ -195,7 +195,7 @@ class IndicatorColumn(
 
     def transform_feature(self, transformation_cache, state_manager):
         ids, weights = self.categorical_column.get_sparse_tensors(transformation_cache, state_manager)
-        buckets = self.variable_shape[-1].value
+        buckets = self.variable_shape.size(-1)
         if weights is not None:
             merged = sparse.sparse_merge(sp_ids=ids, sp_values=weights, vocab_size=buckets)
             # What is out of the vocabulary is cut off.

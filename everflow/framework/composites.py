@@ -207,8 +207,8 @@ class SparseTensor:
         indices_shape = indices.shape.with_rank(2)
         values_shape = values.shape.with_rank(1)
         dense_shape_shape = dense_shape.shape.with_rank(1)
-        indices_shape[0].merge_with(values_shape[0])
-        indices_shape[1].merge_with(dense_shape_shape[0])
+        indices_shape.dims[0].merge_with(values_shape[0])
+        indices_shape.dims[1].merge_with(dense_shape_shape[0])
 
     indices = property(lambda self: self._indices, doc="Where the values stand, int64 [n, rank].")
     values = property(lambda self: self._values, doc="The values, [n].")

@@ -13,6 +13,22 @@ if TYPE_CHECKING:
     from everflow.framework.hints import ShapeLike
 
 
+# Whether what a TensorShape holds are numbers, as in TensorFlow 2, or Dimensions.
+_plain_sizes = False
+
+
+def enable_v2_tensorshape() -> None:
+    """Let `shape[i]` and iteration over a TensorShape give ints and Nones, as in TensorFlow 2."""
+    global _plain_sizes
+    _plain_sizes = True
+
+
+def disable_v2_tensorshape() -> None:
+    """Let `shape[i]` and iteration over a TensorShape give Dimensions, as in TensorFlow 1."""
+    global _plain_sizes
+    _plain_sizes = False
+
+
 class Dimension:
     """One side of a shape: a size, or unknown (None).
 
@@ -212,6 +228,10 @@ class TensorShape:
         """A tuple of ints and Nones, or None where the rank is unknown."""
         return None if self._dims is None else tuple([d._value for d in self._dims])
 
+    def size(self, axis: int) -> int | None:
+        """The size along an axis, or None where it, or the rank, is unknown."""
+        return None if self._dims is None else self._dims[axis]._value
+
     @property
     def rank(self) -> int | None:
         return None if self._dims is None else len(self._dims)
@@ -222,7 +242,8 @@ class TensorShape:
         return self.rank
 
     def __repr__(self) -> str:
-        return f"TensorShape({list(self._dims) if self._dims is not None else None!r})"
+        dims = self.sizes if _plain_sizes else self._dims
+        return f"TensorShape({list(dims) if dims is not None else None!r})"
 
     def __str__(self) -> str:
         if self._dims is None:
@@ -241,16 +262,17 @@ class TensorShape:
             raise ValueError("A shape with unknown rank has no length.")
         return len(self._dims)
 
-    def __iter__(self) -> Iterator[Dimension]:
+    def __iter__(self) -> Iterator[Any]:
         if self._dims is None:
             raise ValueError("A shape with unknown rank has no sizes to iterate over.")
-        return iter(self._dims)
+        return iter([d._value for d in self._dims] if _plain_sizes else self._dims)
 
     def __getitem__(self, key: Any) -> Any:
-        if self._dims is not None:
-            return TensorShape(self._dims[key]) if isinstance(key, slice) else self._dims[key]
         if not isinstance(key, slice):
-            return Dimension(None)
+            dimension = Dimension(None) if self._dims is None else self._dims[key]
+            return dimension._value if _plain_sizes else dimension
+        if self._dims is not None:
+            return TensorShape(self._dims[key])
         start = key.start if key.start is not None else 0
         stop = key.stop
         if key.step is not None:

@@ -188,7 +188,7 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
         result = TensorShape([])
         for part in op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]:
             result = result.concatenate(_as_shape(part, value_of))
-        return result.with_rank(shape[0].value) if shape[0].value is not None else result
+        return result.with_rank(shape.size(0)) if shape.size(0) is not None else result
     if op.type == "StridedSlice":
         found = _sliced_shape(op, value_of)
         if found is not None:
@@ -196,7 +196,7 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
     value = value_of(tensor)
     if value is not None:
         return TensorShape([int(s) if s >= 0 else None for s in value])
-    return unknown_shape(rank=shape[0].value)
+    return unknown_shape(rank=shape.size(0))
 
 
 def _sliced_shape(op: Operation, value_of: Callable[[Tensor], np.ndarray | None]) -> TensorShape | None:

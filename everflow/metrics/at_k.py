@@ -211,7 +211,7 @@ def _average_precision(labels, predictions_idx):
             raise ValueError(
                 f"predictions_idx must have a dimension for the top classes, but it is a scalar: {predictions_idx}"
             )
-        k = predictions_idx.shape[-1].value
+        k = predictions_idx.shape.size(-1)
         if k is None:
             raise ValueError(f"predictions_idx must have a known last dimension (its k), not {predictions_idx.shape}")
         per_k = array.expand_dims(predictions_idx, -1, name="predictions_idx_per_k")

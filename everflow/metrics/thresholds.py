@@ -37,7 +37,7 @@ def counts_at_thresholds(
     number = len(thresholds)
     column = array.reshape(predictions, [-1, 1])
     row = array.reshape(math.cast(labels, dtype=dtypes.bool), [1, -1])
-    count = column.shape[0].value
+    count = column.shape.size(0)
     if count is None:
         count = array.shape(column)[0]
     tiled_thresholds = array.tile(array.expand_dims(constant(thresholds), [1]), array.stack([1, count]))

@@ -69,5 +69,5 @@ def aligned(predictions, labels, weights):
         elif predictions_rank - weights_rank == 1:
             weights = array.expand_dims(weights, [-1])
         return predictions, labels, weights
-    squeezable = weights_rank is None or weights.shape[-1].is_compatible_with(1)
+    squeezable = weights_rank is None or weights.shape.dims[-1].is_compatible_with(1)
     return predictions, labels, with_rank_of(predictions, weights, squeezable)

@@ -49,7 +49,7 @@ def _encode_wav_shape(op):
 def _spectrogram_shape(op):
     audio = _of_rank(op.inputs[0], 2)
     window, stride = op.attrs["window_size"], op.attrs["stride"]
-    count = audio[0].value
+    count = audio.size(0)
     frames = None
     if count is not None:
         frames = 0 if count < window else 1 + (count - window) // stride

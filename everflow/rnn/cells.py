@@ -73,11 +73,11 @@ class RNNCell(Layer):
             inputs = convert_first(inputs)
             if batch_size is not None:
                 static = constant_value(batch_size) if isinstance(batch_size, Tensor) else batch_size
-                if inputs.shape[0].value != static:
-                    raise ValueError(f"batch_size is {batch_size}, but `inputs` has a batch of {inputs.shape[0].value}")
+                if inputs.shape.size(0) != static:
+                    raise ValueError(f"batch_size is {batch_size}, but `inputs` has a batch of {inputs.shape.size(0)}")
             if dtype is not None and inputs.dtype != dtype:
                 raise ValueError(f"dtype is {dtype}, but `inputs` has the type {inputs.dtype}")
-            batch_size = inputs.shape[0].value or array.shape(inputs)[0]
+            batch_size = inputs.shape.size(0) or array.shape(inputs)[0]
             dtype = inputs.dtype
         if batch_size is None or dtype is None:
             raise ValueError(
@@ -360,7 +360,7 @@ class LSTMCell(_UnitsCell):
         else:
             c_before = array.slice_(state, [0, 0], [-1, self._num_units])
             h_before = array.slice_(state, [0, self._num_units], [-1, self.output_size])
-        if inputs.shape.with_rank(2)[1].value is None:
+        if inputs.shape.with_rank(2).size(1) is None:
             raise ValueError(f"Could not infer input size: the last dimension of {inputs.shape} must be known")
         gates = math.matmul(array.concat([inputs, h_before], 1), self._kernel)
         gates = nn.bias_add(gates, self._bias)

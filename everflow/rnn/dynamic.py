@@ -83,8 +83,8 @@ def batch_size_of(flat_input):
         if tensor.shape.rank is None:
             continue
         _check_batch_and_time(tensor)
-        if tensor.shape[1].value is not None:
-            return tensor.shape[1].value
+        if tensor.shape.size(1) is not None:
+            return tensor.shape.size(1)
     return array.shape(flat_input[0])[1]
 
 
@@ -214,9 +214,9 @@ def _input_shapes(flat_input):
                 f"Input size (depth of inputs) must be known when the graph is drawn, but the shape is {shape}"
             )
         for axis, what in enumerate(("number of time steps", "batch size")):
-            if shape[axis].value != shapes[0][axis].value:
+            if shape.size(axis) != shapes[0].size(axis):
                 raise ValueError(
-                    f"All inputs must have the same {what}: {shapes[0][axis].value} and {shape[axis].value}"
+                    f"All inputs must have the same {what}: {shapes[0].size(axis)} and {shape.size(axis)}"
                 )
     return shapes
 

@@ -39,7 +39,7 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
             check_lengths(sequence_length)
             kind = state_dtype(dtype, state)
             zero_output = nest.map_structure(
-                lambda size: _zeros(batch_size, size, kind, first.shape[0]), cell.output_size
+                lambda size: _zeros(batch_size, size, kind, first.shape.size(0)), cell.output_size
             )
             sequence_length = math.cast(sequence_length, dtypes.int32)
             shortest, longest = math.reduce_min(sequence_length), math.reduce_max(sequence_length)
@@ -60,22 +60,21 @@ def static_rnn(cell, inputs, initial_state=None, dtype=None, sequence_length=Non
 def _batch_size(first, inputs):
     """The batch size: a number where the inputs show it; they must agree, and their other sizes must be known."""
     if first.shape.rank is not None and first.shape.rank != 1:
-        batch = first.shape.with_rank_at_least(2)[0]
+        batch = first.shape.with_rank_at_least(2).dims[0]
         for i, value in enumerate(nest.flatten(inputs)):
             shape = value.shape
-            batch = batch.merge_with(shape[0])
-            for side in shape[1:]:
-                if side.value is None:
-                    raise ValueError(f"Dimension {i} of an input is not known when the graph is drawn: {shape}")
+            batch = batch.merge_with(shape.size(0))
+            if not shape[1:].is_fully_defined():
+                raise ValueError(f"Dimension {i} of an input is not known when the graph is drawn: {shape}")
         fixed = batch.value
     else:
-        fixed = first.shape.with_rank_at_least(1)[0].value
+        fixed = first.shape.with_rank_at_least(1).size(0)
     return fixed if fixed else array.shape(first)[0]
 
 
 def _zeros(batch_size, size, dtype, static_batch):
     zeros = array.zeros(concat(batch_size, size), dtype)
-    zeros.set_shape(concat(static_batch.value, size, static=True))
+    zeros.set_shape(concat(static_batch, size, static=True))
     return zeros
 
 

@@ -10,7 +10,7 @@ from everflow.rnn.cells import RNNCell
 class _ForwardCell(RNNCell):
     def __init__(self, transition_params):
         self._transition_params = array.expand_dims(transition_params, 0)
-        self._num_tags = transition_params.shape[0].value
+        self._num_tags = transition_params.shape.size(0)
 
     state_size = property(lambda self: self._num_tags)
     output_size = property(lambda self: self._num_tags)

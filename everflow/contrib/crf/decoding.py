@@ -44,7 +44,7 @@ def crf_decode(potentials, transition_params, sequence_length):
         given = {"sequence_length": transitions, "initial_state": first, "dtype": dtypes.int32}
         backpointers, last_score = dynamic_rnn(forward, inputs=rest, time_major=False, **given)
         backpointers = array.reverse_sequence(backpointers, transitions, seq_axis=1)
-        backward = CrfDecodeBackwardRnnCell(potentials.shape[2].value)
+        backward = CrfDecodeBackwardRnnCell(potentials.shape.size(2))
         last = array.expand_dims(math.cast(math.argmax(last_score, axis=1), dtypes.int32), axis=-1)
         given = {"sequence_length": transitions, "initial_state": last, "dtype": dtypes.int32}
         tags, _ = dynamic_rnn(backward, inputs=backpointers, time_major=False, **given)

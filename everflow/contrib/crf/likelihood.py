@@ -13,7 +13,7 @@ from everflow.rnn.dynamic import dynamic_rnn
 
 def by_length(inputs, single, several):
     """`single()` where sequences have one step, else `several()`: chosen now where that is known."""
-    return smart_cond(math.equal(inputs.shape[1].value or array.shape(inputs)[1], 1), true_fn=single, false_fn=several)
+    return smart_cond(math.equal(inputs.shape.size(1) or array.shape(inputs)[1], 1), true_fn=single, false_fn=several)
 
 
 def _zero_where_empty(values, lengths):
@@ -79,7 +79,7 @@ def crf_log_likelihood(inputs, tag_indices, sequence_lengths, transition_params=
     >>> log_likelihood, transitions = tf.contrib.crf.crf_log_likelihood(logits, tags, lengths)
     >>> loss = tf.reduce_mean(-log_likelihood)
     """
-    tags = inputs.shape[2].value
+    tags = inputs.shape.size(2)
     if transition_params is None:
         transition_params = scopes.get_variable("transitions", [tags, tags])
     scores = crf_sequence_score(inputs, tag_indices, sequence_lengths, transition_params)
@@ -103,7 +103,7 @@ def crf_unary_score(tag_indices, sequence_lengths, inputs):
 
 def crf_binary_score(tag_indices, sequence_lengths, transition_params):
     """The sum of the scores of the transitions between tags."""
-    tags = transition_params.shape[0].value
+    tags = transition_params.shape.size(0)
     transitions = array.shape(tag_indices)[1] - 1
     start = array.slice_(tag_indices, [0, 0], [-1, transitions])
     end = array.slice_(tag_indices, [0, 1], [-1, transitions])

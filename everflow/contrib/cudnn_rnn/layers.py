@@ -87,9 +87,9 @@ class _CudnnRNN(Layer):
         input_shape = TensorShape(input_shape)
         if input_shape.ndims != 3:
             raise ValueError(f"Expecting input_shape with 3 dims, got {input_shape.ndims}")
-        if input_shape[-1].value is None:
+        if input_shape.size(-1) is None:
             raise ValueError(f"The inputs' last dimension, their depth, must be known; their shape is {input_shape}")
-        self._input_size = input_shape[-1].value
+        self._input_size = input_shape.size(-1)
         self._set_scope(None)  # It may be built without being called.
         with scopes.variable_scope(self._scope, reuse=self.built):
             weights = [self._kernel_initializer(s, dtype=self._plain_dtype) for s in self.canonical_weight_shapes]

@@ -122,7 +122,7 @@ def _diag_scale(loc, diag, multiplier, validate_args, factor, factor_diag):
         return scale_operator(multiplier, diag, None, factor_diag, factor, assert_positive=validate_args)
     if loc is None:
         raise ValueError("Without a diagonal the location has to be given: it tells the number of components")
-    size = loc.shape[-1].value
+    size = loc.shape.size(-1)
     if multiplier is None:
         facts = {"is_self_adjoint": True, "is_positive_definite": True}
         return linear_operators.LinearOperatorIdentity(num_rows=size, dtype=loc.dtype, **facts)

@@ -44,6 +44,6 @@ def padded_behind(x, count):
         sides = array.one_hot(indices=array.stack([-1, ndims + -1]), depth=ndims, on_value=count, axis=0)
         padded = array.pad(x, paddings=sides, constant_values=value)
         if x.shape.ndims is not None:
-            size, more = x.shape[-1].value, constant_value(count)
+            size, more = x.shape.size(-1), constant_value(count)
             padded.set_shape(x.shape[:-1].concatenate([None if size is None or more is None else size + int(more)]))
         return padded

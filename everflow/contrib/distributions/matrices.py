@@ -21,7 +21,7 @@ def fill_triangular(x, upper=False, name=None):
     """
     with name_scope(name, "fill_triangular", values=[x]):
         x = convert_to_tensor(x, name="x")
-        m = x.shape.with_rank_at_least(1)[-1].value
+        m = x.shape.with_rank_at_least(1).size(-1)
         if m is not None:
             n = np.sqrt(0.25 + 2.0 * m) - 0.5
             if n != np.floor(n):
@@ -49,7 +49,7 @@ def fill_triangular_inverse(x, upper=False, name=None):
     """The vector that `fill_triangular` makes a matrix of."""
     with name_scope(name, "fill_triangular_inverse", values=[x]):
         x = convert_to_tensor(x, name="x")
-        n = x.shape.with_rank_at_least(2)[-1].value
+        n = x.shape.with_rank_at_least(2).size(-1)
         if n is None:
             n = array.shape(x)[-1]
             m = n * (n + 1) // 2

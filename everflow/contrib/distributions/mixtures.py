@@ -196,8 +196,8 @@ class MixtureSameFamily(Inner):
                 ):
                     found = mixture_distribution.batch_shape
                     raise ValueError(f"mixture_distribution must have a batch of shape {wanted}, not {found}")
-            km = mixture_distribution.logits.shape[-1].value
-            kc = components_distribution.batch_shape[-1].value
+            km = mixture_distribution.logits.shape.size(-1)
+            kc = components_distribution.batch_shape.size(-1)
             if km is not None and kc is not None and km != kc:
                 raise ValueError(f"mixture_distribution chooses among {km} components, but their batch has {kc}")
             self._num_components = km or kc

@@ -102,7 +102,7 @@ def _of_one(x, name, validate_args):
         elif validate_args:
             message = f"Mixing params must be a (batch of) vector; {name}.ndims is not at least one."
             assertions.append(check.assert_less_equal(1, array.rank(x), message=message))
-        size = x.shape.with_rank_at_least(1)[-1].value
+        size = x.shape.with_rank_at_least(1).size(-1)
         if size is not None:
             if size != 1:
                 raise NotImplementedError(f"There are only bimixtures: the last axis of {name} must be 1, not {size}")

@@ -24,7 +24,7 @@ def _truth(value):
 
 def _ndims(shape):
     """The rank that a shape tensor stands for, as a constant."""
-    return constant(shape.shape[0].value, dtype=dtypes.int32)
+    return constant(shape.shape.size(0), dtype=dtypes.int32)
 
 
 def _equal(x, y):
@@ -44,7 +44,7 @@ class _Override:
 
     def __init__(self, shape, base_is_scalar, zero, name):
         self.tensor = convert_to_tensor([] if shape is None else shape, dtype=dtypes.int32, name=name)
-        if self.tensor.shape.ndims != 1 or self.tensor.shape[0].value is None:
+        if self.tensor.shape.ndims != 1 or self.tensor.shape.size(0) is None:
             raise ValueError(f"{name} must be a vector of known length: the rank it stands for has to be known")
         is_scalar = _equal(_ndims(self.tensor), 0)
         if not _truth(is_scalar):
@@ -52,7 +52,7 @@ class _Override:
                 raise ValueError("base distribution not scalar")
         self.given = _not(_equal(_ndims(self.tensor), zero))
         known = constant_value(self.tensor)
-        self.ndims = self.tensor.shape[0].value
+        self.ndims = self.tensor.shape.size(0)
         self.static = TensorShape([None] * self.ndims if known is None else [int(size) for size in known])
 
 

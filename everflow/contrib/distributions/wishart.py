@@ -38,7 +38,7 @@ class _WishartLinearOperator(Distribution):
             self._scale_operator = scale_operator
             self._df = convert_to_tensor(df, dtype=scale_operator.dtype, name="df")
             assert_same_float_dtype((self._df, scale_operator))
-            size = scale_operator.shape.with_rank_at_least(2)[-1].value
+            size = scale_operator.shape.with_rank_at_least(2).size(-1)
             if size is None:
                 size = scale_operator.domain_dimension_tensor()
                 self._dimension = math.cast(size, dtype=scale_operator.dtype, name="dimension")

@@ -65,7 +65,7 @@ def _last_outputs(outputs, lengths):
         batch, steps, width = shape[0], shape[1], shape[2]
         last = math.to_int64(math.range(batch) * steps) + lengths - 1
         selected = array.gather(array.reshape(outputs, [batch * steps, width]), last)
-        selected.set_shape([None, outputs.shape[2].value])
+        selected.set_shape([None, outputs.shape.size(2)])
         return selected
 
 

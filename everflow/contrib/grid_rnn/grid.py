@@ -84,10 +84,10 @@ class GridRNNCell(RNNCell):
 
     def _project(self, inputs, memory, carried) -> None:
         """Put the input in the place of the input dimensions' states."""
-        if not self._input_dims or inputs is None or not inputs.shape.with_rank(2)[1].value:
+        if not self._input_dims or inputs is None or not inputs.shape.with_rank(2).size(1):
             return
         parts = array.split(inputs, len(self._input_dims), 1)
-        shape = [parts[0].shape[1].value, self._num_units]
+        shape = [parts[0].shape.size(1), self._num_units]
         for d, part in zip(self._input_dims, parts, strict=True):
             memory[d] = math.matmul(part, get_variable(f"project_m_{d}", shape, inputs.dtype))
             if isinstance(self._cells[d].state_size, tuple):
@@ -101,7 +101,7 @@ class GridRNNCell(RNNCell):
         if before:
             others = array.concat(before, 1)
         else:
-            others = array.zeros([last.shape[0].value or array.shape(last)[0], 0], last.dtype)
+            others = array.zeros([last.shape.size(0) or array.shape(last)[0], 0], last.dtype)
         for d in dims:
             kind = "non_recurrent" if d in self._plain_dims else "recurrent"
             everything = array.concat([others, last], 1) if d in self._plain_dims else None

@@ -26,7 +26,7 @@ def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", index
             raise ValueError(f"Grid must be 4 dimensional. Received size: {grid.shape}")
         if len(query_points.shape) != 3:
             raise ValueError("Query points must be 3 dimensional.")
-        if query_points.shape[2].value not in (None, 2):
+        if query_points.shape.size(2) not in (None, 2):
             raise ValueError("Query points must be size 2 in dim 2.")
         return _interpolated(grid, query_points, [array.shape(grid)[i] for i in range(4)], indexing)
 
@@ -34,7 +34,7 @@ def _interpolate_bilinear(grid, query_points, name="interpolate_bilinear", index
 def _interpolated(grid, query_points, sizes, indexing):
     batch, height, width, channels = sizes
     message = "Query points must be size 2 in dim 2."
-    static = query_points.shape[2].value
+    static = query_points.shape.size(2)
     pairs = [] if static is None else [check.assert_equal(static, 2, message=message)]
     pairs.append(check.assert_equal(array.shape(query_points)[2], 2, message=message))
     with control_dependencies(pairs):
@@ -142,7 +142,7 @@ def _pairwise_squared_distance(x):
 def _solve_spline(points, values, order, regularization_weight):
     """(weights of the radial part, of the linear part), by one linear system."""
     batch, count, _ = array.unstack(array.shape(points), num=3)
-    terms, outputs = points.shape[2].value + 1, values.shape[2].value
+    terms, outputs = points.shape.size(2) + 1, values.shape.size(2)
     with name_scope("construct_linear_system"):
         matrix = _phi(_pairwise_squared_distance(points), order)
         if regularization_weight > 0:

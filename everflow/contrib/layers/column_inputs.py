@@ -119,7 +119,7 @@ def sequence_input_from_feature_columns(
 
 def _with_steps(tensor):
     """Ids given as [batch, steps] are one for each step."""
-    if isinstance(tensor, SparseTensor) and tensor.dense_shape.shape[0].value == 2:
+    if isinstance(tensor, SparseTensor) and tensor.dense_shape.shape.size(0) == 2:
         return sparse.sparse_reshape(tensor, array.concat([tensor.dense_shape, [1]], 0))
     return tensor
 
@@ -150,7 +150,7 @@ def weighted_sum_from_feature_columns(
                     raise ValueError(f"Error creating weighted sum for column: {column.name} has no ids.") from None
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):
                     dense = column.dense_numbers(transformed)
-                    weights = _weights("weight", [dense.shape[1].value, num_outputs], weight_collections, trainable)
+                    weights = _weights("weight", [dense.shape.size(1), num_outputs], weight_collections, trainable)
                     total = math.matmul(dense, weights, name="matmul")
             else:
                 with variable_scope(None, default_name=column.name, values=columns_to_tensors.values()):

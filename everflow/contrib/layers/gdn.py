@@ -60,7 +60,7 @@ class GDN(Layer):
 
     def build(self, input_shape):
         axis = self._channel_axis_of(self.data_format)
-        channels = TensorShape(input_shape)[axis].value
+        channels = TensorShape(input_shape).size(axis)
         if channels is None:
             raise ValueError(f"GDN makes weights for channels: dimension {axis} must be known, it is {input_shape}")
         self.input_spec = InputSpec(min_ndim=3, max_ndim=5, axes={axis: channels})

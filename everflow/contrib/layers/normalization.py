@@ -181,7 +181,7 @@ class _BatchNorm(types.SimpleNamespace):
                 if self.updates_collections is not None:
                     mean, variance = smart_cond(self.is_training, lambda: (mean, variance), lambda: averages)
             if first:
-                around = [1, shape[1].value] + [1] * (rank - 2)
+                around = [1, shape.size(1)] + [1] * (rank - 2)
                 mean, variance, beta, gamma = (
                     None if value is None else array.reshape(value, around) for value in (mean, variance, beta, gamma)
                 )

@@ -63,7 +63,7 @@ def instance_norm(inputs, center=True, scale=True, epsilon=1e-6, activation_fn=N
     with variable_scope(given["scope"], "InstanceNorm", [inputs], reuse=given["reuse"]) as sc:
         first = given["data_format"] == "NCHW"
         axis = 1 if first else rank - 1
-        channels = shape[axis].value
+        channels = shape.size(axis)
         if channels is None:
             raise ValueError(f"Inputs {inputs.name} has undefined channels dimension {TensorShape([None])}.")
         dtype = inputs.dtype.base_dtype
@@ -87,7 +87,7 @@ def _checked_axes(inputs, channels_axis, reduction_axes):
     if axis >= rank or any(a > rank for a in reduced):
         raise ValueError(f"Axis is out of bounds: {inputs.name} has {rank} dimensions.")
     for a in (axis, *reduced):
-        if inputs.shape[a].value is None:
+        if inputs.shape.size(a) is None:
             raise ValueError(f"Inputs {inputs.name} has undefined dimensions {a}.")
     if axis in reduced:
         raise ValueError(f"Axis {axis} is in reduction_axes and is channels_axis, too; these are reduced anyway.")
@@ -114,7 +114,7 @@ def group_norm(
     axis, reduced = _checked_axes(inputs, channels_axis, reduction_axes)
     dynamic = array.shape(inputs)
     sizes = [dynamic[i] if d.value is None else d.value for i, d in enumerate(inputs.shape.dims)]
-    channels = inputs.shape[axis].value
+    channels = inputs.shape.size(axis)
     if channels % groups != 0:
         raise ValueError(f"{channels} channels is not commensurate with {groups} groups.")
     inside = channels // groups

@@ -117,7 +117,7 @@ def two_element_tuple(int_or_tuple):
     if isinstance(int_or_tuple, int):
         return int_or_tuple, int_or_tuple
     if isinstance(int_or_tuple, TensorShape) and len(int_or_tuple) == 2:
-        return int_or_tuple[0].value, int_or_tuple[1].value
+        return int_or_tuple.size(0), int_or_tuple.size(1)
     raise ValueError(f"A size in two dimensions is an int or two of them, not {int_or_tuple!r}")
 
 

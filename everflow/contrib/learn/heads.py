@@ -155,7 +155,7 @@ class MultiClassHead(Head):
 
     def _output(self, predictions):
         probabilities = predictions[PredictionKey.PROBABILITIES]
-        classes = all_classes(probabilities, probabilities.shape[-1].value, self._label_keys)
+        classes = all_classes(probabilities, probabilities.shape.size(-1), self._label_keys)
         return ProblemType.CLASSIFICATION, {PredictionKey.PROBABILITIES: probabilities, PredictionKey.CLASSES: classes}
 
     def _metrics(self, loss, predictions, labels, weights):

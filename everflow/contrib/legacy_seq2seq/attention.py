@@ -22,10 +22,10 @@ class _Attention:
     """Heads of attention over states [batch, length, size], with variables AttnW_i and AttnV_i each."""
 
     def __init__(self, states, heads, dtype):
-        self._length = states.shape[1].value
+        self._length = states.shape.size(1)
         if self._length is None:
             self._length = array.shape(states)[1]
-        self.size = states.shape[2].value
+        self.size = states.shape.size(2)
         self._dtype = dtype
         self._hidden = array.reshape(states, [-1, self._length, 1, self.size])
         self._features, self._vectors = [], []
@@ -71,7 +71,7 @@ def attention_decoder(
         raise ValueError("decoder_inputs is empty: a decoder is unrolled over at least 1 input")
     if num_heads < 1:
         raise ValueError(f"num_heads={num_heads}: without attention, take rnn_decoder")
-    if attention_states.shape[2].value is None:
+    if attention_states.shape.size(2) is None:
         raise ValueError(f"Shape[2] of attention_states must be known: {attention_states.shape}")
     if output_size is None:
         output_size = cell.output_size
@@ -88,7 +88,7 @@ def attention_decoder(
             attended = attention(initial_state)
         for i, value in enumerate(decoder_inputs):
             value = step_input(value, outputs, loop_function)
-            input_size = value.shape.with_rank(2)[1].value
+            input_size = value.shape.with_rank(2).size(1)
             if input_size is None:
                 raise ValueError(f"Could not infer input size from input: {value.name}")
             inputs = [math.cast(x, dtype) for x in [value] + attended]

@@ -65,7 +65,7 @@ def embedding_tied_rnn_seq2seq(
             return tied_rnn_seq2seq(embedded_inputs, embedded_targets, cell, loop_function=loop_function, dtype=dtype)
 
         def any_state():
-            batch_size = encoder_inputs[0].shape[0].value or array.shape(encoder_inputs[0])[0]
+            batch_size = encoder_inputs[0].shape.size(0) or array.shape(encoder_inputs[0])[0]
             return cell.zero_state(batch_size, dtype)
 
         return with_feed_previous(given["feed_previous"], decode, decoder_inputs, any_state)

@@ -151,7 +151,7 @@ def streaming_concat(values, axis=0, max_size=None, metrics_collections=None, up
             raise ValueError("`values` must have known statically known rank")
         if not 0 <= axis < rank:
             raise ValueError(f"axis = {axis!r} not in [0, {rank!r})")
-        fixed = [values.shape[i].value for i in range(rank) if i != axis]
+        fixed = [values.shape.size(i) for i in range(rank) if i != axis]
         if any(size is None for size in fixed):
             raise ValueError(f"Sizes but that along axis {axis} must be known; `values` have the shape {values.shape}")
         held = metric_variable([max_size or 0, *fixed], values.dtype, validate_shape=False, name="array")

@@ -46,7 +46,7 @@ class _Masked(Layer):
 
 class _MaskedDense(_Masked):
     def build(self, input_shape):
-        shape = [input_shape[-1].value, self.num_outputs]
+        shape = [input_shape.size(-1), self.num_outputs]
         self._make_kernel(shape)
         self._make_mask(shape)
         self._finish()
@@ -70,7 +70,7 @@ class _MaskedConvolution(_Masked):
     def build(self, input_shape):
         spatial = input_shape.ndims - 2
         self._window.update({k: _as_list(self._window[k], spatial) for k in ("strides", "dilation_rate")})
-        depth = input_shape[1 if self._channels_first else -1].value
+        depth = input_shape.size(1 if self._channels_first else -1)
         shape = [*_as_list(self._kernel_size, spatial), depth, self.num_outputs]
         self._make_mask(shape)
         self._make_kernel(shape)

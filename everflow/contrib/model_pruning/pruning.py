@@ -118,7 +118,7 @@ class Pruning:
         kind = self._spec.block_pooling_function
         pooled = pool(images, window_shape=block, pooling_type=kind, strides=block, padding="SAME")
         smooth, mask = self._new_mask(array.squeeze(pooled, axis=[0, 3]), threshold, name)
-        rows = array.reshape(mask, [mask.shape[0].value, 1, mask.shape[1].value, 1])
+        rows = array.reshape(mask, [mask.shape.size(0), 1, mask.shape.size(1), 1])
         whole = array.tile(rows, [1, block[0], 1, block[1]])
         return smooth, array.reshape(whole, weights.shape)
 

@@ -19,7 +19,7 @@ _PEEPHOLES = ("w_i_diag", "w_f_diag", "w_o_diag")
 
 def _build_lstm(layer, inputs_shape):
     """The variables of an LSTM block, in the order the op takes them."""
-    units, depth = layer._num_units, inputs_shape[-1].value
+    units, depth = layer._num_units, inputs_shape.size(-1)
     layer._kernel = layer.add_variable("kernel", [depth + units, 4 * units])
     layer._bias = layer.add_variable("bias", [4 * units], initializer=initializers.constant_initializer(0.0))
     if layer._use_peephole:
@@ -53,7 +53,7 @@ class LSTMBlockCell(LayerRNNCell):
     output_size = property(lambda self: self._num_units)
 
     def build(self, inputs_shape):
-        if inputs_shape[-1].value is None:
+        if inputs_shape.size(-1) is None:
             raise ValueError(f"Expecting inputs_shape[{inputs_shape.rank - 1}] to be set: {inputs_shape}")
         _build_lstm(self, inputs_shape)
 
@@ -82,7 +82,7 @@ class GRUBlockCell(LayerRNNCell):
     output_size = property(lambda self: self._cell_size)
 
     def build(self, input_shape):
-        depth, units = input_shape[1].value, self._cell_size
+        depth, units = input_shape.size(1), self._cell_size
         if depth is None:
             raise ValueError(f"Expecting input_shape[1] to be set: {input_shape}")
         w_ru, b_ru, w_c, b_c = self._NAMES
@@ -126,10 +126,10 @@ class LSTMBlockWrapper(Layer, abc.ABC):
         if is_list:
             inputs = array.stack(inputs)
         shape = inputs.shape.with_rank(3)
-        if shape[2].value is None:
+        if shape.size(2) is None:
             raise ValueError(f"Expecting inputs_shape[2] to be set: {shape}")
-        batch_size = shape[1].value or array.shape(inputs)[1]
-        steps = shape[0].value or array.shape(inputs)[0]
+        batch_size = shape.size(1) or array.shape(inputs)[1]
+        steps = shape.size(0) or array.shape(inputs)[0]
         if initial_state is None:
             if dtype is None:
                 raise ValueError("Without an initial_state a dtype must be given, for zeros to start with")
@@ -187,12 +187,12 @@ class LSTMBlockFusedCell(LSTMBlockWrapper):
     num_units = property(lambda self: self._num_units)
 
     def build(self, input_shape):
-        if input_shape[-1].value is None:
+        if input_shape.size(-1) is None:
             raise TypeError(f"The last dimension of the inputs must be known to make weights for it: {input_shape}")
         _build_lstm(self, input_shape)
 
     def _call_cell(self, inputs, initial_cell_state=None, initial_output=None, dtype=None, sequence_length=None):
-        steps = inputs.shape[0].value or array.shape(inputs)[0]
+        steps = inputs.shape.size(0) or array.shape(inputs)[0]
         arguments = _lstm_arguments(self, inputs, initial_cell_state, initial_output, dtype)
         longest = steps if sequence_length is None else math.reduce_max(sequence_length)
         _, cs, _, _, _, _, h = raw.BlockLSTM(seq_len_max=math.cast(longest, dtypes.int64), **arguments)

@@ -41,7 +41,7 @@ class TimeFreqLSTMCell(RNNCell):
         bias = scopes.get_variable("B", shape=[4 * units], initializer=initializers.zeros_initializer(), dtype=dtype)
         if self._use_peepholes:
             w_f, w_i, w_o = (scopes.get_variable(f"W_{gate}_diag", shape=[units], dtype=dtype) for gate in "FIO")
-        below = array.zeros([inputs.shape[0].value or array.shape(inputs)[0], units])
+        below = array.zeros([inputs.shape.size(0) or array.shape(inputs)[0], units])
         for band, values in enumerate(bands):
             c_before = array.slice_(state, [0, 2 * band * units], [-1, units])
             m_before = array.slice_(state, [0, (2 * band + 1) * units], [-1, units])
@@ -205,7 +205,7 @@ class GridLSTMCell(RNNCell):
 
     def call(self, inputs, state):
         """One step of all blocks."""
-        batch_size = inputs.shape.with_rank(2)[0].value or array.shape(inputs)[0]
+        batch_size = inputs.shape.with_rank(2).size(0) or array.shape(inputs)[0]
         states, outputs = self._blocks(self._bands(inputs), state, batch_size)
         new_state = self._state_tuple_type(*states) if self._state_is_tuple else array.concat(states, 1)
         return array.concat(outputs, 1), new_state
@@ -225,7 +225,7 @@ class BidirectionalGridLSTMCell(GridLSTMCell):
 
     def call(self, inputs, state):
         """One step of all blocks, in both directions."""
-        batch_size = inputs.shape.with_rank(2)[0].value or array.shape(inputs)[0]
+        batch_size = inputs.shape.with_rank(2).size(0) or array.shape(inputs)[0]
         forwards = self._bands(inputs)
         backwards = self._bands(inputs, self._backward_slice_offset) if self._backward_slice_offset else forwards
         with scopes.variable_scope("fwd"):

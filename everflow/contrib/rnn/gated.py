@@ -74,7 +74,7 @@ class LayerNormBasicLSTMCell(RNNCell):
         c, h = state
         args = array.concat([inputs, h], 1)
         dtype = args.dtype
-        kernel = scopes.get_variable("kernel", [args.shape[-1].value, 4 * self._num_units], dtype=dtype)
+        kernel = scopes.get_variable("kernel", [args.shape.size(-1), 4 * self._num_units], dtype=dtype)
         gates = math.matmul(args, kernel)
         if not self._layer_norm:
             gates = nn.bias_add(gates, scopes.get_variable("bias", [4 * self._num_units], dtype=dtype))
@@ -218,7 +218,7 @@ class NASCell(LayerRNNCell):
 
     def build(self, inputs_shape):
         width = self._BASES * self._num_units
-        depth = inputs_shape[1].value
+        depth = inputs_shape.size(1)
         if depth is None:
             raise ValueError(f"Expecting the last size of the inputs to be set: {inputs_shape}")
         self.recurrent_kernel = self.add_variable("recurrent_kernel", [self.output_size, width])

@@ -23,9 +23,9 @@ class _IndependentCell(LayerRNNCell):
     output_size = property(lambda self: self._num_units)
 
     def _known_depth(self, inputs_shape):
-        if inputs_shape[1].value is None:
+        if inputs_shape.size(1) is None:
             raise ValueError(f"Expecting the last size of the inputs to be set: {inputs_shape}")
-        return inputs_shape[1].value
+        return inputs_shape.size(1)
 
     def _own_weights(self, name, columns, initializer=None):
         """Weights of each unit's own state."""

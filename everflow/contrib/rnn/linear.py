@@ -64,21 +64,21 @@ def _checked(args) -> list:
     for shape in (a.shape for a in args):
         if shape.rank != 2:
             raise ValueError(f"Matrices are multiplied, so 2D arguments are wanted: {[a.shape for a in args]}")
-        if shape[1].value is None:
+        if shape.size(1) is None:
             raise ValueError(f"The second dimension of what is multiplied must be known: {[a.shape for a in args]}")
     return args
 
 
 def known_width(inputs):
     """The number of columns of a matrix, for which weights are made."""
-    width = inputs.shape.with_rank(2)[1].value
+    width = inputs.shape.with_rank(2).size(1)
     if width is None:
         raise ValueError(f"The size of the inputs must be known to make weights for it: their shape is {inputs.shape}")
     return width
 
 
 def _kernel(args, output_size, initializer):
-    depth = sum(a.shape[1].value for a in args)
+    depth = sum(a.shape.size(1) for a in args)
     return scopes.get_variable(KERNEL, [depth, output_size], dtype=args[0].dtype, initializer=initializer)
 
 

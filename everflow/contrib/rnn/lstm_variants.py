@@ -40,7 +40,7 @@ class GLSTMCell(RNNCell):
     state_size = property(lambda self: LSTMStateTuple(self._num_units, self.output_size))
 
     def _part(self, values, group, size):
-        batch_size = values.shape[0].value or array.shape(values)[0]
+        batch_size = values.shape.size(0) or array.shape(values)[0]
         name = f"GLSTM_group{group}_input_generation"
         return array.slice_(values, begin=[0, group * size], size=[batch_size, size], name=name)
 

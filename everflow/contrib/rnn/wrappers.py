@@ -165,7 +165,7 @@ class HighwayWrapper(_Wrapper):
         self._carry_bias_init = carry_bias_init
 
     def _gate(self, name, values, bias):
-        size = values.shape.with_rank(2)[1].value
+        size = values.shape.with_rank(2).size(1)
         weight = scopes.get_variable(f"{name}_w", [size, size])
         biases = scopes.get_variable(f"{name}_b", [size], initializer=initializers.constant_initializer(bias))
         return math.sigmoid(nn.xw_plus_b(values, weight, biases))

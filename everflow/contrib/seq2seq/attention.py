@@ -23,7 +23,7 @@ def hardmax(logits, name=None):
     """A one where the largest logit is, zeros elsewhere."""
     with name_scope(name, "Hardmax", [logits]):
         logits = convert_to_tensor(logits, name="logits")
-        depth = logits.shape[-1].value if logits.shape[-1].value is not None else array.shape(logits)[-1]
+        depth = logits.shape.size(-1) if logits.shape.size(-1) is not None else array.shape(logits)[-1]
         return array.one_hot(math.argmax(logits, -1), depth, dtype=logits.dtype)
 
 
@@ -115,8 +115,8 @@ class _BaseAttentionMechanism(AttentionMechanism):
             self._keys = memory_layer(self._values) if memory_layer is not None else self._values
             if custom_key_value_fn is not None:
                 self._keys, self._values = custom_key_value_fn(self._keys, self._values)
-            self._batch_size = self._keys.shape[0].value or array.shape(self._keys)[0]
-            self._alignments_size = self._keys.shape[1].value or array.shape(self._keys)[1]
+            self._batch_size = self._keys.shape.size(0) or array.shape(self._keys)[0]
+            self._alignments_size = self._keys.shape.size(1) or array.shape(self._keys)[1]
 
     def _construct(self, num_units, memory, probability_fn, dtype, name, **settings):
         """The constructor of the kinds below, which project the memory to `num_units`, and some of them queries, too."""

@@ -82,7 +82,7 @@ class AttentionWrapper(RNNCell):
             self._initial_cell_state = None
             if initial_cell_state is not None:
                 last = nest.flatten(initial_cell_state)[-1]
-                batch_size = last.shape[0].value or array.shape(last)[0]
+                batch_size = last.shape.size(0) or array.shape(last)[0]
                 message = (
                     f"When constructing AttentionWrapper {self._base_name}: Non-matching batch sizes between the memory (encoder output) "
                     "and initial_cell_state.  Are you using the BeamSearchDecoder?  You may need to tile your initial state via the "
@@ -105,14 +105,14 @@ class AttentionWrapper(RNNCell):
             self._attention_layers = tuple(attention_layer if several else (attention_layer,))
             _check_one_each("attention_layer", self._attention_layers, mechanisms)
             self._attention_layer_size = sum(
-                TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape[-1].value]))[
+                TensorShape(layer.compute_output_shape([None, cell.output_size + mechanism.values.shape.size(-1)]))[
                     -1
                 ].value
                 for layer, mechanism in zip(self._attention_layers, mechanisms)
             )
         else:
             self._attention_layers = None
-            self._attention_layer_size = sum(mechanism.values.shape[-1].value for mechanism in mechanisms)
+            self._attention_layer_size = sum(mechanism.values.shape.size(-1) for mechanism in mechanisms)
 
     def _checked(self, values, batch_size, message, name):
         """The values themselves, once all memories are known to have entries for so many sequences."""
@@ -179,7 +179,7 @@ class AttentionWrapper(RNNCell):
         if not isinstance(state, AttentionWrapperState):
             raise TypeError(f"The state must be an AttentionWrapperState, by zero_state, not a {type(state).__name__}")
         cell_output, next_cell_state = self._cell(self._cell_input_fn(inputs, state.attention), state.cell_state)
-        batch_size = cell_output.shape[0].value or array.shape(cell_output)[0]
+        batch_size = cell_output.shape.size(0) or array.shape(cell_output)[0]
         message = (
             f"When applying AttentionWrapper {self.name}: Non-matching batch sizes between the memory (encoder output) and the query "
             "(decoder output).  Are you using the BeamSearchDecoder?  You may need to tile your memory input via the "

@@ -179,7 +179,7 @@ class BeamSearchDecoder(Decoder):
         not_finished = math.logical_not(was_finished)
         step_log_probs = _only_the_end_where(nn.log_softmax(logits), end_token, was_finished)
         total_probs = array.expand_dims(state.log_probs, 2) + step_log_probs
-        vocabulary = logits.shape[-1].value or array.shape(logits)[-1]
+        vocabulary = logits.shape.size(-1) or array.shape(logits)[-1]
         new_lengths = self._lengths_with(vocabulary, not_finished, state.lengths)
         accumulated = None
         attention = attention_probabilities(next_cell_state, self._coverage_penalty_weight)
@@ -251,7 +251,7 @@ class BeamSearchDecoder(Decoder):
             message = "The TensorArray %s stays in the order of steps: its elements, of shape %s, have no known beams."
             logging.info(message, t.handle.name, t.element_shape)
             return t
-        if not split_static(t.element_shape, parent_ids.shape[1].value, self._beam_width):
+        if not split_static(t.element_shape, parent_ids.shape.size(1), self._beam_width):
             return t
         stacked = t.stack()
         with control_dependencies([self._assert_beams(stacked)]):

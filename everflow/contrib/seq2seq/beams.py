@@ -29,7 +29,7 @@ def tile_one(t, multiplier):
         raise ValueError("t must have statically known rank")
     multiples = [1] * (t.shape.rank + 1)
     multiples[1] = multiplier
-    batch = t.shape[0].value
+    batch = t.shape.size(0)
     static = None if batch is None else batch * multiplier
     result = array.tile(array.expand_dims(t, 1), multiples)
     result = array.reshape(result, array.concat(([sizes[0] * multiplier], sizes[1:]), 0))
@@ -60,9 +60,9 @@ def gather_beams(gather_indices, gather_from, batch_size, range_size, gather_sha
 
 def gather_tree_from_array(t, parent_ids, sequence_length):
     """An array [time, batch * beam, …] of each step's beams in the order of the final beams."""
-    max_time = parent_ids.shape[0].value or array.shape(parent_ids)[0]
-    batch_size = parent_ids.shape[1].value or array.shape(parent_ids)[1]
-    beam_width = parent_ids.shape[2].value or array.shape(parent_ids)[2]
+    max_time = parent_ids.shape.size(0) or array.shape(parent_ids)[0]
+    batch_size = parent_ids.shape.size(1) or array.shape(parent_ids)[1]
+    beam_width = parent_ids.shape.size(2) or array.shape(parent_ids)[2]
     beam_ids = array.expand_dims(array.expand_dims(math.range(beam_width), 0), 0)
     beam_ids = array.tile(beam_ids, [max_time, batch_size, 1])
     longest = math.cast(math.reduce_max(sequence_length, axis=1), dtypes.int32)
@@ -87,11 +87,11 @@ def split_static(shape, batch_size, beam_width):
     TensorFlow also wants a known second dimension to be the beams', which it then never is: arrays whose elements are
     known in full stay in the order of the steps.
     """
-    if batch_size is None or shape[0].value is None:
+    if batch_size is None or shape.size(0) is None:
         return True
-    second = shape[1].value if shape.rank > 1 else None
-    if shape[0].value == batch_size * beam_width and (
-        second is None or (shape[0].value, second) == (batch_size, beam_width)
+    second = shape.size(1) if shape.rank > 1 else None
+    if shape.size(0) == batch_size * beam_width and (
+        second is None or (shape.size(0), second) == (batch_size, beam_width)
     ):
         return True
     message = "A TensorArray stays in the order of steps: its elements should be %s, but are of shape %s."

@@ -35,7 +35,7 @@ def monotonic_attention(p_choose_i, previous_attention, mode):
     p_choose_i = convert_to_tensor(p_choose_i, name="p_choose_i")
     previous_attention = convert_to_tensor(previous_attention, name="previous_attention")
     if mode == "recursive":
-        batch_size = p_choose_i.shape[0].value or array.shape(p_choose_i)[0]
+        batch_size = p_choose_i.shape.size(0) or array.shape(p_choose_i)[0]
         shifted = array.concat([array.ones((batch_size, 1)), 1 - p_choose_i[:, :-1]], 1)
         steps = [array.transpose(shifted), array.transpose(previous_attention)]
         start = array.zeros((batch_size,))

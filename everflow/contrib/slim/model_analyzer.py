@@ -5,7 +5,7 @@ from __future__ import annotations
 
 def tensor_description(var):
     """A tensor or variable in few words: dtype and sizes."""
-    sizes = "x".join("?" if dim.value is None else str(dim.value) for dim in var.get_shape())
+    sizes = "x".join("?" if size is None else str(size) for size in var.get_shape().sizes)
     return f"({var.dtype.name} {sizes})"
 
 

@@ -38,7 +38,7 @@ def rejection_resample(class_func, target_dist, initial_dist=None, seed=None):
             acceptances = Dataset.from_tensors(accepted).repeat()
             originals = Dataset.from_tensors(kept).repeat()
         else:
-            initials = _estimated(target.shape[0].value or array.shape(target)[0], classes)
+            initials = _estimated(target.shape.size(0) or array.shape(target)[0], classes)
             both = initials.map(lambda initial: _acceptance(initial, target))
             acceptances = both.map(lambda accepted, kept: accepted)
             originals = both.map(lambda accepted, kept: kept)

@@ -69,7 +69,7 @@ def padding(value, allow_causal=False):
 def channels(layer, input_shape):
     """The number of channels of a layer's inputs; ValueError where it isn't known."""
     shape = TensorShape(input_shape)
-    found = shape[1 if layer.data_format == "channels_first" else -1].value
+    found = shape.size(1 if layer.data_format == "channels_first" else -1)
     if found is None:
         raise ValueError(
             f"{layer.name} can't make its weights before the number of channels is known: its inputs have shape {shape}."

@@ -73,7 +73,7 @@ class AdditiveAttention(BaseDenseAttention):
     """Scores are sums over tanh(query + key), with a learned weight for each feature."""
 
     def build(self, input_shape):
-        depth = TensorShape(input_shape[1])[-1].value
+        depth = TensorShape(input_shape[1]).size(-1)
         self.scale = self.add_weight("scale", shape=[depth], initializer="glorot_uniform") if self.use_scale else None
         super().build(input_shape)
 

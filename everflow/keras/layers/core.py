@@ -173,7 +173,7 @@ class Flatten(ConfiguredLayer):
         rank = inputs.shape.rank
         if self.data_format == "channels_first" and rank is not None and rank > 1:
             inputs = array.transpose(inputs, perm=[0, *range(2, rank), 1])
-        outputs = array.reshape(inputs, (inputs.shape[0].value or array.shape(inputs)[0], -1))
+        outputs = array.reshape(inputs, (inputs.shape.size(0) or array.shape(inputs)[0], -1))
         outputs.set_shape(self.compute_output_shape(inputs.shape))
         return outputs
 
@@ -248,11 +248,11 @@ class Dense(ConfiguredLayer):
         return shape[:-1].concatenate(self.units)
 
     def _depth(self, shape):
-        if shape[-1].value is None:
+        if shape.size(-1) is None:
             raise ValueError(
                 f"The last dimension of the inputs to {self.name} must be known, and their shape is {shape}."
             )
-        return shape[-1].value
+        return shape.size(-1)
 
 
 class ActivityRegularization(SameShape):

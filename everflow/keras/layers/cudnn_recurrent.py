@@ -51,7 +51,7 @@ class _CuDNNRNN(RNN):
 
     def build(self, input_shape):
         shape = TensorShape(input_shape[0] if isinstance(input_shape, list) else input_shape)
-        depth, width = shape[-1].value, self.gates * self.units
+        depth, width = shape.size(-1), self.gates * self.units
         self.kernel = weight_of(self, "kernel", (depth, width))
         self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")
         self.bias = weight_of(self, "bias", (2 * width,), initializer=self._first_bias())

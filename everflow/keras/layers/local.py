@@ -127,7 +127,7 @@ class _LocallyConnected(ConfiguredLayer):
     @shape_tuples
     def compute_output_shape(self, input_shape):
         sides, _ = self._input_sizes(input_shape)
-        batch, lengths = TensorShape(input_shape)[0].value, self._lengths(sides)
+        batch, lengths = TensorShape(input_shape).size(0), self._lengths(sides)
         return TensorShape([batch, *self._with_channels(lengths, self.filters)])
 
     def call(self, inputs):

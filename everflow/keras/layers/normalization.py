@@ -81,7 +81,7 @@ class BatchNormalization(SameShape):
             self.fused = self._can_be_fused(rank)
         if self.fused:
             self._data_format = "NCHW" if self.axis == [1] else "NHWC"
-        sides = {axis: shape[axis].value for axis in self.axis}
+        sides = {axis: shape.size(axis) for axis in self.axis}
         if None in sides.values():
             raise ValueError(f"Input has undefined `axis` dimension. Input shape: {shape}")
         self.input_spec = InputSpec(ndim=rank, axes=sides)
@@ -204,7 +204,7 @@ class BatchNormalization(SameShape):
         if self.virtual_batch_size is not None:
             del reduction_axes[1]
         broadcast_shape = [1] * rank
-        broadcast_shape[self.axis[0]] = shape[self.axis[0]].value
+        broadcast_shape[self.axis[0]] = shape.size(self.axis[0])
 
         def broadcast(v):
             if v is not None and len(v.shape) != rank and reduction_axes != list(range(rank - 1)):

@@ -152,7 +152,7 @@ class _Cell(_DropoutMasks, ConfiguredLayer):
 
     @shape_tuples
     def build(self, input_shape):
-        depth = TensorShape(input_shape)[-1].value
+        depth = TensorShape(input_shape).size(-1)
         width = self.gates * self.units
         self.kernel = weight_of(self, "kernel", (depth, width))
         self.recurrent_kernel = weight_of(self, "recurrent", (self.units, width), "recurrent_kernel")

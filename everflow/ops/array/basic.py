@@ -298,7 +298,7 @@ def _broadcast_to_shape(op):
 
 @shape_rule("BroadcastArgs")
 def _broadcast_args_shape(op):
-    ranks = [t.shape.with_rank(1)[0].value for t in op.inputs]
+    ranks = [t.shape.with_rank(1).size(0) for t in op.inputs]
     return TensorShape([None if None in ranks else max(ranks)])
 
 
@@ -477,6 +477,6 @@ def _bitcast_shape(op):
         return source.concatenate([have // want])
     if source.rank < 1:
         raise ValueError("Cannot convert from a smaller type to a larger one without a last dimension")
-    if source[-1].value not in (None, want // have):
-        raise ValueError(f"Cannot bitcast due to shape. {source[-1].value} does not match {want // have}")
+    if source.size(-1) not in (None, want // have):
+        raise ValueError(f"Cannot bitcast due to shape. {source.size(-1)} does not match {want // have}")
     return source[:-1]

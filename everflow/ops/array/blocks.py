@@ -54,7 +54,7 @@ def _block_inputs(source, blocks, pairs):
     """
     if blocks.shape.rank not in (None, 1):
         raise ValueError("block_shape must have rank 1.")
-    count = blocks.shape[0].value if blocks.shape.rank is not None else None
+    count = blocks.shape.size(0) if blocks.shape.rank is not None else None
     if count is None:
         return None, None, None, None
     if source.rank is not None and source.rank < count + 1:
@@ -154,7 +154,7 @@ def required_space_to_batch_paddings(input_shape, block_shape, base_paddings=Non
         block_shape = convert_to_tensor(block_shape, dtype=dtypes.int32, name="block_shape")
         block_shape.shape.assert_is_fully_defined()
         block_shape.shape.assert_has_rank(1)
-        count = block_shape.shape[0].value
+        count = block_shape.shape.size(0)
         if count == 0:
             return zeros([0, 2], dtypes.int32), zeros([0, 2], dtypes.int32)
         input_shape.shape.assert_is_compatible_with([count])

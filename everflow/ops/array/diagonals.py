@@ -97,7 +97,7 @@ def _matrix_diag_part_shape(op):
     source = _matrix(op.inputs[0].shape)
     if source.rank is None:
         return None
-    return source[:-2].concatenate([_least(source[-2].value, source[-1].value)])
+    return source[:-2].concatenate([_least(source.size(-2), source.size(-1))])
 
 
 @shape_rule("MatrixSetDiag", "BatchMatrixSetDiag", "MatrixSetDiagV2")
@@ -108,7 +108,7 @@ def _matrix_set_diag_shape(op):
     if diagonal.rank is not None and diagonal.rank < 1:
         raise ValueError(f"Shape must be at least rank 1 but is rank {diagonal.rank}")
     if source.rank is not None:
-        expected = source[:-2].concatenate([_least(source[-2].value, source[-1].value)])
+        expected = source[:-2].concatenate([_least(source.size(-2), source.size(-1))])
         merged = expected.merge_with(diagonal)
         return merged[:-1].concatenate(source[-2:])
     return diagonal[:-1].concatenate([None, None]) if diagonal.rank is not None else unknown_shape()
@@ -133,7 +133,7 @@ def _matrix_diag_v2_shape(op):
     rows, columns = known_int(op.inputs[2]), known_int(op.inputs[3])
     if source.rank is None or low is None:
         return None
-    batch, longest = source[: -1 if low == high else -2], source[-1].value
+    batch, longest = source[: -1 if low == high else -2], source.size(-1)
     if longest is None or rows is None or columns is None:
         return batch.concatenate([None, None])
     least_rows, least_columns = longest - min(high, 0), longest + max(low, 0)
@@ -147,6 +147,6 @@ def _matrix_diag_part_v2_shape(op):
     source, (low, high) = _matrix(op.inputs[0].shape), _band_of(op.inputs[1])
     if source.rank is None or low is None:
         return None
-    rows, columns = source[-2].value, source[-1].value
+    rows, columns = source.size(-2), source.size(-1)
     longest = None if rows is None or columns is None else min(rows + min(high, 0), columns - max(low, 0))
     return source[:-2].concatenate(TensorShape([longest] if low == high else [high - low + 1, longest]))

@@ -99,6 +99,6 @@ def _gather_nd_grad(op, grad):
 
 def gather_nd_rows_grad(params_shape, indices, grad):
     """The gradient of gather_nd: IndexedSlices where each index is a single row number, else dense."""
-    if indices.shape.rank == 2 and indices.shape[-1].value == 1:
+    if indices.shape.rank == 2 and indices.shape.size(-1) == 1:
         return IndexedSlices(grad, array.squeeze(indices, axis=-1), params_shape)
     return array.scatter_nd(indices, grad, params_shape)

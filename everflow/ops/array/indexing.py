@@ -79,9 +79,9 @@ def gathered_nd_shape(params, indices):
     """The static shape of gather_nd."""
     if indices.rank is not None and indices.rank < 1:
         raise ValueError(f"Shape must be at least rank 1 but is rank {indices.rank}")
-    if indices.rank is None or params.rank is None or indices[-1].value is None:
+    if indices.rank is None or params.rank is None or indices.size(-1) is None:
         return unknown_shape()
-    depth = indices[-1].value
+    depth = indices.size(-1)
     if depth > params.rank:
         raise ValueError(
             f"indices.shape[-1] must be <= params.rank, but saw indices shape: {indices} and params shape: {params}"
@@ -136,7 +136,7 @@ def _check_scatter(indices, updates, out):
         raise ValueError(
             f"The outer {outer} dimensions of indices.shape={indices} must match the outer {outer} dimensions of updates.shape={updates}"
         )
-    depth = indices[-1].value
+    depth = indices.size(-1)
     if depth is not None and out.rank is not None and not updates[outer:].is_compatible_with(out[depth:]):
         raise ValueError(
             f"The inner {out.rank - depth} dimensions of output.shape={out} must match the inner {updates.rank - outer} dimensions of "
@@ -202,7 +202,7 @@ def _select_shape(op):
     if condition.rank == 1 and out.rank != 1:
         if out.rank == 0:
             raise ValueError("Shape must be at least rank 1 but is rank 0")
-        condition[0].merge_with(out[0])
+        condition.dims[0].merge_with(out[0])
         return out
     return out.merge_with(condition)
 
@@ -341,7 +341,7 @@ def _unique_v2_shape(op):
         out = unknown_shape(source.rank)
     elif axis.size == 0:
         source = source.with_rank(1)
-        out, length = TensorShape([None]), source[0].value
+        out, length = TensorShape([None]), source.size(0)
     else:
         sizes = source.as_list()
         length = sizes[int(axis.ravel()[0])]

@@ -42,7 +42,7 @@ def unstack(value, num=None, axis=0, name="unstack"):
         if rank is not None:
             if not -rank <= axis < rank:
                 raise ValueError(f"axis = {axis} not in [{-rank}, {rank})")
-            num = value.shape[axis].value
+            num = value.shape.size(axis)
         if num is None:
             raise ValueError(f"Cannot infer num from shape {value.shape}")
     return raw.Unpack(value=value, num=num, axis=axis, name=name)
@@ -196,7 +196,7 @@ def split(value, num_or_size_splits, axis=0, num=None, name="split"):
             f"num_or_size_splits is a scalar tensor, {num_or_size_splits}: give a Python number of parts, or a vector of their sizes"
         )
     if num is None:
-        num = size_splits.shape[0].value if size_splits.shape.rank is not None else None
+        num = size_splits.shape.size(0) if size_splits.shape.rank is not None else None
         if num is None:
             raise ValueError(f"Cannot infer num from shape {num_or_size_splits}")
     return raw.SplitV(value=value, size_splits=size_splits, split_dim=axis, num_split=num, name=name)

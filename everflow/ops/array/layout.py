@@ -57,16 +57,16 @@ def _check_paddings(op):
     if paddings.rank is not None:
         if paddings.rank != 2:
             raise ValueError(f"Shape must be rank 2 but is rank {paddings.rank}")
-        if paddings[1].value not in (None, 2):
-            raise ValueError(f"Dimension must be 2 but is {paddings[1].value}")
+        if paddings.size(1) not in (None, 2):
+            raise ValueError(f"Dimension must be 2 but is {paddings.size(1)}")
         if (
             source.rank is not None
-            and paddings[0].value not in (None, source.rank)
-            and not (source.rank == 0 and paddings[0].value == 1)
+            and paddings.size(0) not in (None, source.rank)
+            and not (source.rank == 0 and paddings.size(0) == 1)
         ):
-            raise ValueError(f"Shape must be rank {paddings[0].value} but is rank {source.rank}")
-        if source.rank is None and paddings[0].value is not None:
-            source = unknown_shape(paddings[0].value)
+            raise ValueError(f"Shape must be rank {paddings.size(0)} but is rank {source.rank}")
+        if source.rank is None and paddings.size(0) is not None:
+            source = unknown_shape(paddings.size(0))
     return source, known_value(op.inputs[1])
 
 
@@ -110,7 +110,7 @@ def _with_rank_of_second(op, message):
     source, count = op.inputs[0].shape, op.inputs[1].shape
     if count.rank not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {count.rank}")
-    rank = count[0].value if count.rank == 1 else None
+    rank = count.size(0) if count.rank == 1 else None
     if rank is None:
         return source
     if source.rank not in (None, rank):
@@ -215,8 +215,8 @@ def _reverse_v2_shape(op):
 
 @shape_rule("Reverse")
 def _reverse_shape(op):
-    dims = op.inputs[1].shape.with_rank(1)
-    return op.inputs[0].shape if dims[0].value is None else op.inputs[0].shape.with_rank(dims[0].value)
+    rank = op.inputs[1].shape.with_rank(1).size(0)
+    return op.inputs[0].shape if rank is None else op.inputs[0].shape.with_rank(rank)
 
 
 def reverse_sequence(input, seq_lengths, seq_axis=None, batch_axis=None, name=None, seq_dim=None, batch_dim=None):
@@ -240,9 +240,9 @@ def _reverse_sequence_shape(op):
         raise ValueError(f"seq_dim must be < input rank: {steps} vs. {source.rank}")
     sizes = source.as_list()
     if sizes[batch] is None:
-        sizes[batch] = lengths[0].value
-    elif lengths[0].value not in (None, sizes[batch]):
-        raise ValueError(f"Dimensions must be equal, but are {sizes[batch]} and {lengths[0].value}")
+        sizes[batch] = lengths.size(0)
+    elif lengths.size(0) not in (None, sizes[batch]):
+        raise ValueError(f"Dimensions must be equal, but are {sizes[batch]} and {lengths.size(0)}")
     return TensorShape(sizes)
 
 

@@ -32,8 +32,8 @@ def _slice_shape(op):
     for t in op.inputs[1:]:
         if t.shape.rank not in (None, 1):
             raise ValueError(f"Shape must be rank 1 but is rank {t.shape.rank}")
-        if t.shape.rank is not None and t.shape[0].value is not None:
-            source = source.with_rank(t.shape[0].value)
+        if t.shape.rank is not None and t.shape.size(0) is not None:
+            source = source.with_rank(t.shape.size(0))
     begin, size = known_ints(op.inputs[1]), known_ints(op.inputs[2])
     if source.rank is None:
         return None
@@ -106,7 +106,7 @@ def resolved_axes(op, source):
     for t in op.inputs[1:4]:
         if t.shape.rank not in (None, 1):
             raise ValueError(f"Shape must be rank 1 but is rank {t.shape.rank}")
-        counts.add(t.shape[0].value if t.shape.rank is not None else None)
+        counts.add(t.shape.size(0) if t.shape.rank is not None else None)
     if len(counts - {None}) > 1:
         raise ValueError("Expected begin, end, and strides to be 1D equal size tensors")
     begin, end, strides = (known_value(t) for t in op.inputs[1:4])

@@ -259,7 +259,7 @@ def for_stmt(iterated, go_on, body, values, names, state=None):
 def _for_tensor(items, go_on, body, values, names, state):
     if not items.is_eager and items.op.type == "Range":
         return _for_range(*items.op.inputs, go_on, body, values, names, state)
-    count = items.shape[0].value if items.shape.rank else None
+    count = items.shape.size(0) if items.shape.rank else None
     if count is None:
         count = array.shape(items)[0]
     elements = TensorArray(items.dtype, size=count).unstack(items)
@@ -429,7 +429,7 @@ def len_(value):
     if not _is_tensor(value):
         return builtins.len(value)
     value = convert_to_tensor(value)
-    known = value.shape[0].value if value.shape.rank else None
+    known = value.shape.size(0) if value.shape.rank else None
     if known is not None:
         return known
     array.shape(value)  # TensorFlow looks at the rank first

@@ -32,7 +32,7 @@ def _cached_variables():
 
 def _length(tensor):
     """How many elements a tensor has along its first dimension: a number where it is known."""
-    return tensor.shape[0].value or array.shape(tensor)[0]
+    return tensor.shape.size(0) or array.shape(tensor)[0]
 
 
 def _stacked(arrays, tensors):

@@ -177,22 +177,22 @@ def _of_rank(tensor, rank):
     return tensor.shape.with_rank(rank)
 
 
-def _of_size(dimension, size):
-    if dimension.value not in (None, size):
-        raise ValueError(f"Dimension must be {size} but is {dimension.value}")
+def _of_size(found, size):
+    if found not in (None, size):
+        raise ValueError(f"Dimension must be {size} but is {found}")
 
 
 def _equal(a, b):
-    if a.value is not None and b.value is not None and a.value != b.value:
-        raise ValueError(f"Dimensions must be equal, but are {a.value} and {b.value}")
+    if a is not None and b is not None and a != b:
+        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
 
 
 def _check_suppression(op):
     boxes, scores = _of_rank(op.inputs[0], 2), _of_rank(op.inputs[1], 1)
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
-    _equal(boxes[0], scores[0])
-    _of_size(boxes[1], 4)
+    _equal(boxes.size(0), scores.size(0))
+    _of_size(boxes.size(1), 4)
 
 
 @shape_rule("NonMaxSuppression", "NonMaxSuppressionV2", "NonMaxSuppressionV3")
@@ -224,8 +224,8 @@ def _suppression_overlaps_shape(op):
     overlaps, scores = _of_rank(op.inputs[0], 2), _of_rank(op.inputs[1], 1)
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
-    _equal(overlaps[0], scores[0])
-    _equal(overlaps[0], overlaps[1])
+    _equal(overlaps.size(0), scores.size(0))
+    _equal(overlaps.size(0), overlaps.size(1))
     return TensorShape([None])
 
 
@@ -234,19 +234,19 @@ def _combined_suppression_shape(op):
     boxes, scores = _of_rank(op.inputs[0], 4), _of_rank(op.inputs[1], 3)
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
-    _of_size(boxes[3], 4)
-    _equal(boxes[1], scores[1])
-    if boxes[2].value is not None and scores[2].value is not None and boxes[2].value not in (1, scores[2].value):
+    _of_size(boxes.size(3), 4)
+    _equal(boxes.size(1), scores.size(1))
+    if boxes.size(2) is not None and scores.size(2) is not None and boxes.size(2) not in (1, scores.size(2)):
         raise ValueError("third dimension of boxes must be either 1 or equal to the third dimension of scores")
     total, per_class = known_value(op.inputs[3]), known_value(op.inputs[2])
     size = None if total is None else int(total)
     if size is not None and size <= 0:
         raise ValueError("max_total_size should be > 0 ")
     if op.attrs["pad_per_class"] and size is not None:
-        if per_class is None or scores[2].value is None:
+        if per_class is None or scores.size(2) is None:
             size = None
         else:
-            size = min(size, int(per_class) * scores[2].value)
+            size = min(size, int(per_class) * scores.size(2))
     batch = boxes[0]
     return [TensorShape([batch, size, 4]), TensorShape([batch, size]), TensorShape([batch, size]), TensorShape([batch])]
 
@@ -254,29 +254,29 @@ def _combined_suppression_shape(op):
 @shape_rule("DrawBoundingBoxes", "DrawBoundingBoxesV2")
 def _draw_shape(op):
     images = _of_rank(op.inputs[0], 4)
-    if images[3].value not in (None, 1, 3, 4):
+    if images.size(3) not in (None, 1, 3, 4):
         raise ValueError("Channel depth should be either 1 (GRY), 3 (RGB), or 4 (RGBA)")
-    _of_size(_of_rank(op.inputs[1], 3)[2], 4)
+    _of_size(_of_rank(op.inputs[1], 3).size(2), 4)
     return images
 
 
 @shape_rule("SampleDistortedBoundingBox", "SampleDistortedBoundingBoxV2")
 def _sample_shape(op):
-    _of_size(_of_rank(op.inputs[0], 1)[0], 3)
-    _of_size(_of_rank(op.inputs[1], 3)[2], 4)
+    _of_size(_of_rank(op.inputs[0], 1).size(0), 3)
+    _of_size(_of_rank(op.inputs[1], 3).size(2), 4)
     return [TensorShape([3]), TensorShape([3]), TensorShape([1, 1, 4])]
 
 
 @shape_rule("ExtractGlimpse")
 def _glimpse_shape(op):
     images, offsets = _of_rank(op.inputs[0], 4), _of_rank(op.inputs[2], 2)
-    _of_size(_of_rank(op.inputs[1], 1)[0], 2)
-    _equal(images[0], offsets[0])
-    _of_size(offsets[1], 2)
+    _of_size(_of_rank(op.inputs[1], 1).size(0), 2)
+    _equal(images.size(0), offsets.size(0))
+    _of_size(offsets.size(1), 2)
     if op.attrs["uniform_noise"] and op.attrs["noise"] not in (b"uniform", b""):
         raise ValueError("The uniform_noise and noise should not be specified at the same time")
     size = known_shape(op.inputs[1]).with_rank(2)
-    return TensorShape([images[0].merge_with(offsets[0]), *size, images[3]])
+    return TensorShape([images.dims[0].merge_with(offsets[0]), *size, images[3]])
 
 
 not_differentiable(

@@ -207,8 +207,8 @@ def _cropped_shape(op):
     window = op.inputs[1]
     if window.shape.rank not in (None, 1):
         raise ValueError(f"Shape must be rank 1 but is rank {window.shape.rank}")
-    if window.shape.rank == 1 and window.shape[0].value not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {window.shape[0].value}")
+    if window.shape.rank == 1 and window.shape.size(0) not in (None, 4):
+        raise ValueError(f"Dimension must be 4 but is {window.shape.size(0)}")
     value = known_value(window)
     height, width = (None, None) if value is None else (int(value[2]), int(value[3]))
     return TensorShape([height, width, _channels(op)])

@@ -177,7 +177,7 @@ def _grayscale_checks(image):
     if shape.rank is not None:
         if shape.rank < 2:
             raise ValueError(f"A grayscale image has two dimensions and a channel, or more; got the shape {shape}")
-        if shape[-1].value not in (None, 1):
+        if shape.size(-1) not in (None, 1):
             raise ValueError(f"The last dimension of a grayscale image is its one channel; got the shape {shape}")
         if shape.is_fully_defined():
             return []
@@ -231,8 +231,8 @@ def _color_space_shape(op):
         return None
     if shape.rank < 1:
         raise ValueError("Shape must be at least rank 1 but is rank 0")
-    if shape[-1].value not in (None, 3):
-        raise ValueError(f"Dimension must be 3 but is {shape[-1].value}")
+    if shape.size(-1) not in (None, 3):
+        raise ValueError(f"Dimension must be 3 but is {shape.size(-1)}")
     return shape[:-1].concatenate([3])
 
 

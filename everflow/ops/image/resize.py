@@ -242,8 +242,8 @@ def _of_rank(tensor, rank):
 def _size_of_two(tensor):
     """(height, width) held by a size vector, as far as known."""
     shape = _of_rank(tensor, 1)
-    if shape[0].value not in (None, 2):
-        raise ValueError(f"Dimension must be 2 but is {shape[0].value}")
+    if shape.size(0) not in (None, 2):
+        raise ValueError(f"Dimension must be 2 but is {shape.size(0)}")
     # One side alone is not used, as in TensorFlow.
     sizes = known_value(tensor)
     return [None, None] if sizes is None else [int(n) for n in sizes]
@@ -273,11 +273,11 @@ shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")(l
 @shape_rule("CropAndResize")
 def _crop_and_resize_shape(op):
     image, boxes, box_ind = _of_rank(op.inputs[0], 4), _of_rank(op.inputs[1], 2), _of_rank(op.inputs[2], 1)
-    if boxes[0].value is not None and box_ind[0].value is not None and boxes[0].value != box_ind[0].value:
-        raise ValueError(f"Dimensions must be equal, but are {boxes[0].value} and {box_ind[0].value}")
-    if boxes[1].value not in (None, 4):
-        raise ValueError(f"Dimension must be 4 but is {boxes[1].value}")
-    return TensorShape([boxes[0].merge_with(box_ind[0]), *_size_of_two(op.inputs[3]), image[3]])
+    if boxes.size(0) is not None and box_ind.size(0) is not None and boxes.size(0) != box_ind.size(0):
+        raise ValueError(f"Dimensions must be equal, but are {boxes.size(0)} and {box_ind.size(0)}")
+    if boxes.size(1) not in (None, 4):
+        raise ValueError(f"Dimension must be 4 but is {boxes.size(1)}")
+    return TensorShape([boxes.dims[0].merge_with(box_ind[0]), *_size_of_two(op.inputs[3]), image[3]])
 
 
 @shape_rule("CropAndResizeGradImage")

@@ -140,7 +140,7 @@ def central_crop(image, central_fraction):
 
 
 def _side(image, axis):
-    static = image.shape[axis].value
+    static = image.shape.size(axis)
     return array.shape(image)[axis] if static is None else static
 
 

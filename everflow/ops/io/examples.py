@@ -108,7 +108,7 @@ def _collect(features, allowed) -> _Wanted:
             if feature.shape is None:
                 raise ValueError(f"Missing shape for feature {key}.")
             sizes = TensorShape(feature.shape)
-            if feature.shape and sizes.ndims and sizes[0].value is None:
+            if feature.shape and sizes.ndims and sizes.size(0) is None:
                 raise ValueError(f"The length of feature {key!r} is unknown: make it a FixedLenSequenceFeature")
             if not sizes.is_fully_defined():
                 raise ValueError(f"The shape of feature {key!r} must be fully known, but is {sizes}")
@@ -159,7 +159,7 @@ def _dense_defaults(wanted):
     tensors = []
     for key, dtype, shape in zip(wanted.dense_keys, wanted.dense_types, wanted.shapes):
         value = wanted.dense_defaults.get(key)
-        if shape.ndims is not None and shape.ndims > 0 and shape[0].value is None:
+        if shape.ndims is not None and shape.ndims > 0 and shape.size(0) is None:
             # Rows are open: the default is one value to pad with.
             if value is None:
                 value = constant("" if dtype == dtypes.string else 0, dtype=dtype)

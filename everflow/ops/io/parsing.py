@@ -122,7 +122,7 @@ def _decode_padded_raw_shape(op):
 def _decode_csv_shape(op):
     for default in op.inputs[1:]:
         shape = default.shape.with_rank_at_most(1)
-        if shape.ndims == 1 and shape[0].value is not None and shape[0].value > 1:
+        if shape.ndims == 1 and shape.size(0) is not None and shape.size(0) > 1:
             raise ValueError("Shape of a default must be a length-0 or length-1 vector, or a scalar.")
     return [op.inputs[0].shape] * len(op.outputs)
 

@@ -112,9 +112,9 @@ def _qr_grad(op, grad_q, grad_r):
     q, r = op.outputs
     if q.dtype.is_complex:
         raise NotImplementedError(f"QrGrad not implemented for dtype: {q.dtype}")
-    if None in (r.shape.rank, r.shape[-2].value, r.shape[-1].value):
+    if None in (r.shape.rank, r.shape.size(-2), r.shape.size(-1)):
         raise NotImplementedError("QrGrad not implemented with dynamic shapes.")
-    if r.shape[-2].value != r.shape[-1].value:
+    if r.shape.size(-2) != r.shape.size(-1):
         raise NotImplementedError(f"QR has a gradient only where r is square; here its shape is {r.shape}")
     q_part = math.matmul(q, grad_q, adjoint_a=True)
     q_skew = q_part - adjoint(q_part)
@@ -161,7 +161,7 @@ def _svd_grad(op, grad_s, grad_u, grad_v):
     if a.dtype.is_complex:
         raise NotImplementedError(f"The SVD of {a.dtype.name} has a gradient with compute_uv=False only")
     shape = a.shape.with_rank_at_least(2)
-    rows, columns = shape[-2].value, shape[-1].value
+    rows, columns = shape.size(-2), shape.size(-1)
     if rows is None or columns is None:
         raise NotImplementedError(f"The SVD has a gradient only for matrices of known size; got the shape {a.shape}")
     s, u, v = op.outputs

@@ -138,7 +138,7 @@ def pinv(a, rcond=None, validate_args=False, name=None):
 
 
 def _default_rcond(a, dtype):
-    rows, columns = a.shape[-2].value, a.shape[-1].value
+    rows, columns = a.shape.size(-2), a.shape.size(-1)
     epsilon = np.finfo(dtype).eps
     if rows is not None and columns is not None:
         return 10.0 * max(rows, columns) * epsilon

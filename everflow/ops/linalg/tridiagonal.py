@@ -54,7 +54,7 @@ def _checked(diagonals, rhs):
         raise ValueError(f"Diagonals are stacked in at least two dimensions; got the shape {diagonals.shape}")
     if rhs_rank not in (rank, rank - 1):
         raise ValueError(f"To diagonals of rank {rank} belongs a rhs of rank {rank - 1} or {rank}, not {rhs_rank}")
-    count = diagonals.shape[-2].value
+    count = diagonals.shape.size(-2)
     if count not in (None, 3):
         raise ValueError(f"Expected 3 diagonals got {count}")
     batch, rhs_batch = diagonals.shape[:-2], rhs.shape[: rank - 2]
@@ -67,7 +67,7 @@ def _stacked(diagonals):
     if not isinstance(diagonals, (tuple, list)) or len(diagonals) != 3:
         raise ValueError("As a sequence, diagonals are three: above, on and below the main one")
     upper, middle, lower = (convert_to_tensor(d) for d in diagonals)
-    size = middle.shape[-1].value
+    size = middle.shape.size(-1)
     lower = _padded(lower, "subdiagonal", [1, 0], size)
     upper = _padded(upper, "superdiagonal", [0, 1], size)
     return array.stack((upper, middle, lower), axis=-2)
@@ -75,7 +75,7 @@ def _stacked(diagonals):
 
 def _padded(diagonal, name, padding, size):
     """A side diagonal at the main one's length; the place added is not read."""
-    have = diagonal.shape[-1].value
+    have = diagonal.shape.size(-1)
     if have is None or have == size:
         return diagonal
     if have != size - 1:
@@ -85,7 +85,7 @@ def _padded(diagonal, name, padding, size):
 
 def _side(matrix):
     """The size of a matrix, of which one side may be unknown."""
-    rows, columns = matrix.shape[-2].value, matrix.shape[-1].value
+    rows, columns = matrix.shape.size(-2), matrix.shape.size(-1)
     if rows and columns and rows != columns:
         raise ValueError(f"A tridiagonal matrix is square, not {rows} by {columns}")
     size = rows or columns
@@ -141,8 +141,8 @@ def _at_least_matrix(tensor):
 def _tridiagonal_solve_shape(op):
     diagonals, rhs = (_at_least_matrix(t) for t in op.inputs)
     same_batch(diagonals[:-2], rhs[:-2])
-    if diagonals[-2].value not in (None, 3):
-        raise ValueError(f"Dimension must be 3 but is {diagonals[-2].value}")
+    if diagonals.size(-2) not in (None, 3):
+        raise ValueError(f"Dimension must be 3 but is {diagonals.size(-2)}")
     same_size(diagonals[-1], rhs[-2])
     return rhs
 
@@ -152,7 +152,7 @@ def _tridiagonal_matmul_shape(op):
     *diagonals, rhs = (_at_least_matrix(t) for t in op.inputs)
     for diagonal in diagonals:
         same_batch(diagonal[:-2], rhs[:-2])
-        if diagonal[-2].value not in (None, 1):
-            raise ValueError(f"Dimension must be 1 but is {diagonal[-2].value}")
+        if diagonal.size(-2) not in (None, 1):
+            raise ValueError(f"Dimension must be 1 but is {diagonal.size(-2)}")
         same_size(diagonal[-1], rhs[-2])
     return rhs

@@ -79,7 +79,7 @@ def _bitpack_shape(op):
     shape = op.inputs[0].shape.with_rank_at_least(1)
     if shape.rank is None:
         return shape
-    last = shape[-1].value
+    last = shape.size(-1)
     if last is not None and last % 8:
         raise ValueError(f"Dimension size must be evenly divisible by 8 but is {last}")
     return TensorShape([*shape.dims[:-1], None if last is None else last // 8])

@@ -239,8 +239,8 @@ def _real_transform_shape(rank, forward):
         shape = _at_least(source.shape, rank)
         if length.shape.rank not in (None, 1):
             raise ValueError(f"Shape must be rank 1 but is rank {length.shape.rank}")
-        if length.shape.rank == 1 and length.shape[0].value not in (None, rank):
-            raise ValueError(f"Dimension must be {rank} but is {length.shape[0].value}")
+        if length.shape.rank == 1 and length.shape.size(0) not in (None, rank):
+            raise ValueError(f"Dimension must be {rank} but is {length.shape.size(0)}")
         if shape.rank is None:
             return None
         value = constant_value(length)

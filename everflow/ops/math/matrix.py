@@ -211,5 +211,5 @@ def _check_inner(a, b):
 def _cross_shape(op):
     shape = op.inputs[0].shape.with_rank_at_least(1).merge_with(op.inputs[1].shape.with_rank_at_least(1))
     if shape.rank is not None:
-        shape[-1].merge_with(3)
+        shape.dims[-1].merge_with(3)
     return shape

@@ -133,7 +133,7 @@ def overlap_and_add(signal, frame_step, name=None):
         frames = shape[-2]
         # The size of the result.
         output_length = length + frame_step * (frames - 1)
-        static_length, static_step = signal.shape[-1].value, constant_value(frame_step)
+        static_length, static_step = signal.shape.size(-1), constant_value(frame_step)
         if static_step is not None and static_length == static_step:
             return array.reshape(signal, with_outer([output_length]), name="fast_path")
         # Frames are padded to whole segments of one step, so that adding is a sum over shifted segments.
@@ -356,8 +356,8 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms, name=None):
     """Mel-frequency cepstral coefficients: the cosine transform of log mel spectrograms, scaled as HTK does."""
     with name_scope(name, "mfccs_from_log_mel_spectrograms", [log_mel_spectrograms]):
         log_mel_spectrograms = convert_to_tensor(log_mel_spectrograms, dtypes.float32)
-        if log_mel_spectrograms.shape.rank and log_mel_spectrograms.shape[-1].value is not None:
-            bins = log_mel_spectrograms.shape[-1].value
+        if log_mel_spectrograms.shape.rank and log_mel_spectrograms.shape.size(-1) is not None:
+            bins = log_mel_spectrograms.shape.size(-1)
             if bins == 0:
                 raise ValueError(f"num_mel_bins must be positive. Got: {log_mel_spectrograms}")
         else:

@@ -175,7 +175,7 @@ def _loss_with_blank(labels, logits, logit_length, time_major, blank, name):
 
 def _size(tensor, axis):
     """One side of a shape: an int where it is known, else a tensor."""
-    known = tensor.shape[axis].value
+    known = tensor.shape.size(axis)
     return array.shape(tensor)[axis] if known is None else known
 
 

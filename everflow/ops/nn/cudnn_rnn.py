@@ -15,7 +15,7 @@ _SETTINGS = ("rnn_mode", "input_mode", "direction", "dropout", "seed", "seed2")
 def _network_shapes(op):
     x, h = op.inputs[0].shape.with_rank(3), op.inputs[1].shape.with_rank(3)
     directions = 2 if op.attrs["direction"] == b"bidirectional" else 1
-    units = h[2].value
+    units = h.size(2)
     output = TensorShape([x[0], x[1], None if units is None else units * directions])
     last_c = h if op.attrs["rnn_mode"] == b"lstm" else TensorShape([])
     shapes = [output, h, last_c, unknown_shape()]

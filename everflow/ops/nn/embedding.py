@@ -106,7 +106,7 @@ def _contiguous_parts(params, flat):
 def contiguous_part_of(params, flat):
     """(which part holds each id, how many ids each part holds, how many of the first parts hold one more)."""
     count = len(params)
-    lengths = [p.shape[0].value if p.shape.rank is not None else None for p in params]
+    lengths = [p.shape.size(0) if p.shape.rank is not None else None for p in params]
     if None not in lengths:
         total = constant(sum(lengths), flat.dtype)
     else:
@@ -213,7 +213,7 @@ def safe_embedding_lookup_sparse(
 def combined_rows(weights, sparse_ids, sparse_weights, combiner, default_id, scope, partition_strategy, max_norm):
     """What `safe_embedding_lookup_sparse` draws inside its scope."""
     original_shape = sparse_ids.dense_shape
-    static_rank = original_shape.shape[0].value if original_shape.shape.rank is not None else None
+    static_rank = original_shape.shape.size(0) if original_shape.shape.rank is not None else None
     rank = array.size(original_shape) if static_rank is None else static_rank
     # Ids of higher rank become rows of a matrix.
     lead = math.reduce_prod(array.slice_(original_shape, [0], [rank - 1]))

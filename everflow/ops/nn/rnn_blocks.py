@@ -26,7 +26,7 @@ def _lstm_cell_grad_shapes(op):
 @shape_rule("BlockLSTM", "BlockLSTMV2")
 def _lstm_shapes(op):
     x, bias = op.inputs[1].shape.with_rank(3), op.inputs[8].shape.with_rank(1)
-    units = None if bias[0].value is None else bias[0].value // 4
+    units = None if bias.size(0) is None else bias.size(0) // 4
     return [TensorShape([x[0], x[1], units])] * 7
 
 
@@ -54,7 +54,7 @@ def _gather_tree_shape(op):
     lengths = op.inputs[2].shape.with_rank(1)
     op.inputs[3].shape.with_rank(0)
     merged = steps.merge_with(parents)
-    if not merged[1].is_compatible_with(lengths[0]):
+    if not merged.dims[1].is_compatible_with(lengths[0]):
         raise ValueError(f"Dimensions must be equal, but are {merged[1]} and {lengths[0]}")
     return merged
 
@@ -67,11 +67,11 @@ def _lstm_cell_grad(op, *grads):
     x, cs_prev, h_prev, w, wci, wcf, wco, b = op.inputs
     i, cs, f, o, ci, co, _ = op.outputs
     _, cs_grad, _, _, _, _, h_grad = grads
-    batch = x.shape.with_rank(2)[0].value or -1
-    input_size = x.shape.with_rank(2)[1].value
+    batch = x.shape.with_rank(2).size(0) or -1
+    input_size = x.shape.with_rank(2).size(1)
     if input_size is None:
         raise ValueError("input_size from `x` must be statically inferred.")
-    units = cs_prev.shape.with_rank(2)[1].value
+    units = cs_prev.shape.with_rank(2).size(1)
     if units is None:
         raise ValueError("cell_size from `cs_prev` must be statically inferred.")
     cs_prev_grad, gates_grad, wci_grad, wcf_grad, wco_grad = raw.LSTMBlockCellGrad(

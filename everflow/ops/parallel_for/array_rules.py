@@ -177,7 +177,7 @@ def _gather(inputs):
         if not known or axis != 0:
             return stacked(_axis_to_front(array.gather(params, indices, axis=axis), axis, params))
         whole = (
-            params.shape.rank and params.shape[0].value is not None and params.shape[0].value == indices.shape[0].value
+            params.shape.rank and params.shape.size(0) is not None and params.shape.size(0) == indices.shape.size(0)
         )
         if indices is inputs.vectorizer.indices and whole:
             return stacked(params)  # each iteration takes its own row

@@ -19,7 +19,7 @@ def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
     def one(i):
         return gradients(array.gather(output, i), flat)
 
-    size = output.shape[0].value
+    size = output.shape.size(0)
     size = array.shape(output)[0] if size is None else size
     if use_pfor:
         rows = pfor(one, size, parallel_iterations=parallel_iterations)
@@ -36,7 +36,7 @@ def jacobian(output, inputs, use_pfor=True, parallel_iterations=None):
 def batch_jacobian(output, inp, use_pfor=True, parallel_iterations=None):
     """The Jacobian of each entry of a batch: `output` [b, y…] and `inp` [b, x…] give [b, y…, x…]."""
     static_shape = output.shape
-    if not static_shape[0].is_compatible_with(inp.shape[0]):
+    if not static_shape.dims[0].is_compatible_with(inp.shape[0]):
         raise ValueError(
             f"The output, of shape {output.shape}, and the input, of {inp.shape}, must be batches of one size"
         )

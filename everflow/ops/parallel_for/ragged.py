@@ -94,7 +94,7 @@ def where(inputs: Inputs):
 def split(inputs: Inputs):
     """The pieces of one string of each element."""
     text = inputs.stacked(0)
-    if text.shape.rank != 2 or text.shape[1].value != 1:
+    if text.shape.rank != 2 or text.shape.size(1) != 1:
         raise ValueError("More than one string to split")
     made = inputs.op_like([array.reshape(text, [-1]), inputs.same(1)])
     indices, values, shape = made.outputs

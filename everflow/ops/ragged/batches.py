@@ -37,7 +37,7 @@ def _gathered(params, indices):
         if params.shape.rank is None:
             raise ValueError("batch_gather wants params of known rank")
         params = RaggedTensor.from_tensor(params, row_splits_dtype=indices.row_splits.dtype)
-    if not params.shape[0].is_compatible_with(indices.shape[0]):
+    if not params.shape.dims[0].is_compatible_with(indices.shape[0]):
         raise ValueError(f"params has {params.shape[0]} rows, indices {indices.shape[0]}: they must be as many")
     if isinstance(indices.values, RaggedTensor):
         if not isinstance(params.values, RaggedTensor) and params.values.shape.rank == 1:

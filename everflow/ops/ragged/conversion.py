@@ -57,7 +57,7 @@ def ragged_from_tensor(tensor, lengths, padding, ragged_rank, name, row_splits_d
         splits = math.range(rows + 1) * columns
         values = array.reshape(tensor, array.concat([[count], shape[2:]], axis=0))
         values.set_shape(_flattened_static(tensor.shape))
-        rows = tensor.shape[0].value
+        rows = tensor.shape.size(0)
         splits.set_shape([None if rows is None else rows + 1])
         return RaggedTensor(values, splits, internal=True)
 
@@ -93,7 +93,7 @@ def ragged_from_sparse(st_input, name, row_splits_dtype):
     with name_scope(name, "RaggedFromSparse", [st_input.indices, st_input.values, st_input.dense_shape]):
         rank = st_input.shape.rank
         if rank is None and st_input.indices.shape.rank is not None:
-            rank = st_input.indices.shape[1].value
+            rank = st_input.indices.shape.size(1)
         if rank != 2:
             raise ValueError(f"rank(st_input) must be 2, got {rank}")
         rows = math.cast(st_input.indices[:, 0], row_splits_dtype)
@@ -166,10 +166,10 @@ def _range_shape(op):
     for t in op.inputs:
         if t.shape.rank not in (None, 0, 1):
             raise ValueError(f"Shape must be at most rank 1 but is rank {t.shape.rank}")
-        if t.shape.rank == 1 and t.shape[0].value is not None:
-            if rows not in (None, t.shape[0].value):
-                raise ValueError(f"Dimensions must be equal, but are {t.shape[0].value} and {rows}")
-            rows = t.shape[0].value
+        if t.shape.rank == 1 and t.shape.size(0) is not None:
+            if rows not in (None, t.shape.size(0)):
+                raise ValueError(f"Dimensions must be equal, but are {t.shape.size(0)} and {rows}")
+            rows = t.shape.size(0)
     if rows is None and all(t.shape.rank == 0 for t in op.inputs):
         rows = 1
     return [TensorShape([None if rows is None else rows + 1]), TensorShape([None])]
@@ -187,7 +187,7 @@ def _gather_shape(op):
 def _to_variant_shape(op):
     if not op.attrs["batched_input"]:
         return TensorShape([])
-    rows = op.inputs[0].shape.with_rank(1)[0].value
+    rows = op.inputs[0].shape.with_rank(1).size(0)
     return TensorShape([None if rows is None else rows - 1])
 
 

@@ -49,7 +49,7 @@ class RaggedTensorDynamicShape:
     partitioned_dim_sizes = property(lambda self: self._partitioned, doc="Sizes of the outer dimensions.")
     inner_dim_sizes = property(lambda self: self._inner, doc="Sizes of the uniform dimensions within, as a vector.")
     num_partitioned_dimensions = property(lambda self: len(self._partitioned), doc="How many of the outer ones.")
-    num_inner_dimensions = property(lambda self: self._inner.shape[0].value, doc="How many within, or None.")
+    num_inner_dimensions = property(lambda self: self._inner.shape.size(0), doc="How many within, or None.")
     dim_size_dtype = property(lambda self: self._inner.dtype, doc="int32 or int64.")
 
     def __repr__(self):

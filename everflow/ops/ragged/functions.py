@@ -122,8 +122,8 @@ def gather(params, indices, name=None):
             indices=indices,
             OUTPUT_RAGGED_RANK=indices.shape.rank + params.ragged_rank - 1,
         )
-        if indices.shape[0].value is not None:
-            made.output_nested_splits[0].set_shape([indices.shape[0].value + 1])
+        if indices.shape.size(0) is not None:
+            made.output_nested_splits[0].set_shape([indices.shape.size(0) + 1])
         return RaggedTensor.from_nested_row_splits(made.output_dense_values, made.output_nested_splits, validate=False)
 
 

@@ -25,8 +25,8 @@ def _beside(rt, other):
     # One outer dimension of `other` for each ragged one: a size of 1 repeats, others must be the rows themselves.
     if other.shape[1:2].num_elements() == 1 and other.shape.rank == rt.shape.rank and rt.ragged_rank == 1:
         rows = array.squeeze(other, axis=[1])
-        return array.gather(rows, rt.value_rowids()) if other.shape[0].value != 1 else rows
-    if other.shape.rank == rt.shape.rank and all(size.value not in (1, None) for size in other.shape):
+        return array.gather(rows, rt.value_rowids()) if other.shape.size(0) != 1 else rows
+    if other.shape.rank == rt.shape.rank and all(size not in (1, None) for size in other.shape.sizes):
         return RaggedTensor.from_tensor(other, ragged_rank=rt.ragged_rank, row_splits_dtype=rt.row_splits.dtype)
     shapes = [RaggedTensorDynamicShape.from_tensor(x, dim_size_dtype=rt.row_splits.dtype) for x in (rt, other)]
     return broadcast_to(other, broadcast_dynamic_shape(*shapes), broadcast_inner_dimensions=False)

@@ -60,7 +60,7 @@ def gather_nd(params, indices, name=None, batch_dims=0):
         params, indices = as_ragged_or_tensor(params, "params"), as_ragged_or_tensor(indices, "indices")
         if isinstance(indices, RaggedTensor):
             return indices.with_flat_values(gather_nd(params, indices.flat_values))
-        depth = indices.shape[-1].value
+        depth = indices.shape.size(-1)
         if depth is None:
             raise ValueError("indices.shape[-1] must be statically known.")
         if not isinstance(params, RaggedTensor):

@@ -16,7 +16,7 @@ def row_splits_to_segment_ids(splits, name=None, out_type=None):
         if splits.dtype not in (dtypes.int32, dtypes.int64):
             raise ValueError("splits must have dtype int32 or int64")
         splits.shape.assert_has_rank(1)
-        if splits.shape.rank is not None and splits.shape[0].value == 0:
+        if splits.shape.rank is not None and splits.shape.size(0) == 0:
             raise ValueError("Invalid row_splits: []")
         lengths = splits[1:] - splits[:-1]
         out_type = splits.dtype if out_type is None else dtypes.as_dtype(out_type)

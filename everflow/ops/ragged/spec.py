@@ -39,7 +39,7 @@ class RaggedTensorSpec(TypeSpec):
         if self._ragged_rank == 0:
             return [TensorSpec(self._shape, self._dtype)]
         flat = TensorShape([None]).concatenate(self._shape[self._ragged_rank + 1 :])
-        rows = self._shape[0].value if self._shape.rank is not None else None
+        rows = self._shape.size(0) if self._shape.rank is not None else None
         outer = TensorSpec([None if rows is None else rows + 1], self._row_splits_dtype)
         inner = [TensorSpec([None], self._row_splits_dtype)] * (self._ragged_rank - 1)
         return [TensorSpec(flat, self._dtype), outer, *inner]

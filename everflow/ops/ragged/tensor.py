@@ -172,7 +172,7 @@ class RaggedTensor(CompositeTensor):
     @property
     def shape(self):
         """What is known of the shape; ragged dimensions are None."""
-        rows = self._row_splits.shape[0].value
+        rows = self._row_splits.shape.size(0)
         return TensorShape([None if rows is None else rows - 1, None]).concatenate(self._values.shape[1:])
 
     def get_shape(self):

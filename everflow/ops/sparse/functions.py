@@ -267,8 +267,8 @@ def sparse_reset_shape(sp_input, new_shape=None):
     out_shape = convert_to_tensor(new_shape)
     out_shape.shape.assert_has_rank(1)
     out_shape = math.cast(out_shape, dtypes.int64)
-    if sp_input.dense_shape.shape.rank is not None and sp_input.dense_shape.shape[0].value is not None:
-        out_shape.shape[0].merge_with(sp_input.dense_shape.shape[0])
+    if sp_input.dense_shape.shape.rank is not None and sp_input.dense_shape.shape.size(0) is not None:
+        out_shape.shape.dims[0].merge_with(sp_input.dense_shape.shape[0])
     wanted = constant_value(out_shape)
     if sp_input.shape.is_fully_defined() and wanted is not None:
         have = np.array(sp_input.shape.as_list())
@@ -316,7 +316,7 @@ def sparse_concat(axis, sp_inputs, name=None, expand_nonconcat_dim=False, concat
     static = [constant_value_as_shape(s) for s in dense_shapes]
     if all(s.is_fully_defined() for s in static):
         sizes = static[0].as_list()
-        sizes[axis] = sum(s[axis].value for s in static)
+        sizes[axis] = sum(s.size(axis) for s in static)
         shape = constant(sizes, dtype=dtypes.int64)
     return SparseTensor(indices, values, shape)
 
@@ -366,8 +366,8 @@ def sparse_retain(sp_input, to_retain):
     sp_input = as_sparse(sp_input)
     to_retain = convert_to_tensor(to_retain)
     to_retain.shape.assert_has_rank(1)
-    if sp_input.values.shape.rank is not None and sp_input.values.shape[0].value is not None:
-        sp_input.values.shape[0].merge_with(to_retain.shape[0])
+    if sp_input.values.shape.rank is not None and sp_input.values.shape.size(0) is not None:
+        sp_input.values.shape.dims[0].merge_with(to_retain.shape[0])
     kept = array.reshape(array.where(to_retain), [-1])
     return SparseTensor(
         array.gather(sp_input.indices, kept), array.gather(sp_input.values, kept), array.identity(sp_input.dense_shape)

@@ -18,15 +18,14 @@ def _parts(count, rank):
 
 def _rank(shape_tensor, indices=None):
     """The rank of a sparse tensor, from its dense shape or its indices."""
-    found = shape_tensor.shape.with_rank(1)[0].value
+    found = shape_tensor.shape.with_rank(1).size(0)
     if found is None and indices is not None and indices.shape.rank == 2:
-        found = indices.shape[1].value
+        found = indices.shape.size(1)
     return found
 
 
 def _count(indices, values):
-    rows = indices.shape.with_rank(2)[0].merge_with(values.shape.with_rank(1)[0])
-    return rows.value
+    return indices.shape.with_rank(2).dims[0].merge_with(values.shape.with_rank(1).dims[0]).value
 
 
 @shape_rule("SparseToDense")
@@ -46,7 +45,7 @@ def _reorder(op):
 @shape_rule("SparseReshape")
 def _reshape(op):
     indices, _, new_shape = op.inputs
-    rank = new_shape.shape.with_rank(1)[0].value
+    rank = new_shape.shape.with_rank(1).size(0)
     return [TensorShape([indices.shape.with_rank(2)[0], rank]), TensorShape([rank])]
 
 
@@ -87,7 +86,7 @@ def _fill_empty_rows(op):
     if default.shape.rank not in (None, 0):
         raise ValueError(f"Shape must be rank 0 but is rank {default.shape.rank}")
     sizes = known_shape(dense)
-    rows = sizes[0].value if sizes.rank else None
+    rows = sizes.size(0) if sizes.rank else None
     rank = _rank(dense, indices)
     return [TensorShape([None, rank]), TensorShape([None]), TensorShape([rows]), TensorShape([_count(indices, values)])]
 
@@ -131,10 +130,10 @@ def _dense_add(op):
 def _matmul(op):
     op.inputs[0].shape.with_rank(2)
     a, b = known_shape(op.inputs[2]).with_rank(2), op.inputs[3].shape.with_rank(2)
-    rows, inner = (a[1], a[0]) if op.attrs["adjoint_a"] else (a[0], a[1])
-    other, columns = (b[1], b[0]) if op.attrs["adjoint_b"] else (b[0], b[1])
-    if inner.value is not None and other.value is not None and inner.value != other.value:
-        raise ValueError(f"Dimensions must be equal, but are {inner.value} and {other.value}")
+    inner, rows = a.sizes if op.attrs["adjoint_a"] else a.sizes[::-1]
+    other, columns = b.sizes[::-1] if op.attrs["adjoint_b"] else b.sizes
+    if inner is not None and other is not None and inner != other:
+        raise ValueError(f"Dimensions must be equal, but are {inner} and {other}")
     return TensorShape([rows, columns])
 
 
@@ -191,8 +190,8 @@ def _dense_sets(op):
     first, second = (t.shape for t in op.inputs)
     rank = _set_rank(first.rank, second.rank)
     if first.rank is not None and second.rank is not None:
-        for i, (a, b) in enumerate(zip(first[:-1], second[:-1], strict=True)):
-            if a.value is not None and b.value is not None and a.value != b.value:
+        for i, (a, b) in enumerate(zip(first.sizes[:-1], second.sizes[:-1], strict=True)):
+            if a is not None and b is not None and a != b:
                 raise ValueError(
                     f"Dimension {i} in both shapes must be equal, but are {a} and {b}. Shapes are {first[:-1]} and {second[:-1]}."
                 )

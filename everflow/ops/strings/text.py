@@ -346,7 +346,7 @@ def _fingerprint_shape(op):
 @shape_rule("UnicodeEncode")
 def _unicode_encode_shape(op):
     op.inputs[0].shape.with_rank(1)
-    splits = op.inputs[1].shape.with_rank(1)[0].value
+    splits = op.inputs[1].shape.with_rank(1).size(0)
     return TensorShape([None if splits is None else splits - 1])
 
 

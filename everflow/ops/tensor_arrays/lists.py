@@ -176,7 +176,7 @@ def _stack_grad(op, d_tensor):
 @gradient("TensorListFromTensor")
 def _from_tensor_grad(op, d_list):
     tensor = op.inputs[0]
-    count = tensor.shape[0].value if tensor.shape.rank is not None else None
+    count = tensor.shape.size(0) if tensor.shape.rank is not None else None
     d_tensor = raw.TensorListStack(
         input_handle=d_list,
         element_shape=_without_first(tensor),

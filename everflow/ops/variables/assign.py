@@ -173,7 +173,7 @@ def check_scatter_nd(ref, indices, updates):
     if ref.ndims is None or indices.ndims is None or updates.ndims is None:
         return
     indices = indices.with_rank_at_least(1)
-    depth = indices[-1].value
+    depth = indices.size(-1)
     outer = indices.ndims - 1
     if updates.ndims < outer:
         both = f"indices[shape={indices}] must match dimensions [0,{outer}) of updates[shape={updates}]"

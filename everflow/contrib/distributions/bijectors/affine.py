@@ -145,7 +145,7 @@ def scale_operator(
     elif shape_hint is not None or perturb_factor is not None:
         rows = shape_hint
         if rows is None:
-            rows = convert_to_tensor(perturb_factor, name="perturb_factor").shape[-2].value
+            rows = convert_to_tensor(perturb_factor, name="perturb_factor").shape.size(-2)
         if multiplier is None:
             base = linear_operators.LinearOperatorIdentity(num_rows=rows, dtype=convert_to_tensor(perturb_factor).dtype)
         else:

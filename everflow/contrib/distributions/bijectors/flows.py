@@ -20,7 +20,7 @@ from everflow.ops.variables.template import make_template
 
 def _known_depth(x, error=NotImplementedError):
     """The size of the last dimension, for which networks are made."""
-    depth = x.shape.with_rank_at_least(1)[-1].value
+    depth = x.shape.with_rank_at_least(1).size(-1)
     if depth is None:
         raise error(f"The rightmost dimension must be known to draw the graph: {x.name} is of shape {x.shape}")
     return depth
@@ -58,7 +58,7 @@ class MaskedAutoregressiveFlow(ConditionalBijector):
         y0 = array.zeros_like(x, name="y0")
         # Called once before the loop, so that variables are made outside it.
         self._shift_and_log_scale_fn(y0, **condition_kwargs)
-        known = x.shape[-1].value if x.shape.ndims else None
+        known = x.shape.size(-1) if x.shape.ndims else None
 
         def step(i, y):
             y = self._step(x, y, condition_kwargs)
@@ -253,7 +253,7 @@ class BatchNormalization(Bijector):
         if not self.batchnorm.built:
             self.batchnorm.build(y.shape)
         _, kept = self._axes(y)
-        shape = [y.shape[i].value if i in kept else 1 for i in range(y.shape.ndims)]
+        shape = [y.shape.size(i) if i in kept else 1 for i in range(y.shape.ndims)]
         norm = self.batchnorm
         given = {"mean": norm.moving_mean, "variance": norm.moving_variance, "gamma": norm.gamma, "beta": norm.beta}
         around = {name: None if value is None else array.reshape(value, shape) for name, value in given.items()}

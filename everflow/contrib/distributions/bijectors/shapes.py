@@ -127,12 +127,12 @@ class FillTriangular(Bijector):
         return array.zeros_like(y[..., 0, 0])
 
     def _forward_event_shape(self, input_shape):
-        n = input_shape[-1].value if input_shape.ndims else None
+        n = input_shape.size(-1) if input_shape.ndims else None
         size = None if n is None else int(np.sqrt(0.25 + 2.0 * n) - 0.5)
         return input_shape[:-1].concatenate([size, size])
 
     def _inverse_event_shape(self, output_shape):
-        n = output_shape[-1].value if output_shape.ndims else None
+        n = output_shape.size(-1) if output_shape.ndims else None
         return output_shape[:-2].concatenate([None if n is None else n * (n + 1) // 2])
 
     def _forward_event_shape_tensor(self, input_shape):
@@ -151,13 +151,13 @@ class SoftmaxCentered(Bijector):
         super().__init__(forward_min_event_ndims=1, validate_args=validate_args, name=name)
 
     def _forward_event_shape(self, input_shape):
-        return input_shape[:-1].concatenate([None if input_shape[-1].value is None else input_shape[-1].value + 1])
+        return input_shape[:-1].concatenate([None if input_shape.size(-1) is None else input_shape.size(-1) + 1])
 
     def _forward_event_shape_tensor(self, input_shape):
         return array.concat([input_shape[:-1], input_shape[-1:] + 1], 0)
 
     def _inverse_event_shape(self, output_shape):
-        return output_shape[:-1].concatenate([None if output_shape[-1].value is None else output_shape[-1].value - 1])
+        return output_shape[:-1].concatenate([None if output_shape.size(-1) is None else output_shape.size(-1) - 1])
 
     def _inverse_event_shape_tensor(self, output_shape):
         return array.concat([output_shape[:-1], output_shape[-1:] - 1], 0)
@@ -213,7 +213,7 @@ class CholeskyOuterProduct(Bijector):
 
     def _forward_log_det_jacobian(self, x):
         diag = array.matrix_diag_part(x)
-        n = diag.shape[-1].value
+        n = diag.shape.size(-1)
         exponents = np.linspace(n, 1, n).astype(x.dtype.as_numpy_dtype)
         return math.reduce_sum(exponents * math.log(diag), axis=-1) + n * np.log(2.0)
 
