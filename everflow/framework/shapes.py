@@ -184,6 +184,14 @@ def dimension_value(dimension: Dimension | int | None) -> int | None:
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
+def same_size(a: Dimension | int | None, b: Dimension | int | None) -> int | None:
+    """What two sizes that must be equal are; None where neither is known."""
+    x, y = dimension_value(a), dimension_value(b)
+    if x is not None and y is not None and x != y:
+        raise ValueError(f"Dimensions must be equal, but are {x} and {y}")
+    return y if x is None else x
+
+
 def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """The Dimension at a position of a shape; unknown where the rank is."""
     dims = shape.dims

@@ -215,9 +215,7 @@ def _input_shapes(flat_input):
             )
         for axis, what in enumerate(("number of time steps", "batch size")):
             if shape.size(axis) != shapes[0].size(axis):
-                raise ValueError(
-                    f"All inputs must have the same {what}: {shapes[0].size(axis)} and {shape.size(axis)}"
-                )
+                raise ValueError(f"All inputs must have the same {what}: {shapes[0].size(axis)} and {shape.size(axis)}")
     return shapes
 
 

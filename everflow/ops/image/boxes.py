@@ -10,7 +10,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
-from everflow.framework.shapes import TensorShape
+from everflow.framework.shapes import TensorShape, same_size
 from everflow.framework.static_values import known_shape, known_value
 
 _NO_THRESHOLD = -python_math.inf
@@ -182,16 +182,11 @@ def _of_size(found, size):
         raise ValueError(f"Dimension must be {size} but is {found}")
 
 
-def _equal(a, b):
-    if a is not None and b is not None and a != b:
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
-
-
 def _check_suppression(op):
     boxes, scores = _of_rank(op.inputs[0], 2), _of_rank(op.inputs[1], 1)
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
-    _equal(boxes.size(0), scores.size(0))
+    same_size(boxes.size(0), scores.size(0))
     _of_size(boxes.size(1), 4)
 
 
@@ -224,8 +219,8 @@ def _suppression_overlaps_shape(op):
     overlaps, scores = _of_rank(op.inputs[0], 2), _of_rank(op.inputs[1], 1)
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
-    _equal(overlaps.size(0), scores.size(0))
-    _equal(overlaps.size(0), overlaps.size(1))
+    same_size(overlaps.size(0), scores.size(0))
+    same_size(overlaps.size(0), overlaps.size(1))
     return TensorShape([None])
 
 
@@ -235,7 +230,7 @@ def _combined_suppression_shape(op):
     for scalar in op.inputs[2:]:
         _of_rank(scalar, 0)
     _of_size(boxes.size(3), 4)
-    _equal(boxes.size(1), scores.size(1))
+    same_size(boxes.size(1), scores.size(1))
     if boxes.size(2) is not None and scores.size(2) is not None and boxes.size(2) not in (1, scores.size(2)):
         raise ValueError("third dimension of boxes must be either 1 or equal to the third dimension of scores")
     total, per_class = known_value(op.inputs[3]), known_value(op.inputs[2])
@@ -271,12 +266,12 @@ def _sample_shape(op):
 def _glimpse_shape(op):
     images, offsets = _of_rank(op.inputs[0], 4), _of_rank(op.inputs[2], 2)
     _of_size(_of_rank(op.inputs[1], 1).size(0), 2)
-    _equal(images.size(0), offsets.size(0))
+    count = same_size(images.size(0), offsets.size(0))
     _of_size(offsets.size(1), 2)
     if op.attrs["uniform_noise"] and op.attrs["noise"] not in (b"uniform", b""):
         raise ValueError("The uniform_noise and noise should not be specified at the same time")
     size = known_shape(op.inputs[1]).with_rank(2)
-    return TensorShape([images.dims[0].merge_with(offsets[0]), *size, images[3]])
+    return TensorShape([count, *size, images[3]])
 
 
 not_differentiable(

@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import gradient, shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
+from everflow.framework.shapes import TensorShape, same_size
 from everflow.framework.static_values import constant_value_as_shape, known_shape, known_value
 from everflow.ops import array, math
 from everflow.ops.array.basic import either
@@ -273,11 +273,10 @@ shape_rule("ResizeBilinearGrad", "ResizeBicubicGrad", "ScaleAndTranslateGrad")(l
 @shape_rule("CropAndResize")
 def _crop_and_resize_shape(op):
     image, boxes, box_ind = _of_rank(op.inputs[0], 4), _of_rank(op.inputs[1], 2), _of_rank(op.inputs[2], 1)
-    if boxes.size(0) is not None and box_ind.size(0) is not None and boxes.size(0) != box_ind.size(0):
-        raise ValueError(f"Dimensions must be equal, but are {boxes.size(0)} and {box_ind.size(0)}")
+    count = same_size(boxes.size(0), box_ind.size(0))
     if boxes.size(1) not in (None, 4):
         raise ValueError(f"Dimension must be 4 but is {boxes.size(1)}")
-    return TensorShape([boxes.dims[0].merge_with(box_ind[0]), *_size_of_two(op.inputs[3]), image[3]])
+    return TensorShape([count, *_size_of_two(op.inputs[3]), image[3]])
 
 
 @shape_rule("CropAndResizeGradImage")

@@ -11,7 +11,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
+from everflow.framework.shapes import TensorShape, same_size
 from everflow.framework.static_values import is_tensor
 from everflow.ops import array, control_flow, math
 
@@ -202,14 +202,7 @@ def _matrix(tensor: Tensor):
     shape = tensor.shape
     if shape.rank is not None and shape.rank < 2:
         raise ValueError(f"Shape must be at least rank 2 but is rank {shape.rank}")
-    return shape[:-2], shape[-2], shape[-1]
-
-
-def same_size(a, b):
-    """Two sizes that must be equal, merged."""
-    if a.value is not None and b.value is not None and a.value != b.value:
-        raise ValueError(f"Dimensions must be equal, but are {a.value} and {b.value}")
-    return a.merge_with(b)
+    return shape[:-2], shape.size(-2), shape.size(-1)
 
 
 def _square(tensor: Tensor):
@@ -219,7 +212,7 @@ def _square(tensor: Tensor):
 
 def _smaller(rows, columns):
     """The smaller of two sizes, unknown where one of them is."""
-    return None if rows.value is None or columns.value is None else min(rows.value, columns.value)
+    return None if rows is None or columns is None else min(rows, columns)
 
 
 @shape_rule(
@@ -259,7 +252,7 @@ def _eigen_shape(op):
 @shape_rule("SelfAdjointEig", "BatchSelfAdjointEig")
 def _packed_eigen_shape(op):
     batch, size = _square(op.inputs[0])
-    return batch.concatenate([size + 1, size])
+    return batch.concatenate([None if size is None else size + 1, size])
 
 
 @shape_rule("Lu")

@@ -5,8 +5,9 @@ from __future__ import annotations
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
+from everflow.framework.shapes import same_size
 from everflow.ops import array, math
-from everflow.ops.linalg.decompositions import same_batch, same_size
+from everflow.ops.linalg.decompositions import same_batch
 
 
 def tridiagonal_solve(
@@ -143,7 +144,7 @@ def _tridiagonal_solve_shape(op):
     same_batch(diagonals[:-2], rhs[:-2])
     if diagonals.size(-2) not in (None, 3):
         raise ValueError(f"Dimension must be 3 but is {diagonals.size(-2)}")
-    same_size(diagonals[-1], rhs[-2])
+    same_size(diagonals.size(-1), rhs.size(-2))
     return rhs
 
 
@@ -154,5 +155,5 @@ def _tridiagonal_matmul_shape(op):
         same_batch(diagonal[:-2], rhs[:-2])
         if diagonal.size(-2) not in (None, 1):
             raise ValueError(f"Dimension must be 1 but is {diagonal.size(-2)}")
-        same_size(diagonal[-1], rhs[-2])
+        same_size(diagonal.size(-1), rhs.size(-2))
     return rhs

@@ -10,7 +10,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape, broadcast, unknown_shape
+from everflow.framework.shapes import TensorShape, broadcast, same_size, unknown_shape
 from everflow.ops import array
 from everflow.ops.math import elementwise, reductions, sequences
 
@@ -181,9 +181,9 @@ def _as_matrix(a, axes, flipped=False):
 def matmul_shape(op):
     """The shape of a product of matrices; further inputs don't matter."""
     a, b = (t.shape.with_rank(2) for t in op.inputs[:2])
-    a_inner, rows = (a[0], a[1]) if op.attrs["transpose_a"] else (a[1], a[0])
-    b_inner, columns = (b[1], b[0]) if op.attrs["transpose_b"] else (b[0], b[1])
-    _check_inner(a_inner, b_inner)
+    a_inner, rows = a.sizes if op.attrs["transpose_a"] else a.sizes[::-1]
+    b_inner, columns = b.sizes[::-1] if op.attrs["transpose_b"] else b.sizes
+    same_size(a_inner, b_inner)
     return TensorShape([rows, columns])
 
 
@@ -195,16 +195,11 @@ def _batch_matmul_shape(op):
             return unknown_shape()
         # Both have the same rank here, so the one that is known tells that of the other.
         a, b = a.merge_with(unknown_shape(rank=b.rank)), b.merge_with(unknown_shape(rank=a.rank))
-    a_inner, rows = (a[-2], a[-1]) if op.attrs["adj_x"] else (a[-1], a[-2])
-    b_inner, columns = (b[-1], b[-2]) if op.attrs["adj_y"] else (b[-2], b[-1])
-    _check_inner(a_inner, b_inner)
+    a_inner, rows = a.sizes[-2:] if op.attrs["adj_x"] else a.sizes[:-3:-1]
+    b_inner, columns = b.sizes[:-3:-1] if op.attrs["adj_y"] else b.sizes[-2:]
+    same_size(a_inner, b_inner)
     outer = broadcast(a[:-2], b[:-2]) if op.type == "BatchMatMulV2" else a[:-2].merge_with(b[:-2])
     return outer.concatenate([rows, columns])
-
-
-def _check_inner(a, b):
-    if not a.is_compatible_with(b):
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
 
 
 @shape_rule("Cross")

@@ -12,7 +12,7 @@ from everflow.framework import dtypes
 from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.framework.shapes import TensorShape
 from everflow.framework.static_values import constant_value
 from everflow.ops import array
 from everflow.ops.array.basic import either
@@ -220,18 +220,14 @@ class Convolution:
         except ValueError:
             raise ValueError(f"filter tensor must have rank {rank}") from None
         if _channels_first(data_format):
-            channels, dims = input_shape[1], range(2, spatial + 2)
+            channels, dims = input_shape.size(1), range(2, spatial + 2)
         elif data_format is None or data_format.endswith("C"):
-            channels, dims = input_shape[spatial + 1], range(1, spatial + 1)
+            channels, dims = input_shape.size(spatial + 1), range(1, spatial + 1)
         else:
             raise ValueError(f"Unknown data_format {data_format!r}")
-        depth = filter_shape[spatial]
-        if (
-            dimension_value(channels) is not None
-            and dimension_value(depth) is not None
-            and not channels.is_compatible_with(depth)
-        ):
-            raise ValueError(f"The input has {channels.value} channels, but the filter is for {depth.value}")
+        depth = filter_shape.size(spatial)
+        if channels is not None and depth is not None and channels != depth:
+            raise ValueError(f"The input has {channels} channels, but the filter is for {depth}")
         first = _channels_first(data_format)
         strides = _spatial_part(strides, spatial, first, "strides")
         rates = _spatial_part(dilation_rate, spatial, first, "dilations")

@@ -7,7 +7,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import shape_rule
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape
+from everflow.framework.shapes import TensorShape, same_size
 from everflow.ops import array
 from everflow.ops import math as math_ops
 from everflow.ops.array.basic import either
@@ -208,17 +208,11 @@ def _fused_batch_norm_shape(op):
     image, channels = _channels(op, op.inputs[0].shape)
     vectors = op.inputs[1:3] if op.attrs["is_training"] else op.inputs[1:5]
     for vector in vectors:
-        channels = _same_size(channels, vector.shape.with_rank(1).dims[0])
+        channels = same_size(channels, vector.shape.with_rank(1).size(0))
     dims = image.dims
     dims[1 if op.attrs["data_format"] == b"NCHW" else 3] = channels
     shapes = [TensorShape(dims)] + [TensorShape([channels])] * 4
     return shapes + [TensorShape(None)] * (op.type == "FusedBatchNormV3")
-
-
-def _same_size(a, b):
-    if not a.is_compatible_with(b):
-        raise ValueError(f"Dimensions must be equal, but are {a} and {b}")
-    return a.merge_with(b)
 
 
 @shape_rule("FusedBatchNormGrad", "FusedBatchNormGradV2", "FusedBatchNormGradV3")
@@ -226,7 +220,7 @@ def _fused_batch_norm_grad_shape(op):
     image, channels = _channels(op, op.inputs[0].shape)
     image = image.merge_with(op.inputs[1].shape)
     for vector in op.inputs[2:5]:
-        channels = _same_size(channels, vector.shape.with_rank(1).dims[0])
+        channels = same_size(channels, vector.shape.with_rank(1).size(0))
     vector = TensorShape([channels])
     # The statistics have gradients only where they were given rather than computed.
     statistics = TensorShape([0]) if op.attrs["is_training"] else vector
@@ -237,7 +231,7 @@ def _fused_batch_norm_grad_shape(op):
 def _global_normalization_shape(op):
     image, channels = _channels(op, op.inputs[0].shape)
     for vector in op.inputs[1:]:
-        channels = _same_size(channels, vector.shape.with_rank(1).dims[0])
+        channels = same_size(channels, vector.shape.with_rank(1).size(0))
     return TensorShape([*image.dims[:3], channels])
 
 
@@ -245,5 +239,5 @@ def _global_normalization_shape(op):
 def _global_normalization_grad_shape(op):
     image, channels = _channels(op, op.inputs[0].shape.merge_with(op.inputs[4].shape))
     for vector in op.inputs[1:4]:
-        channels = _same_size(channels, vector.shape.with_rank(1).dims[0])
+        channels = same_size(channels, vector.shape.with_rank(1).size(0))
     return [TensorShape([*image.dims[:3], channels])] + [TensorShape([channels])] * 4

@@ -176,9 +176,7 @@ def _gather(inputs):
         params = inputs.tensor(0)
         if not known or axis != 0:
             return stacked(_axis_to_front(array.gather(params, indices, axis=axis), axis, params))
-        whole = (
-            params.shape.rank and params.shape.size(0) is not None and params.shape.size(0) == indices.shape.size(0)
-        )
+        whole = params.shape.rank and params.shape.size(0) is not None and params.shape.size(0) == indices.shape.size(0)
         if indices is inputs.vectorizer.indices and whole:
             return stacked(params)  # each iteration takes its own row
         return stacked(array.gather(params, indices, axis=0))

@@ -10,7 +10,7 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.registry import not_differentiable, shape_rule
 from everflow.framework.scopes import name_scope
 from everflow.framework.seeds import get_seed
-from everflow.framework.shapes import Dimension, TensorShape
+from everflow.framework.shapes import Dimension, TensorShape, as_dimension
 from everflow.framework.static_values import constant_value, known_value
 from everflow.ops.array import gather, stack
 from everflow.ops.shape_rules import reference_handle, scalar_output
@@ -152,9 +152,9 @@ class QueueBase:
         """An op that puts in one element for each row of the given tensors."""
         with name_scope(name, f"{self._name}_EnqueueMany", self._scope_vals(vals)) as scope:
             vals = self._check_enqueue_dtypes(vals)
-            batch = vals[0].shape.with_rank_at_least(1)[0]
+            batch = as_dimension(None)
             for val, shape in zip(vals, self._shapes):
-                batch = batch.merge_with(val.shape.with_rank_at_least(1)[0])
+                batch = batch.merge_with(val.shape.with_rank_at_least(1).size(0))
                 val.shape[1:].assert_is_compatible_with(shape)
             return raw.QueueEnqueueManyV2(handle=self._queue_ref, components=vals, name=scope)
 

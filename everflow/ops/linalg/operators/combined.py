@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import itertools
 from operator import add, mul
 
 from everflow.framework.scopes import name_scope
-from everflow.framework.shapes import TensorShape, dimension_value
+from everflow.framework.shapes import TensorShape, as_dimension, dimension_value
 from everflow.ops import array, math
 from everflow.ops.linalg import decompositions as linalg
 from everflow.ops.linalg.operators import broadcasting as broadcast
@@ -83,11 +84,8 @@ class LinearOperatorComposition(_OfSeveral):
             )
 
     def _shape(self):
-        domain = self._operators[0].domain_dimension
-        for operator in self._operators[1:]:
-            if domain is not None and operator.range_dimension is not None:
-                domain.assert_is_compatible_with(operator.range_dimension)
-            domain = operator.domain_dimension
+        for left, right in itertools.pairwise(self._operators):
+            as_dimension(left.domain_dimension).assert_is_compatible_with(right.range_dimension)
         matrix = TensorShape([self._operators[0].range_dimension, self._operators[-1].domain_dimension])
         batch = self._operators[0].batch_shape
         for operator in self._operators[1:]:
