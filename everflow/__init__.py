@@ -219,17 +219,11 @@ if _TYPE_CHECKING:
     from everflow.ops.functions.traced import function
     from everflow.ops.functions.wrapped import wrap_function
     from everflow.ops.gradients.tape import GradientTape
-    from everflow.eager.mode import enable_eager_execution
+    from everflow.eager.mode import disable_eager_execution, enable_eager_execution
     from everflow.eager.py_function import py_function
-    from everflow.ops.v2_behavior import (
-        disable_eager_execution,
-        disable_tensor_equality,
-        disable_v2_behavior,
-        disable_v2_tensorshape,
-        enable_tensor_equality,
-        enable_v2_behavior,
-        enable_v2_tensorshape,
-    )
+    from everflow.eager.v2_behavior import disable_v2_behavior, enable_v2_behavior
+    from everflow.framework.shapes import disable_v2_tensorshape, enable_v2_tensorshape
+    from everflow.ops.math.equality import disable_tensor_equality, enable_tensor_equality
 
     # --- session
     from everflow.framework.errors import OpError

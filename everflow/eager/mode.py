@@ -62,7 +62,9 @@ def graph_mode() -> AbstractContextManager[Graph]:
 
 
 def disable_eager_execution() -> None:
-    """Draw graphs again. For programs that move from one mode to the other at their start."""
+    """Draw graphs, as is done anyway, also where eager execution was enabled before."""
+    if scopes._DefaultGraphs.make_bottom is Graph:
+        return
     if not scopes.executing_eagerly() and scopes.has_default_graph():
         raise ValueError("tf.disable_eager_execution can only be called outside of graphs.")
     scopes._DefaultGraphs.make_bottom = Graph

@@ -119,6 +119,8 @@ def _convert_inputs(
     inputs: list[Tensor] = []
     for arg in definition.inputs:
         wanted = arg.type if arg.type is not None else attrs.get(arg.type_attr)
+        if wanted is None and arg.type_attr and not isinstance(keywords[arg.name], Tensor) and executing_eagerly():
+            wanted = _type_of_tensors(definition, arg.type_attr, keywords)
         default = None
         if wanted is None and arg.type_attr:
             attr = definition.attr_by_name[arg.type_attr]
@@ -136,8 +138,15 @@ def _convert_inputs(
     return inputs, attrs
 
 
-def _wanted_dtype(arg: ArgDef, attrs: Attributes) -> dtypes.DType | None:
-    return arg.type if arg.type is not None else attrs.get(arg.type_attr)
+def _type_of_tensors(definition: OpDef, type_attr: str, keywords: Mapping[str, Any]) -> dtypes.DType | None:
+    """The type of the first tensor among the inputs that share one: where operations run at once, numbers become that."""
+    for arg in definition.inputs:
+        if arg.type_attr == type_attr:
+            given = keywords[arg.name]
+            for value in given if arg.is_list and isinstance(given, (list, tuple)) else [given]:
+                if isinstance(value, Tensor):
+                    return value.dtype.base_dtype
+    return None
 
 
 def _convert_one(
@@ -153,11 +162,13 @@ def _convert_one(
     except TypeError as e:
         if wanted is None:
             raise
-        raise _wrong_type(
+        raise TypeError(
             f"Expected {wanted.name} for '{arg.name}' of op '{definition.name}', but {value!r}, a "
             f"'{type(value).__name__}', can't be converted: {e}"
         ) from None
     except ValueError:
+        if not isinstance(value, Tensor) and executing_eagerly():
+            raise
         # Find the type it does have, to say so; a value that is no tensor at all raises by itself here.
         observed = internal_convert_to_tensor(value, as_ref=arg.is_ref).dtype.name
         prefix = f"Input '{arg.name}' of a '{definition.name}' op is of type {observed}, not"
@@ -201,9 +212,10 @@ def _convert_list(
             except (TypeError, ValueError):
                 names.append("<NOT CONVERTIBLE TO TENSOR>")
         prefix = f"The list for '{arg.name}' of a '{definition.name}' op has tensors of the types [{', '.join(names)}],"
+        error = _wrong_type if all(isinstance(v, Tensor) for v in values) else TypeError
         if wanted is not None:
-            raise _wrong_type(f"{prefix} where all must be {wanted.name}.") from None
-        raise _wrong_type(f"{prefix} which don't all match.") from None
+            raise error(f"{prefix} where all must be {wanted.name}.") from None
+        raise error(f"{prefix} which don't all match.") from None
 
 
 def _wrong_type(message: str) -> Exception:

@@ -156,9 +156,9 @@ class Tensor:
 
         return require_session(session, self.graph, "evaluate tensor", "eval").run(self, feed_dict)
 
-    def experimental_ref(self) -> _IdentityRef:
+    def experimental_ref(self) -> Reference:
         """A hashable stand-in that compares by identity."""
-        return _IdentityRef(self)
+        return Reference(self)
 
     def __str__(self) -> str:
         parts = [f'Tensor("{self.name}"']
@@ -221,20 +221,24 @@ class Tensor:
 _UNKNOWN = unknown_shape()
 
 
-class _IdentityRef:
-    """Wraps a tensor so that it can be a key, whatever `==` means on tensors."""
+class Reference:
+    """Wraps a tensor or a variable so that it can be a key, whatever `==` means on it."""
 
-    def __init__(self, tensor: Tensor) -> None:
-        self._tensor = tensor
+    def __init__(self, wrapped: Any) -> None:
+        self._wrapped = wrapped
 
-    def deref(self) -> Tensor:
-        return self._tensor
+    def deref(self) -> Any:
+        """What is wrapped."""
+        return self._wrapped
+
+    def __repr__(self) -> str:
+        return f"<Reference wrapping {self._wrapped!r}>"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _IdentityRef) and self._tensor is other._tensor
+        return isinstance(other, Reference) and self._wrapped is other._wrapped
 
     def __hash__(self) -> int:
-        return id(self._tensor)
+        return id(self._wrapped)
 
 
 class _Inputs(tuple):

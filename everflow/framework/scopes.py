@@ -289,6 +289,14 @@ def executing_eagerly() -> bool:
     return get_default_graph().executes
 
 
+def executing_eagerly_outside_functions() -> bool:
+    """Whether operations run at once, or would around the function whose body is drawn now."""
+    graph = get_default_graph()
+    while graph.building_function and graph.outer_graph is not None:
+        graph = graph.outer_graph
+    return graph.executes
+
+
 _proto_functions: dict = {}
 
 

@@ -256,9 +256,8 @@ class TensorShape:
     def __str__(self) -> str:
         if self._dims is None:
             return "<unknown>"
-        if len(self._dims) == 1:
-            return f"({self._dims[0]},)"
-        return "(" + ", ".join(str(d) for d in self._dims) + ")"
+        words = [str(d._value if _plain_sizes else d) for d in self._dims]
+        return f"({words[0]},)" if len(words) == 1 else f"({', '.join(words)})"
 
     def __bool__(self) -> bool:
         return self._dims is not None

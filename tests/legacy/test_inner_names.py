@@ -131,7 +131,7 @@ def test_where_things_on_a_stack_come_from():
 def test_the_mark_of_tensorflow_2(monkeypatch):
     from tensorflow.python import tf2
 
-    monkeypatch.setattr(tf2, "_force_enable", None)
+    monkeypatch.setattr("everflow.eager.v2_behavior._marked", None)
     assert not tf2.enabled()
     monkeypatch.setenv("TF2_BEHAVIOR", "1")
     assert tf2.enabled()

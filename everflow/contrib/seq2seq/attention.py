@@ -163,8 +163,8 @@ def _without_previous(probability_fn):
 
 def _luong_score(query, keys, scale):
     """Dot products of a query with all keys, times a learned number where `scale` is set."""
-    depth, key_units = query.shape[-1], keys.shape[-1]
-    if depth.value != key_units.value:
+    depth, key_units = query.shape.size(-1), keys.shape.size(-1)
+    if depth != key_units:
         wanted = f"num_units must be the cell's output size, {depth}, and not {key_units}"
         raise ValueError(
             f"Dot products of query and keys need vectors of one known size ({query.shape} and {keys.shape}): {wanted}"

@@ -13,7 +13,7 @@ from everflow.framework import registry
 from everflow.framework.composites import IndexedSlices, SparseTensor
 from everflow.framework.conversion import convert_n_to_tensor
 from everflow.framework.operation import Tensor
-from everflow.framework.scopes import executing_eagerly, get_default_graph, init_scope
+from everflow.framework.scopes import executing_eagerly_outside_functions, get_default_graph
 from everflow.framework.scopes import graph_from_inputs as _get_graph_from_inputs
 from everflow.ops.variables.variable import Variable
 
@@ -112,16 +112,6 @@ def name_from_scope_name(name: str) -> str:
 def inside_function() -> bool:
     """Whether the default graph is the body of a function."""
     return get_default_graph().building_function
-
-
-def executing_eagerly_outside_functions() -> bool:
-    """Whether operations run at once, or would around the function whose body is drawn now."""
-    if executing_eagerly():
-        return True
-    if not inside_function():
-        return False
-    with init_scope():
-        return executing_eagerly()
 
 
 @contextlib.contextmanager

@@ -28,6 +28,10 @@ def constant(value, dtype=None, shape=None, name="Const", verify_shape=False):
 def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, allow_broadcast=False):
     graph = get_default_graph()
     if graph.executes and shape is None:
+        if isinstance(value, Tensor) and dtype is not None and value.dtype != dtype:
+            raise TypeError(
+                f"tf.constant makes no {dtypes.as_dtype(dtype).name} of a tensor of {value.dtype.name}: cast it"
+            )
         return graph.constant(
             value, dtype, lambda: _make(graph, value, dtype, None, name, verify_shape, allow_broadcast)
         )
@@ -37,11 +41,9 @@ def _constant(value, dtype=None, shape=None, name="Const", verify_shape=False, a
 def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     try:
         array, found, shape = constant_array(value, dtype, shape, verify_shape, allow_broadcast)
-    except TypeError:
-        if graph.executes and None in nest.flatten(value):
-            raise ValueError(
-                "Attempt to convert a value (None) with an unsupported type (<class 'NoneType'>) to a Tensor."
-            ) from None
+    except TypeError as e:
+        if graph.executes and not _holds_one_kind(value):
+            raise ValueError(f"{value!r}, of {type(value)}, can't become a tensor: {e}") from None
         raise
     if array.shape == shape:
         held = TensorValue(array=_own(array), dtype=found)
@@ -50,6 +52,15 @@ def _make(graph, value, dtype, shape, name, verify_shape, allow_broadcast):
     return graph.add_op(
         get("Const"), [], [found], {"value": held, "dtype": found}, "Const" if name is None else name
     ).outputs[0]
+
+
+def _holds_one_kind(value):
+    """Whether a value holds only text or only numbers, none of them too large."""
+    leaves = nest.flatten(value) if isinstance(value, (list, tuple)) else [value]
+    if all(isinstance(x, (str, bytes, bytearray)) for x in leaves):
+        return True
+    numbers = (bool, int, float, complex, np.generic, np.ndarray, Tensor, Dimension)
+    return all(isinstance(x, numbers) and not (type(x) is int and abs(x) >= 2**64) for x in leaves)
 
 
 def _own(array):

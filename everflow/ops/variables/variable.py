@@ -12,7 +12,7 @@ import inspect
 
 from everflow.framework import dtypes
 from everflow.framework.graph_keys import GraphKeys
-from everflow.framework.operation import Tensor
+from everflow.framework.operation import Reference, Tensor
 from everflow.framework.scopes import (
     add_to_collections,
     colocate_with,
@@ -275,7 +275,7 @@ class Variable(metaclass=_VariableType):
 
     def experimental_ref(self):
         """A hashable stand-in for the variable."""
-        return _VariableRef(self)
+        return Reference(self)
 
     # --- slices ------------------------------------------------------------------------------
 
@@ -319,23 +319,6 @@ def _declare_scatters():
 
 
 _declare_scatters()
-
-
-class _VariableRef:
-    """Compares variables by identity, so that they can be keys."""
-
-    def __init__(self, variable):
-        self._variable = variable
-
-    def deref(self):
-        """The variable itself."""
-        return self._variable
-
-    def __eq__(self, other):
-        return isinstance(other, _VariableRef) and self._variable is other._variable
-
-    def __hash__(self):
-        return id(self._variable)
 
 
 def check_conversion(variable, dtype):

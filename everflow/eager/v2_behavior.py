@@ -1,0 +1,52 @@
+"""Switches between TensorFlow 1's behaviour, which is the default, and 2's: one by one, or all at once."""
+
+from __future__ import annotations
+
+import os
+
+from everflow.eager.mode import disable_eager_execution, enable_eager_execution
+from everflow.framework.shapes import disable_v2_tensorshape, enable_v2_tensorshape
+from everflow.ops.control_flow.switches import disable_control_flow_v2, enable_control_flow_v2
+from everflow.ops.math.equality import disable_tensor_equality, enable_tensor_equality
+from everflow.ops.variables.variable import disable_resource_variables, enable_resource_variables
+
+# What was said last of being a program for TensorFlow 2; the environment counts where that is None.
+_marked: bool | None = None
+
+
+def mark(as_two: bool) -> None:
+    """Say whether this is a program for TensorFlow 2."""
+    global _marked
+    _marked = as_two
+
+
+def is_two() -> bool:
+    """Whether this is a program for TensorFlow 2: by what was said last, or by TF2_BEHAVIOR in the environment."""
+    return os.environ.get("TF2_BEHAVIOR", "0") != "0" if _marked is None else _marked
+
+
+def enable_v2_behavior() -> None:
+    """Be TensorFlow 2: eager execution, resource variables, functional control flow, plain sizes in shapes, and `==` on
+    tensors by their values. Call it at the start of the program; names stay those of TensorFlow 1.
+
+    >>> tf.enable_v2_behavior()
+    >>> x = tf.constant([1, 2])
+    >>> (x == [1, 3]).numpy(), x.shape[0]
+    (array([ True, False]), 2)
+    """
+    enable_eager_execution()
+    mark(True)
+    enable_v2_tensorshape()
+    enable_resource_variables()
+    enable_tensor_equality()
+    enable_control_flow_v2()
+
+
+def disable_v2_behavior() -> None:
+    """Be TensorFlow 1 in everything: programs written for both call this."""
+    disable_eager_execution()
+    mark(False)
+    disable_v2_tensorshape()
+    disable_resource_variables()
+    disable_tensor_equality()
+    disable_control_flow_v2()
