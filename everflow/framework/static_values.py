@@ -188,7 +188,8 @@ def _as_shape(tensor: Tensor, value_of: Callable[[Tensor], np.ndarray | None]) -
         result = TensorShape([])
         for part in op.inputs[:-1] if op.type == "ConcatV2" else op.inputs[1:]:
             result = result.concatenate(_as_shape(part, value_of))
-        return result.with_rank(shape.size(0)) if shape.size(0) is not None else result
+        rank = shape.size(0)
+        return result if rank is None else result.with_rank(rank)
     if op.type == "StridedSlice":
         found = _sliced_shape(op, value_of)
         if found is not None:
