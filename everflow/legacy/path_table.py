@@ -123,9 +123,12 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
 python.keras          wrappers                           : keras.wrappers
+python.keras          testing_utils                      : legacy.inner.keras_testing
+python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
                                                            keras keras.layers keras.models keras.engine.*
+python.keras.engine   base_layer_utils                   : keras.engine.autocasting
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
