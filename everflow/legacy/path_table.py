@@ -96,7 +96,9 @@ python.framework      smart_cond                         : ops.control_flow ops.
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
 python.framework      versions                           : legacy.inner.versions
-python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
+python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
+python.framework      error_interpolation                : legacy.inner.error_interpolation
+python.framework      c_api_util func_graph              : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
