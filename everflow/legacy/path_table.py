@@ -271,9 +271,13 @@ python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
-python.training.tracking base                            : legacy.inner.tracking
-python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
-                                                           contrib.checkpoint.inspection keras.engine.tracked_attributes
+python.training.tracking base                            : legacy.inner.tracking.base
+python.training.tracking data_structures                 : train.containers
+python.training.tracking graph_view                      : legacy.inner.tracking.graph_view
+python.training.tracking tracking                        : legacy.inner.tracking.tracking
+python.training.tracking util                            : legacy.inner.tracking.saving
+python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.inspection \
+                                                           keras.engine.tracked_attributes
 python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 
