@@ -14,7 +14,15 @@ from everflow.framework.collections import GraphCollections
 from everflow.framework.control_dependencies import ControlDependencies, give_threads_scopes
 from everflow.framework.forking import renewed
 from everflow.framework.op_defs import OpDef
-from everflow.framework.operation import Operation, Tensor, capture_frames, infer_shapes
+from everflow.framework.operation import (
+    Colocation,
+    DeviceScope,
+    Operation,
+    Tensor,
+    capture_frames,
+    infer_shapes,
+    users_place,
+)
 from everflow.protos import graph_pb2, versions_pb2
 
 if TYPE_CHECKING:
@@ -72,9 +80,9 @@ class Graph(GraphCollections):
         self._name_stack: str | None = ""
         self._control = ControlDependencies()
         self._control_flow_context: ControlFlowContext | None = None
-        # Entries of nested tf.device: a canonical name, a function, or None, which hides the outer ones.
-        self._device_stack: list[DeviceRequest] = []
-        self._colocation_stack: list[Operation] = []
+        # Those of nested tf.device: each requests a canonical name, a function, or None, which hides the outer ones.
+        self._device_stack: list[DeviceScope] = []
+        self._colocation_stack: list[Colocation] = []
         self._container = ""
         self._seed: int | None = None
         self._finalized = False
@@ -358,11 +366,12 @@ class Graph(GraphCollections):
             op.attrs["_gradient_op_type"] = self._gradient_override_map[op.type].encode()
         op._original_op = self._default_original_op
         self._control.record(op)
-        if compute_device:
+        if compute_device and self._device_stack:
             self._apply_devices(op)
         if self._colocation_stack:
+            op._colocations = tuple(self._colocation_stack)
             groups = set()
-            for other in reversed(self._colocation_stack):
+            for other, _ in reversed(self._colocation_stack):
                 groups.update(other.colocation_groups())
                 if other.device:
                     op._set_device(other.device)
@@ -381,7 +390,8 @@ class Graph(GraphCollections):
             context.AddOp(op)
 
     def _apply_devices(self, op: Operation) -> None:
-        for entry in reversed(self._device_stack):
+        op._device_scopes = tuple(self._device_stack)
+        for entry, _, _ in reversed(self._device_stack):
             if entry is None:
                 break
             if callable(entry):
@@ -431,7 +441,7 @@ class Graph(GraphCollections):
         entry = device_name_or_function
         if entry is not None and not callable(entry):
             entry = devices.canonical_name(entry)
-        return self._pushed(self._device_stack, entry)
+        return self._pushed(self._device_stack, DeviceScope(entry, device_name_or_function, users_place()))
 
     @contextlib.contextmanager
     def _pushed(self, stack: list[Any], item: Any) -> Iterator[None]:
@@ -466,7 +476,9 @@ class Graph(GraphCollections):
         # Colocation is stronger than device requests, so those around are not applied inside.
         saved_devices, self._device_stack = self._device_stack, []
         saved_stack = self._colocation_stack
-        self._colocation_stack = ([] if ignore_existing else list(saved_stack)) + ([op] if op is not None else [])
+        self._colocation_stack = [] if ignore_existing else list(saved_stack)
+        if op is not None:
+            self._colocation_stack.append(Colocation(op, users_place()))
         try:
             yield
         finally:

@@ -373,7 +373,7 @@ class _Importer:
         if self.graph._colocation_stack:
             # It goes where the scope around says, whatever the file does.
             op.attrs["_class"] = sorted(
-                {group for other in self.graph._colocation_stack for group in other.colocation_groups()}
+                {group for other, _ in self.graph._colocation_stack for group in other.colocation_groups()}
             )
         if _others(op):
             self.colocated.append(op)

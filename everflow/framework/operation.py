@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from everflow.framework import attributes, devices, op_defs, registry
 from everflow.framework.errors import InvalidArgumentError, OperatorNotAllowedInGraphError
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from everflow.framework.hints import (
         Attributes,
         ControlFlowContext,
+        DeviceRequest,
         FeedDict,
         Frame,
         GradientFunction,
@@ -263,6 +265,21 @@ class _Inputs(tuple):
         return list(other) + list(self)
 
 
+class DeviceScope(NamedTuple):
+    """A `tf.device`: what is asked for in canonical form, as it was written, and where."""
+
+    request: DeviceRequest
+    written: Any
+    place: tuple[str, int]
+
+
+class Colocation(NamedTuple):
+    """A `colocate_with`: the operation whose device is asked for, and where."""
+
+    op: Operation
+    place: tuple[str, int]
+
+
 class Operation:
     """A node of a graph: an op type, inputs, attributes. Made by `Graph.create_op`, not by hand."""
 
@@ -291,6 +308,9 @@ class Operation:
         self._control_flow_context: ControlFlowContext | None = None
         self._gradient_function: GradientFunction | None = None
         self._original_op: Operation | None = None
+        # The contexts around it that ask for devices, outermost first.
+        self._device_scopes: tuple[DeviceScope, ...] = ()
+        self._colocations: tuple[Colocation, ...] = ()
         self._id = -1
         self.outputs = [Tensor(self, i, dtype) for i, dtype in enumerate(output_dtypes)]
 
@@ -378,6 +398,14 @@ class Operation:
             (file, line, function, linecache.getline(file, line).strip())
             for file, line, function in reversed(self._frames)
         ]
+
+    @property
+    def _traceback(self) -> list[tuple[str, int, str, str]]:
+        return self.traceback
+
+    @_traceback.setter
+    def _traceback(self, frames: Iterable[Sequence[Any]]) -> None:
+        self._frames = [(frame[0], frame[1], frame[2]) for frame in frames][::-1]
 
     @property
     def traceback_with_start_lines(self) -> list[tuple[str, int, str, str, int]]:
@@ -505,6 +533,14 @@ def infer_shapes(op: Operation) -> None:
         shape = as_shape(shape)
         # A size that isn't known equals only itself, so a shape that was handed on gets sizes of its own.
         tensor._shape = shape if shape.is_fully_defined() else TensorShape(shape.sizes)
+
+
+def users_place() -> tuple[str, int]:
+    """(file, line) of the innermost caller outside this package; of the outermost where all are inside."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith((_PACKAGE_ROOT, contextlib.__file__)) and frame.f_back is not None:
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 def capture_frames(skip: int = 1) -> list[Frame]:

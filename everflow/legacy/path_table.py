@@ -96,7 +96,9 @@ python.framework      smart_cond                         : ops.control_flow ops.
 python.framework      tensor_util                        : framework.tensor_values framework.static_values framework.conversion .
 python.framework      test_util                          : test test.*
 python.framework      versions                           : legacy.inner.versions
-python.framework      auto_control_deps c_api_util func_graph : framework.graph framework.function* .
+python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
+python.framework      error_interpolation                : legacy.inner.error_interpolation
+python.framework      c_api_util func_graph              : framework.graph framework.function* .
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
@@ -123,9 +125,12 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
 python.keras          wrappers                           : keras.wrappers
+python.keras          testing_utils                      : legacy.inner.keras_testing
+python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
 python.keras.engine   base_layer input_layer input_spec network sequential training topology base_layer_utils : \
                                                            keras keras.layers keras.models keras.engine.*
+python.keras.engine   base_layer_utils                   : keras.engine.autocasting
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
@@ -206,6 +211,7 @@ python.ops.distributions distribution distributions normal categorical bernoulli
 python.ops.distributions util                            : contrib.distributions contrib.distributions.matrices ops.linalg.operators.broadcasting
 python.ops.linalg     linalg linalg_impl linear_operator : linalg ops.linalg.operators ops.linalg.*
 python.ops.linalg     linear_operator_util               : legacy.inner.linalg ops.linalg.operators.broadcasting
+python.ops.linalg     linear_operator_addition           : ops.linalg.operators.addition
 python.ops.losses     losses losses_impl util            : losses keras.loss_reduction
 python.ops            parallel_for                       : ops.parallel_for.loops ops.parallel_for.jacobians
 python.ops.parallel_for control_flow_ops gradients         : ops.parallel_for.loops ops.parallel_for.jacobians
@@ -265,9 +271,13 @@ python.training       distribute distribution_strategy_context : distribute
 python.training       checkpoint_state_pb2               : protos.checkpoint_state_pb2
 python.training       summary_io                         : legacy.inner.summary summary
 python.training.saving saveable_object saveable_object_util functional_saver : train train.*
-python.training.tracking base                            : legacy.inner.tracking
-python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.containers \
-                                                           contrib.checkpoint.inspection keras.engine.tracked_attributes
+python.training.tracking base                            : legacy.inner.tracking.base
+python.training.tracking data_structures                 : train.containers
+python.training.tracking graph_view                      : legacy.inner.tracking.graph_view
+python.training.tracking tracking                        : legacy.inner.tracking.tracking
+python.training.tracking util                            : legacy.inner.tracking.saving
+python.training.tracking base tracking util data_structures graph_view : train train.* contrib.checkpoint.inspection \
+                                                           keras.engine.tracked_attributes
 python.training       checkpoint_utils                   : train.eval_step
 python.training.checkpointable base tracking util data_structures : train train.*
 

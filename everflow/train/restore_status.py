@@ -69,13 +69,13 @@ class CheckpointLoadStatus:
         self._known = {id(thing) for thing in self._match().values()}
         if len(self._known) == len(self._proto.nodes):
             attachments.stop(self)
-        return self._restore_ops.ops_for([a for a in self._attributes() if not isinstance(a[2], PythonState)], slot_ids)
+        return self._restore_ops.ops_for([a for a in self._attributes() if not isinstance(a[3], PythonState)], slot_ids)
 
     def restore_python_state(self):
         """Give Python objects their state: it needs no session."""
-        for _, key, thing, _ in self._attributes():
-            if isinstance(thing, PythonState):
-                thing.deserialize(self._reader.read(key).item())
+        for _, key, _, saveable in self._attributes():
+            if isinstance(saveable, PythonState):
+                saveable.deserialize(self._reader.read(key).item())
 
     def assert_consumed(self):
         """Raise AssertionError unless all that is in the file has an object here, and the other way round."""

@@ -29,6 +29,8 @@ _SLOTS, _ATTRIBUTES = ".OPTIMIZER_SLOT", ".ATTRIBUTES"
 
 
 TrackableReference = collections.namedtuple("TrackableReference", ["name", "ref"])
+# What becomes of lists and dicts that are set as attributes of an AutoTrackable, by their type; containers.py enters it.
+WRAPPERS: dict = {}
 
 
 class NoDependency:
@@ -81,6 +83,10 @@ class Trackable:
         return dict(self._checkpoint_children()).get(name)
 
 
+class NotTrackable:
+    """Base class of objects that checkpoints pass over, also where an attribute holds them."""
+
+
 class AutoTrackable(Trackable):
     """Base class of objects whose attributes are what hangs on them, but for those set as `NoDependency(value)`."""
 
@@ -90,12 +96,18 @@ class AutoTrackable(Trackable):
             untracked.add(name)
         else:
             untracked.discard(name)
+            if type(value) in WRAPPERS:
+                value = WRAPPERS[type(value)](value)
         super().__setattr__(name, value.value if isinstance(value, NoDependency) else value)
         attachments.joined(self)
 
     def _checkpoint_children(self):
         untracked = self.__dict__.get("_untracked_names", ())
-        own = {name: value for name, value in vars(self).items() if name not in untracked and name != "_named_children"}
+        own = {
+            name: value
+            for name, value in vars(self).items()
+            if name not in untracked and name != "_named_children" and not isinstance(value, NotTrackable)
+        }
         return _branches(own.items()) + super()._checkpoint_children()
 
 
@@ -162,7 +174,7 @@ def saveables_for(thing, key_prefix):
         for name, maker in thing._gather_saveables_for_checkpoint().items():
             key = f"{key_prefix}{_ATTRIBUTES}/{escape(name)}"
             saveable = maker(name=key) if callable(maker) else maker
-            if not isinstance(saveable, SaveableObject):
+            if not isinstance(saveable, (SaveableObject, PythonState)):
                 (saveable,) = saveables_of({key: saveable})
             found.append((name, key, saveable, getattr(thing, "name", "")))
     return found

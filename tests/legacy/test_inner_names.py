@@ -353,3 +353,27 @@ def test_logging_that_a_test_listens_to(monkeypatch):
         with tf.train.SingularMonitoredSession(hooks=[hook]) as sess:
             sess.run("Const:0")
     assert any("x = 3.0" in message for message in heard)
+
+
+def test_arguments_of_linear_operators():
+    from tensorflow.python.ops.linalg import linear_operator_util as util
+
+    with tf.Graph().as_default():
+        v, diag = tf.Variable([1.0]), tf.linalg.LinearOperatorDiag([1.0, 2.0], is_positive_definite=True)
+        assert util.is_ref(v) and not util.is_ref(tf.ones([])) and util.convert_nonref_to_tensor(v) is v
+        assert util.convert_nonref_to_tensor(1, dtype_hint=tf.float32).dtype == tf.float32
+        assert util.convert_nonref_to_tensor(None) is None
+        with pytest.raises(TypeError, match="float64"):
+            util.convert_nonref_to_tensor(v, dtype=tf.float64)
+        with pytest.raises(TypeError, match="mean is a RefVariable"):
+            util.assert_not_ref_type(v, "mean")
+        assert util.shape_tensor([]).dtype == tf.int32 and util.shape_tensor(tf.TensorShape([2])).shape == [1]
+        assert util.dtype_name(np.float32) == util.dtype_name(v.dtype) == "float32"
+        hint = util.use_operator_or_provided_hint_unless_contradicting
+        assert hint(diag, "is_positive_definite", None, "no") is True
+        with pytest.raises(ValueError, match="no"):
+            hint(diag, "is_positive_definite", False, "no")
+        with pytest.raises(ValueError, match="two dimensions"):
+            util.assert_is_batch_matrix(tf.ones([2]))
+        with tf.Session() as sess:
+            sess.run(util.assert_compatible_matrix_dimensions(diag, tf.ones([2, 3])))

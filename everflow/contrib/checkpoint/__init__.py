@@ -2,10 +2,10 @@
 
 # ruff: noqa: F401  The re-exports are the purpose of this file.
 
-from everflow.contrib.checkpoint.containers import Checkpointable, List, Mapping, NoDependency, UniqueNameTracker
 from everflow.contrib.checkpoint.inspection import dot_graph_from_checkpoint, list_objects, object_metadata
 from everflow.contrib.checkpoint.numpy_state import NumpyState
 from everflow.protos.trackable_object_graph_pb2 import TrackableObjectGraph as CheckpointableObjectGraph
 from everflow.train.checkpoint_manager import CheckpointManager
+from everflow.train.containers import Checkpointable, List, Mapping, NoDependency, UniqueNameTracker
 from everflow.train.tracking import AutoTrackable as CheckpointableBase
 from everflow.train.tracking import PythonState as PythonStateWrapper

@@ -24,7 +24,7 @@ from everflow.keras import initializers as keras_initializers
 from everflow.keras import regularizers
 from everflow.keras.backend.config import floatx
 from everflow.keras.backend.state import get_graph, track_variable, unique_object_name
-from everflow.keras.engine import saved_form
+from everflow.keras.engine import autocasting, saved_form
 from everflow.keras.engine.call_context import call_context
 from everflow.keras.engine.connections import Connections
 from everflow.keras.engine.input_spec import assert_input_compatibility
@@ -74,6 +74,9 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                     f"{dtype} needs layers that cast their variables when they read them, which are not there yet."
                 )
             dtype = dtype.variable_dtype
+        self._autocast = kwargs.get("autocast", autocasting.v2_dtype_behavior_enabled())
+        if dtype is None and autocasting.v2_dtype_behavior_enabled():
+            dtype = floatx()
         self._dtype = None if dtype is None else dtypes.as_dtype(dtype).name
         self._init_name(name)
         self._activity_regularizer = kwargs.pop("activity_regularizer", None)
@@ -260,7 +263,8 @@ class Layer(TrackedAttributes, LayerLosses, Connections, Module):
                 if not self.built:
                     claim(self._nested_layers())  # Also what came into a list after it was set as an attribute.
                 self._maybe_build(inputs)
-                outputs = self._compute(inputs, args, kwargs)
+                given = autocasting.cast_inputs(inputs, self._dtype) if self._autocast and self._dtype else inputs
+                outputs = self._compute(given, args, kwargs)
                 if not executing_eagerly() and has_history(inputs) and nest.flatten(inputs):
                     outputs = self._connect(inputs, outputs, self._arguments(args, kwargs))
                 self._regularize_activity(inputs, outputs)

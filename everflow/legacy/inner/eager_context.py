@@ -67,7 +67,7 @@ class Context:
     def device_name(self) -> str:
         """The device that operations made now ask for, "" where that is left open."""
         name = ""
-        for entry in reversed(get_default_graph()._device_stack):
+        for entry, _, _ in reversed(get_default_graph()._device_stack):
             if entry is None:
                 break
             name = device_names.merged_name(entry, name) if isinstance(entry, str) else name

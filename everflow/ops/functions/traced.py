@@ -241,7 +241,7 @@ class Function:
         if kind not in traces:
             # A body that uses nothing of the one it was called in first is the same in any other.
             shared = self._shared.setdefault(_outermost(graph), {})
-            key = (kind, tuple(map(str, graph._device_stack)))
+            key = (kind, tuple(str(scope.request) for scope in graph._device_stack))
             if key not in shared:
                 traces[kind] = self._first_trace(flat, structure)
                 if not any(not t.is_eager and isinstance(t.graph, FuncGraph) for t in traces[kind].captured_inputs):

@@ -269,12 +269,13 @@ class ControlFlow:
         return DEAD if union is None else self._sorted(union)
 
     def _merge_guard(self, node: Node) -> Guard:
-        """A Merge runs when one of its inputs does: what both sides of a branch need, or the one that can ever run."""
+        """A Merge runs when one of its inputs does: what both sides of a branch need, or the one that can ever run. It
+        waits for control inputs, and runs also after those that didn't.
+        """
         alive = [set(g) for g in (self.edge_guard(e) for e in node.inputs if e[0].type not in NEXT) if g is not None]
         if not alive:
             return DEAD
         common = set.intersection(*alive)
-        union: set[Literal] | None = common
         if len(alive) > 1:
             choice = [g - common for g in alive]
             if len(alive) > 2 or any(len(c) != 1 for c in choice):
@@ -282,9 +283,7 @@ class ControlFlow:
             (one, side), (other, other_side) = (next(iter(c)) for c in choice)
             if one != other or side == other_side:
                 raise Unstructured(f"{node.name!r} merges values that are not the two sides of a branch")
-        for control in node.controls:
-            union = _joined(union, self.guard_of[control])
-        return DEAD if union is None else self._sorted(union)
+        return self._sorted(common)
 
     def _sorted(self, union: set[Literal]) -> Guard:
         """Outer predicates first, so that each is known where it is asked."""

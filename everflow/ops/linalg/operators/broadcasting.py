@@ -63,6 +63,8 @@ def _reshaped_for_efficiency(a, b, adjoint):
         return a, b, adjoint, lambda x: x
     extra = b.shape.rank - a.shape.rank
     array.shape(b)[:extra], array.shape(b)[extra:]  # TensorFlow's graph has these twice
+    if _is_enough(a.shape[-2 if adjoint else -1], b.shape[-1], b.shape[:extra]):
+        return a, b, adjoint, lambda x: x
     if adjoint:
         a = linalg.adjoint(a)
     extra_shape, main_shape = array.shape(b)[:extra], array.shape(b)[extra:]
@@ -76,6 +78,13 @@ def _reshaped_for_efficiency(a, b, adjoint):
         return array.transpose(array.reshape(x, full), inverse)
 
     return a, flat, False, back
+
+
+def _is_enough(size, columns, extra):
+    """Whether so many columns are solved for at once already that further ones in a row would not help."""
+    if size is None or columns is None or not extra.is_fully_defined():
+        return False
+    return extra.num_elements() < 2 or size <= columns
 
 
 def cholesky_solve(chol, rhs, name=None):

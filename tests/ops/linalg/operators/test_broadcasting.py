@@ -79,3 +79,12 @@ def test_variables_are_read_when_they_are_used(sess):
     assert sess.run(trace) == 3.0
     sess.run(v.assign([5.0, 6.0]))
     assert sess.run(trace) == 11.0
+
+
+@pytest.mark.parametrize("extra, columns, is_reshaped", [(2, 5, False), (2, 3, True), (1, 3, False)])
+def test_batches_become_columns_only_where_that_helps(extra, columns, is_reshaped):
+    with tf.Graph().as_default() as graph, tf.Session() as sess:
+        matrix = tf.constant(np.eye(4, dtype=np.float32) * 2)
+        solved = broadcasting.matrix_solve(matrix, tf.ones([extra, 4, columns]))
+        assert ("MatrixSolveWithBroadcast/Reshape" in [op.name for op in graph.get_operations()]) == is_reshaped
+        np.testing.assert_allclose(sess.run(solved), np.full([extra, 4, columns], 0.5))

@@ -1,0 +1,47 @@
+"""Types of layers as TensorFlow 2 has them, where a program asks for it: a layer is of the default type and not of its
+first input's, and casts inputs that are floats to its own.
+"""
+
+from __future__ import annotations
+
+from everflow.framework import dtypes, nest
+from everflow.framework.composites import SparseTensor
+from everflow.framework.operation import Tensor
+from everflow.ops.math.elementwise import cast
+from everflow.ops.ragged.tensor import RaggedTensor
+
+_enabled = False
+
+
+def v2_dtype_behavior_enabled() -> bool:
+    """Whether layers that are made now have types as in TensorFlow 2."""
+    return _enabled
+
+
+def switch(enabled: bool) -> None:
+    """Whether layers that are made from now on have types as in TensorFlow 2."""
+    global _enabled
+    _enabled = enabled
+
+
+def enable_v2_dtype_behavior() -> None:
+    """Let layers be of the default type, and cast their inputs."""
+    switch(True)
+
+
+def disable_v2_dtype_behavior() -> None:
+    """Let layers be of the type that their first input has."""
+    switch(False)
+
+
+def cast_inputs(inputs, dtype: str):
+    """Inputs of a layer, those that are floats in its own type where that is one of floats."""
+    wanted = dtypes.as_dtype(dtype)
+    if not wanted.is_floating:
+        return inputs
+
+    def one(x):
+        is_tensor = isinstance(x, (Tensor, SparseTensor, RaggedTensor))
+        return cast(x, wanted) if is_tensor and x.dtype.is_floating and x.dtype.base_dtype != wanted else x
+
+    return nest.map_structure(one, inputs)
