@@ -10,6 +10,7 @@ import torch
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.facts import view
 from everflow.kernels.math.dtypes import shape_text
+from everflow.kernels.math.products import is_surely_small, multiply
 from everflow.kernels.registry import kernel, library, specialize
 from everflow.native.lowering import lowers
 
@@ -33,16 +34,23 @@ def matmul(a: torch.Tensor, b: torch.Tensor, *, transpose_a: bool, transpose_b: 
             None,
             f"Matrix size-incompatible: In[0]: {shape_text(a)}, In[1]: {shape_text(b)}",
         )
-    return torch.mm(left, right)
+    return multiply(left, right)
 
 
 @specialize("MatMul")
 def _matmul_of_node(node: Node) -> Callable | None:
     """ATen's own function: its message for shapes that don't fit is clear enough."""
-    return _MATMULS[bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])]
+    transposes = bool(node.attrs["transpose_a"]), bool(node.attrs["transpose_b"])
+    return _SMALL[transposes] if is_surely_small(node) else _MATMULS[transposes]
 
 
 _MATMULS: dict[tuple[bool, bool], Callable[..., torch.Tensor]] = {
+    (False, False): multiply,
+    (False, True): lambda a, b: multiply(a, b.t()),
+    (True, False): lambda a, b: multiply(a.t(), b),
+    (True, True): lambda a, b: multiply(a.t(), b.t()),
+}
+_SMALL: dict[tuple[bool, bool], Callable[..., torch.Tensor]] = {
     (False, False): torch.mm,
     (False, True): lambda a, b: torch.mm(a, b.t()),
     (True, False): lambda a, b: torch.mm(a.t(), b),
@@ -57,7 +65,7 @@ def batch_matmul(x: torch.Tensor, y: torch.Tensor, *, adj_x: bool, adj_y: bool) 
             raise InvalidArgumentError(None, None, f"In[{index}] ndims must be >= 2: {batch.dim()}")
     left, right = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
     try:
-        return torch.matmul(left, right)
+        return multiply(left, right) if left.dim() == right.dim() == 2 else torch.matmul(left, right)
     except RuntimeError:
         raise _misfit(x, y, left, right, adj_x, adj_y) from None
 

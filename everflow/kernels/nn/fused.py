@@ -15,6 +15,7 @@ import torch
 
 from everflow.kernels.facts import SHARE, Effect
 from everflow.kernels.math.matrix import product
+from everflow.kernels.math.products import multiply, multiply_and_add
 from everflow.kernels.math.scaled import ONE, add_scaled, add_scaled_
 from everflow.kernels.registry import fresh, function_of, kernel, library, safe, specialize, updating
 from everflow.kernels.tensors import torch_dtype
@@ -33,15 +34,15 @@ _FAR_AWAY = torch.tensor(1e9)
 def matmul_bias(
     a: torch.Tensor, b: torch.Tensor, bias: torch.Tensor, *, transpose_a: bool, transpose_b: bool
 ) -> torch.Tensor:
-    """Keeps bits: the bias comes last, as an op of its own adds it. (`addmm` would begin with it, and is no quicker.)"""
-    return torch.mm(a.t() if transpose_a else a, b.t() if transpose_b else b).add_(bias)
+    """Keeps bits: the bias comes last, as an op of its own adds it."""
+    return multiply_and_add(a.t() if transpose_a else a, b.t() if transpose_b else b, bias)
 
 
 _BIASED = {
-    (False, False): lambda a, b, bias: torch.mm(a, b).add_(bias),
-    (False, True): lambda a, b, bias: torch.mm(a, b.t()).add_(bias),
-    (True, False): lambda a, b, bias: torch.mm(a.t(), b).add_(bias),
-    (True, True): lambda a, b, bias: torch.mm(a.t(), b.t()).add_(bias),
+    (False, False): multiply_and_add,
+    (False, True): lambda a, b, bias: multiply_and_add(a, b.t(), bias),
+    (True, False): lambda a, b, bias: multiply_and_add(a.t(), b, bias),
+    (True, True): lambda a, b, bias: multiply_and_add(a.t(), b.t(), bias),
 }
 
 
@@ -62,7 +63,7 @@ def matmul_columns(
 ) -> torch.Tensor:
     """Some columns of a product. Changes bits: the library sums in another order for products of another shape."""
     b = b.t() if transpose_b else b
-    return torch.mm(a.t() if transpose_a else a, b.narrow(1, start, count))
+    return multiply(a.t() if transpose_a else a, b.narrow(1, start, count))
 
 
 @library("_SumOfMatMuls")
@@ -74,7 +75,7 @@ def sum_of_matmuls(
     """
     left = torch.cat(a, 0).t() if transpose_a else torch.cat(a, 1)
     right = torch.cat(b, 1).t() if transpose_b else torch.cat(b, 0)
-    return torch.mm(left, right)
+    return multiply(left, right)
 
 
 @fresh("_SumOfRows", threads_matter_from=SHARE)
