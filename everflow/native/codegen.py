@@ -29,6 +29,8 @@ MOST_CHUNKS = 64
 LANES = 64
 # Nests of less work than this (in additions or so) stay on one thread.
 SHARED_WORK = 1 << 21
+# Nests of more work than this are worth a compiler's time for several copies of a long body.
+LONG_WORK = 1 << 20
 _ALIGNMENT = 64
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "peak": -math.inf}
@@ -397,7 +399,9 @@ class _NestWriter:
         widest = LANES // max(v.dtype.itemsize for v in values)
         if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return self.region.writer.hint(1, 1)
-        return self.region.writer.hint(*_lanes(last.size, widest, 1 if dear else 4))
+        # A chain of functions longer than what the processor looks ahead waits for each result, unless others go beside.
+        most = 1 if dear and self.work < LONG_WORK else 4
+        return self.region.writer.hint(*_lanes(last.size, widest, most))
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""
