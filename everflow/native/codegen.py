@@ -8,6 +8,7 @@ makes vectors of the innermost one, since nothing in it branches and the buffers
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -18,6 +19,7 @@ from llvmlite import ir
 
 from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled, sources_first
+from everflow.native.row_blocks import RowBlocks, Touch, grouped
 from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
@@ -118,7 +120,7 @@ class _Region:
         wanted = list(dict.fromkeys([*outputs, *(value for value, _ in updates)]))
         schedule = scheduled(wanted)
         self.stored, self.within = schedule.stored, schedule.within
-        self.nests = [_NestWriter(self, nest) for nest in schedule.nests]
+        self.nests = [NestWriter(self, nest) for nest in schedule.nests]
         self.scratch = 0
         self.is_shared = False
         # Values that are written straight over an input; the others of `updates` are copied there at the end.
@@ -132,7 +134,14 @@ class _Region:
         # What lies in scratch memory, and where: in an order that is the same in every process, whose code is kept.
         held = {*outputs, *self.in_place, *self.within}
         between = [v for v in sources_first(wanted) if v in self.stored and v not in held]
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between}
+        self.groups = grouped(self.nests)
+        copied = {value for value, _ in self.copies}
+        self.blocks = [  # what of it lies there for a block of rows only
+            group.lies_between(v for v in between if v not in copied and self._is_inside(v, group))
+            for group in self.groups
+        ]
+        for_blocks = {v for found in self.blocks for v in found}
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between if v not in for_blocks}
 
     def _may_overwrite(self, value: Value, target: Value) -> bool:
         """Whether nobody looks at an input once a value is written over it, entry by entry."""
@@ -147,6 +156,9 @@ class _Region:
                     return False
         return is_written
 
+    def _is_inside(self, value: Value, group: RowBlocks) -> bool:
+        return all(nest in group.nests for nest in self.nests if value in nest.memories)
+
     def reserve(self, size: int) -> int:
         place = self.scratch
         self.scratch += -(-size // _ALIGNMENT) * _ALIGNMENT
@@ -158,8 +170,8 @@ class _Region:
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         if check is not None:
             self.write_check(check, f"{name}_check")
-        for nest in self.nests:
-            self.call(nest)
+        for group, between in zip(self.groups, self.blocks, strict=True):
+            self.call(group, between)
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
@@ -193,20 +205,47 @@ class _Region:
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
 
-    def call(self, writer: _NestWriter) -> None:
-        """Call a nest, shared by threads where it is long; reductions that were cut are then put together."""
-        partials = self.at(self.reserve(writer.partial_bytes)) if writer.partial_bytes else None
-        function = writer.function()
-        pointers = [self.pointer(v) for v in writer.bases]
+    def call(self, group: RowBlocks, between: dict[Value, int]) -> None:
+        """Call nests, shared by threads where they are long; reductions that were cut are then put together."""
+        first = group.nests[0]
+        if len(group.nests) > 1:
+            memories = [m for m in dict.fromkeys(m for nest in group.nests for m in nest.bases) if m not in between]
+            function = self.by_blocks(group, memories, between)
+        else:
+            memories, function = first.bases, first.function()
+        pointers = [self.pointer(v) for v in memories]
+        partials = self.at(self.reserve(first.partial_bytes)) if first.partial_bytes else None
         if partials is not None:
             pointers = [*pointers, partials]
-        if not self.writer.shares or writer.work < SHARED_WORK or writer.extent < 2:
-            self.builder.call(function, [*pointers, I64(0), I64(writer.extent)])
+        if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2:
+            self.builder.call(function, [*pointers, I64(0), I64(group.rows)])
         else:
             self.is_shared = True
-            self.builder.call(self.sharer(function, writer.extent), [*pointers, self.entry.args[-1]])
+            self.builder.call(self.sharer(function, group.rows), [*pointers, self.entry.args[-1]])
         if partials is not None:
-            self.builder.call(writer.joiner(), [*(self.pointer(v) for v in writer.nest.reductions), partials])
+            self.builder.call(first.joiner(), [*(self.pointer(v) for v in first.nest.reductions), partials])
+
+    def by_blocks(self, group: RowBlocks, memories: list[Value], between: dict[Value, int]) -> ir.Function:
+        """A function that runs nests for a range of rows, block by block."""
+        name = f"rows{next(self.writer.numbers)}"
+        made = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * len(memories), I64, I64]), name)
+        made.linkage = "internal"
+        b, byte = ir.IRBuilder(made.append_basic_block()), ir.IntType(8)
+        pointers = dict(zip(memories, made.args, strict=False))
+        rooms = {value: b.alloca(byte, size=size * group.block) for value, size in between.items()}
+        for room in rooms.values():
+            room.align = _ALIGNMENT
+        with loop(b, made.args[-2], made.args[-1], step=group.block) as begin:
+            end = b.add(begin, I64(group.block))
+            end = b.select(b.icmp_signed("<", end, made.args[-1]), end, made.args[-1])
+            for value, room in rooms.items():  # which holds this block as if all others lay around it
+                pointers[value] = b.gep(room, [b.mul(begin, I64(-between[value]))], source_etype=byte)
+            for nest in group.nests:
+                scale = I64(nest.extent // group.rows)
+                places = [pointers[m] for m in nest.bases]
+                b.call(nest.function(), [*places, b.mul(begin, scale), b.mul(end, scale)])
+        b.ret_void()
+        return made
 
     def sharer(self, function: ir.Function, extent: int) -> ir.Function:
         """A function that has threads call another, each with a part of its range, through OpenMP's `GOMP_parallel`."""
@@ -267,7 +306,7 @@ class _Axis:
     strides: list[int] = field(default_factory=list)  # of each access
 
 
-class _NestWriter:
+class NestWriter:
     """Writes the function of one nest."""
 
     def __init__(self, region: _Region, nest: Nest) -> None:
@@ -302,6 +341,24 @@ class _NestWriter:
         stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
         return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
+
+    @functools.cached_property
+    def touches(self) -> list[Touch]:
+        """What the nest reads and writes at a place of its first loop."""
+        accesses = [(self.region.holder(a.base), False, a) for a in self.loads.values()]
+        accesses += [(self.region.holder(v), True, a) for v, a in (*self.stores.items(), *self.results.items())]
+        found = []
+        for memory, is_written, access in accesses:
+            if memory.kind not in (CONST, INDEX):
+                outer, *inner = self._strides(access)
+                ends = [(axis.size - 1) * s for axis, s in zip(self.axes[1:], inner, strict=True)]
+                low, high = (access.offset + sum(pick(0, end) for end in ends) for pick in (min, max))
+                found.append(Touch(memory, is_written, outer, low, high))
+        return found
+
+    @functools.cached_property
+    def memories(self) -> set[Value]:
+        return {touch.memory for touch in self.touches}
 
     # --- what the nest does -----------------------------------------------------------------------
 
@@ -562,7 +619,9 @@ def _combined(b: ir.IRBuilder, reduction: Value, before: ir.Value, value: ir.Val
 
 
 @contextlib.contextmanager
-def loop(b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | None = None) -> Iterator[ir.Value]:
+def loop(
+    b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | None = None, step: int = 1
+) -> Iterator[ir.Value]:
     """A loop over begin <= index < end; what is written inside is its body."""
     before = b.block
     head, body, after = (b.append_basic_block(n) for n in ("head", "body", "after"))
@@ -573,7 +632,7 @@ def loop(b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | Non
     b.cbranch(b.icmp_signed("<", index, end), body, after)
     b.position_at_end(body)
     yield index
-    index.add_incoming(b.add(index, I64(1)), b.block)
+    index.add_incoming(b.add(index, I64(step)), b.block)
     back = b.branch(head)
     if hint is not None:
         back.set_metadata("llvm.loop", hint)

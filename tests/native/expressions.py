@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from unittest import mock
 
 import numpy as np
 import scipy.special
 
-from everflow.native import toolchain
+from everflow.native import row_blocks, toolchain
 from everflow.native.codegen import Writer
 from everflow.native.values import (
     CONST,
@@ -273,8 +274,9 @@ def compare(seed: int) -> None:
     expected = [evaluated(v, drawn.inputs, known) for v in wanted]
     if any(a.dtype.kind == "f" and a.size and not np.all(np.abs(a) < 2**22) for a in known.values()):
         return
-    for threads in (1, 2):
-        results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
+    for threads, block in ((1, row_blocks.BLOCK), (2, 64)):
+        with mock.patch.multiple(row_blocks, BLOCK=block, FEWEST_ROWS=2):
+            results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
         for value, want, got in zip(wanted, expected, results, strict=True):
             np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}: {value}")
 
