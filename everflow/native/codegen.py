@@ -20,7 +20,7 @@ from llvmlite import ir
 from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled, sources_first
 from everflow.native.row_blocks import RowBlocks, Touch, grouped
-from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
+from everflow.native.values import CONST, ENTRIES, INDEX, INPUT, PUT, TAKE, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
 # Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
@@ -127,7 +127,9 @@ class _Region:
         self.in_place: dict[Value, Value] = {}
         self.copies: list[tuple[Value, Value]] = []
         for value, target in updates:
-            if value not in outputs and value not in self.in_place and self._may_overwrite(value, target):
+            if value.kind == PUT or (
+                value not in outputs and value not in self.in_place and self._may_overwrite(value, target)
+            ):
                 self.in_place[value] = target
             else:
                 self.copies.append((value, target))
@@ -147,12 +149,13 @@ class _Region:
         """Whether nobody looks at an input once a value is written over it, entry by entry."""
         is_written = False
         for nest in self.nests:
-            if is_written and any(access.base is target for access in nest.loads.values()):
+            if is_written and (target in nest.tables or any(a.base is target for a in nest.loads.values())):
                 return False
             if value in nest.stores:
                 is_written = True
                 order = nest.stores[value].strides
-                if any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values()):
+                moved = any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values())
+                if moved or target in nest.tables:
                     return False
         return is_written
 
@@ -217,7 +220,7 @@ class _Region:
         partials = self.at(self.reserve(first.partial_bytes)) if first.partial_bytes else None
         if partials is not None:
             pointers = [*pointers, partials]
-        if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2:
+        if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2 or first.nest.puts:
             self.builder.call(function, [*pointers, I64(0), I64(group.rows)])
         else:
             self.is_shared = True
@@ -313,6 +316,7 @@ class NestWriter:
         self.region, self.nest = region, nest
         self.steps: list[Value] = []  # what is computed, each after its operands
         self.loads: dict[Value, Access] = {}
+        self.tables: list[Value] = []  # of which entries are taken
         self._find_steps()
         self.results = {r: Access(r, 0, _result_strides(nest, r)) for r in nest.reductions}
         within = region.within
@@ -333,14 +337,14 @@ class NestWriter:
                 self.partials[r] = self.partial_bytes
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
-        self.work = math.prod(nest.shape) * (1 + sum(scalars.cost(s.detail) for s in self.steps))
+        self.work = math.prod(nest.shape) * (1 + sum(_cost(s) for s in self.steps))
 
     @property
     def bases(self) -> list[Value]:
         """Whose memory the nest reads and writes."""
-        stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
+        stored = [v for v in (*self.nest.stores, *self.nest.reductions, *self.nest.puts) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
-        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
+        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *self.tables, *stored]))
 
     @functools.cached_property
     def touches(self) -> list[Touch]:
@@ -354,7 +358,8 @@ class NestWriter:
                 ends = [(axis.size - 1) * s for axis, s in zip(self.axes[1:], inner, strict=True)]
                 low, high = (access.offset + sum(pick(0, end) for end in ends) for pick in (min, max))
                 found.append(Touch(memory, is_written, outer, low, high))
-        return found
+        found += [Touch(self.region.holder(v), False, 0, 0, v.size) for v in self.tables]
+        return found + [Touch(put.sources[0], True, 0, 0, put.size) for put in self.nest.puts]
 
     @functools.cached_property
     def memories(self) -> set[Value]:
@@ -366,14 +371,19 @@ class NestWriter:
         nest, stored = self.nest, self.region.stored
         seen: set[Value] = set()
         left = [(v, False) for v in [*nest.stores, *(r.sources[0] for r in nest.reductions)]]
+        left += [(v, False) for put in nest.puts for v in put.sources[1:]]
         while left:
             value, is_ready = left.pop()
             if is_ready:
                 self.steps.append(value)
             elif value not in seen:
                 seen.add(value)
-                if value.kind == MAP and (value not in stored or value in nest.stores):
-                    left += [(value, True), *((s, False) for s in value.sources)]
+                if value.kind in ENTRIES and (value not in stored or value in nest.stores):
+                    operands = value.sources
+                    if value.kind == TAKE:
+                        self.tables.append(operands[0])
+                        operands = operands[1:]
+                    left += [(value, True), *((s, False) for s in operands)]
                 elif value.kind != CONST:
                     self.loads[value] = located(value, stored, beyond=value in nest.stores, within=self.region.within)
 
@@ -451,7 +461,7 @@ class NestWriter:
     def _hint(self) -> ir.MDValue:
         """How the innermost loop goes: in vectors, unless it is short or would mostly gather single entries."""
         last = self.axes[-1]
-        dear = any(scalars.cost(s.detail) > 1 for s in self.steps)
+        dear = any(_cost(s) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
         widest = LANES // max(v.dtype.itemsize for v in values)
         if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
@@ -482,6 +492,9 @@ class NestWriter:
             return values[value]
 
         for step in self.steps:
+            if step.kind == TAKE:
+                values[step] = self._loaded(step.dtype, self._entry(step.sources[0], at(step.sources[1])))
+                continue
             operands = [at(s) for s in step.sources]
             if step.detail == "cast":
                 values[step] = scalars.convert(b, operands[0], step.sources[0].dtype, step.dtype)
@@ -489,6 +502,9 @@ class NestWriter:
                 values[step] = scalars.emit(step.detail, b, step.sources[-1].dtype, operands)
         for value in (*self.stores, *(r.sources[0] for r in self.nest.reductions)):
             at(value)  # all is loaded before anything is written over it
+        for put in self.nest.puts:
+            _, places, value = put.sources
+            self._store(at(value), put.dtype, self._entry(put, at(places)))
         for value, access in self.stores.items():
             address = self._address(self.pointers[self.region.holder(value)], access, self.indices)
             self._store(at(value), value.dtype, address)
@@ -519,6 +535,11 @@ class NestWriter:
                 step = index if stride == 1 else b.mul(index, I64(stride))
                 place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
         return place
+
+    def _entry(self, value: Value, place: ir.Value) -> ir.Value:
+        """The address of an entry at a place that is computed."""
+        pointer = self.pointers[self.region.holder(value)]
+        return self.builder.gep(pointer, [place], source_etype=scalars.stored_type(value.dtype))
 
     def _address_of_result(self, reduction: Value, indices: list[ir.Value | None]) -> ir.Value:
         access = self.results[reduction]
@@ -572,6 +593,10 @@ class NestWriter:
                 self._store(_combined(b, reduction, before, part), reduction.dtype, total)
         b.ret_void()
         return made
+
+
+def _cost(step: Value) -> int:
+    return 1 if step.kind == TAKE else scalars.cost(step.detail)
 
 
 def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:

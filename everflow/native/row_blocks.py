@@ -98,7 +98,7 @@ def _written(nest: NestWriter) -> set[Value]:
 def _together(nests: list[NestWriter]) -> RowBlocks | None:
     """Nests as one group, if they may be: the last of them shares memory with the others."""
     rows = math.gcd(*(n.extent for n in nests))
-    if rows < FEWEST_ROWS or any(n.is_cut for n in nests):
+    if rows < FEWEST_ROWS or any(n.is_cut or n.nest.puts for n in nests):
         return None
     if not any(nests[-1].memories & n.memories for n in nests[:-1]):
         return None

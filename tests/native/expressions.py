@@ -25,6 +25,7 @@ from everflow.native.values import (
     MAP,
     PERMUTE,
     RESHAPE,
+    TAKE,
     VIEW,
     Value,
     apply,
@@ -34,6 +35,7 @@ from everflow.native.values import (
     join,
     number_of,
     select,
+    take,
 )
 
 _NUMPY = {
@@ -92,6 +94,8 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
         return np.arange(value.size)
     if value.kind == JOIN:
         return np.concatenate(sources, value.detail)
+    if value.kind == TAKE:
+        return sources[0].ravel()[sources[1]]
     if value.kind == MAP:
         if value.detail == "cast":
             return sources[0].astype(value.dtype)
@@ -154,6 +158,7 @@ class Drawn:
                     self.test,
                     self.places,
                     self.joined,
+                    self.taken,
                 ]
             )()
             if made.size < 200_000:
@@ -250,6 +255,15 @@ class Drawn:
             and [n for a, n in enumerate(v.shape) if a != axis] == rest
         ]
         return join([value, *self.random.choices(fit, k=self.random.randint(0, 2))], axis)
+
+    def taken(self) -> Value:
+        """Entries of a tensor at places that are computed."""
+        table, numbers = self.pick(), self.number().cast(np.dtype("i8"))
+        while table.kind == VIEW and table.detail[0] == RESHAPE:
+            table = table.sources[0]
+        if table.kind in (CONST, INDEX):
+            return numbers
+        return take(table, apply("minimum", apply("maximum", numbers, 0), table.size - 1))
 
     def reduction(self) -> Value:
         value = self.pick()

@@ -21,7 +21,7 @@ from everflow.native import lowering, scalars
 from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
-from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable
+from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable, writes_rows
 from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
@@ -206,7 +206,8 @@ def _can_update(node: Node, variables: Variables) -> bool:
     if None in targets or len(set(targets)) < len(targets):
         return False
     return all(
-        variables.read_by(edge, node) in targets or not variables.shown(edge).intersection(targets)
+        not variables.shown(edge).intersection(targets)
+        or (variables.read_by(edge, node) in targets and not writes_rows(node))
         for edge in node.inputs
         if not stands_for_variable(edge)
     )
