@@ -52,6 +52,11 @@ def _lower_gather_v2(table: Value, indices: Value, axis: np.ndarray, *, batch_di
     return None if batch_dims or not -rank <= int(axis) < rank else _gathered(table, indices, int(axis) % rank)
 
 
+@lowers("ResourceGather", checks=True, reads=True)
+def _lower_resource_gather(held: Value, indices: Value, *, batch_dims: int) -> Lowered:
+    return None if batch_dims else _gathered(held, indices, 0)
+
+
 def _gathered(table: Value, indices: Value, axis: int) -> Lowered:
     if not table.shape:
         return None
@@ -60,6 +65,7 @@ def _gathered(table: Value, indices: Value, axis: int) -> Lowered:
 
 
 @lowers("GatherNd", checks=True)
+@lowers("ResourceGatherNd", checks=True, reads=True)
 def _lower_gather_nd(table: Value, indices: Value) -> Lowered:
     depth = indices.shape[-1] if indices.shape else 0
     if not 0 < depth <= len(table.shape):
