@@ -374,7 +374,7 @@ _RULES: dict[str, tuple[Callable[..., None], int, str, str | None]] = {
     "PowerSign": (_power_sign, 2, "lr logbase sign_decay beta grad", None),
 }
 _RESOURCE_ONLY = {"KerasMomentum", "AdamWithAmsgrad"}
-_DENSE_ONLY = {"GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign"}
+DENSE_ONLY = {"GradientDescent", "Adam", "AdamWithAmsgrad", "AdaMax", "AddSign", "PowerSign"}
 
 
 def _buffers(variables: tuple[Ref | ResourceVariable, ...]) -> list[torch.Tensor]:
@@ -517,7 +517,7 @@ def _register() -> None:
         written = functools.partial(updating, writes=tuple(range(slots)))
         dense = written(*dense_types)(_dense(rule, slots, names, attribute))
         specialize(*dense_types)(_with_known_scalars(rule, slots, names, attribute, dense))
-        if name not in _DENSE_ONLY:
+        if name not in DENSE_ONLY:
             written(*[f"{p}SparseApply{name}" for p in prefixes])(_sparse(rule, slots, names, attribute))
 
 

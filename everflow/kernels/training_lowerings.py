@@ -210,7 +210,7 @@ def _power_sign(var: Value, m: Value, lr: Value, logbase: Value, decay: Value, b
 
 
 # Optimizer: its rule, how many variables it changes, and the inputs that must be constants.
-_RULES: dict[str, tuple[Callable[..., Lowered], int, tuple[int, ...]]] = {
+RULES: dict[str, tuple[Callable[..., Lowered], int, tuple[int, ...]]] = {
     "GradientDescent": (_gradient_descent, 1, ()),
     "Momentum": (_momentum, 2, ()),
     "KerasMomentum": (_keras_momentum, 2, ()),
@@ -229,7 +229,7 @@ _RULES: dict[str, tuple[Callable[..., Lowered], int, tuple[int, ...]]] = {
     "AddSign": (_add_sign, 2, ()),
     "PowerSign": (_power_sign, 2, ()),
 }
-_RESOURCE_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
+RESOURCE_ONLY = ("KerasMomentum", "AdamWithAmsgrad")
 
 
 def _checked(rule: Callable[..., Lowered], count: int) -> Callable[..., Lowered]:
@@ -249,8 +249,8 @@ def _checked(rule: Callable[..., Lowered], count: int) -> Callable[..., Lowered]
 
 
 def _register() -> None:
-    for name, (rule, count, known) in _RULES.items():
-        prefixes = ["Resource"] if name in _RESOURCE_ONLY else ["", "Resource"]
+    for name, (rule, count, known) in RULES.items():
+        prefixes = ["Resource"] if name in RESOURCE_ONLY else ["", "Resource"]
         lowers(*[f"{p}Apply{name}" for p in prefixes], known=known, updates=True)(_checked(rule, count))
 
 

@@ -8,6 +8,7 @@ makes vectors of the innermost one, since nothing in it branches and the buffers
 from __future__ import annotations
 
 import contextlib
+import functools
 import itertools
 import math
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,8 @@ from llvmlite import ir
 
 from everflow.native import python_calls, scalars
 from everflow.native.nests import Access, Nest, contiguous, located, scheduled, sources_first
-from everflow.native.values import CONST, INDEX, INPUT, MAP, Value, copy_of, number_of
+from everflow.native.row_blocks import RowBlocks, Touch, grouped
+from everflow.native.values import CONST, ENTRIES, INDEX, INPUT, PUT, TAKE, Value, copy_of, number_of
 
 POINTER, I64, I32, VOID = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.VoidType()
 # Where a reduction's outermost loop is itself reduced, so many entries are summed by themselves, whatever the number
@@ -29,6 +31,8 @@ MOST_CHUNKS = 64
 LANES = 64
 # Nests of less work than this (in additions or so) stay on one thread.
 SHARED_WORK = 1 << 21
+# Nests of more work than this are worth a compiler's time for several copies of a long body.
+LONG_WORK = 1 << 20
 _ALIGNMENT = 64
 
 _IDENTITIES = {"sum": 0, "prod": 1, "any": False, "all": True, "peak": -math.inf}
@@ -116,34 +120,47 @@ class _Region:
         wanted = list(dict.fromkeys([*outputs, *(value for value, _ in updates)]))
         schedule = scheduled(wanted)
         self.stored, self.within = schedule.stored, schedule.within
-        self.nests = [_NestWriter(self, nest) for nest in schedule.nests]
+        self.nests = [NestWriter(self, nest) for nest in schedule.nests]
         self.scratch = 0
         self.is_shared = False
         # Values that are written straight over an input; the others of `updates` are copied there at the end.
         self.in_place: dict[Value, Value] = {}
         self.copies: list[tuple[Value, Value]] = []
         for value, target in updates:
-            if value not in outputs and value not in self.in_place and self._may_overwrite(value, target):
+            if value.kind == PUT or (
+                value not in outputs and value not in self.in_place and self._may_overwrite(value, target)
+            ):
                 self.in_place[value] = target
             else:
                 self.copies.append((value, target))
         # What lies in scratch memory, and where: in an order that is the same in every process, whose code is kept.
         held = {*outputs, *self.in_place, *self.within}
         between = [v for v in sources_first(wanted) if v in self.stored and v not in held]
-        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between}
+        self.groups = grouped(self.nests)
+        copied = {value for value, _ in self.copies}
+        self.blocks = [  # what of it lies there for a block of rows only
+            group.lies_between(v for v in between if v not in copied and self._is_inside(v, group))
+            for group in self.groups
+        ]
+        for_blocks = {v for found in self.blocks for v in found}
+        self.places = {v: self.reserve(v.size * v.dtype.itemsize) for v in between if v not in for_blocks}
 
     def _may_overwrite(self, value: Value, target: Value) -> bool:
         """Whether nobody looks at an input once a value is written over it, entry by entry."""
         is_written = False
         for nest in self.nests:
-            if is_written and any(access.base is target for access in nest.loads.values()):
+            if is_written and (target in nest.tables or any(a.base is target for a in nest.loads.values())):
                 return False
             if value in nest.stores:
                 is_written = True
                 order = nest.stores[value].strides
-                if any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values()):
+                moved = any(a.base is target and (a.offset or a.strides != order) for a in nest.loads.values())
+                if moved or target in nest.tables:
                     return False
         return is_written
+
+    def _is_inside(self, value: Value, group: RowBlocks) -> bool:
+        return all(nest in group.nests for nest in self.nests if value in nest.memories)
 
     def reserve(self, size: int) -> int:
         place = self.scratch
@@ -156,8 +173,8 @@ class _Region:
         self.builder = ir.IRBuilder(self.entry.append_basic_block())
         if check is not None:
             self.write_check(check, f"{name}_check")
-        for nest in self.nests:
-            self.call(nest)
+        for group, between in zip(self.groups, self.blocks, strict=True):
+            self.call(group, between)
         for value, target in self.copies:
             size = I64(value.size * value.dtype.itemsize)
             self.builder.call(self.copier(), [self.pointer(value), self.pointer(target), size])
@@ -191,20 +208,47 @@ class _Region:
     def at(self, place: int) -> ir.Value:
         return self.builder.gep(self.entry.args[-2], [I64(place)], source_etype=ir.IntType(8))
 
-    def call(self, writer: _NestWriter) -> None:
-        """Call a nest, shared by threads where it is long; reductions that were cut are then put together."""
-        partials = self.at(self.reserve(writer.partial_bytes)) if writer.partial_bytes else None
-        function = writer.function()
-        pointers = [self.pointer(v) for v in writer.bases]
+    def call(self, group: RowBlocks, between: dict[Value, int]) -> None:
+        """Call nests, shared by threads where they are long; reductions that were cut are then put together."""
+        first = group.nests[0]
+        if len(group.nests) > 1:
+            memories = [m for m in dict.fromkeys(m for nest in group.nests for m in nest.bases) if m not in between]
+            function = self.by_blocks(group, memories, between)
+        else:
+            memories, function = first.bases, first.function()
+        pointers = [self.pointer(v) for v in memories]
+        partials = self.at(self.reserve(first.partial_bytes)) if first.partial_bytes else None
         if partials is not None:
             pointers = [*pointers, partials]
-        if not self.writer.shares or writer.work < SHARED_WORK or writer.extent < 2:
-            self.builder.call(function, [*pointers, I64(0), I64(writer.extent)])
+        if not self.writer.shares or group.work < SHARED_WORK or group.rows < 2 or first.nest.puts:
+            self.builder.call(function, [*pointers, I64(0), I64(group.rows)])
         else:
             self.is_shared = True
-            self.builder.call(self.sharer(function, writer.extent), [*pointers, self.entry.args[-1]])
+            self.builder.call(self.sharer(function, group.rows), [*pointers, self.entry.args[-1]])
         if partials is not None:
-            self.builder.call(writer.joiner(), [*(self.pointer(v) for v in writer.nest.reductions), partials])
+            self.builder.call(first.joiner(), [*(self.pointer(v) for v in first.nest.reductions), partials])
+
+    def by_blocks(self, group: RowBlocks, memories: list[Value], between: dict[Value, int]) -> ir.Function:
+        """A function that runs nests for a range of rows, block by block."""
+        name = f"rows{next(self.writer.numbers)}"
+        made = ir.Function(self.module, ir.FunctionType(VOID, [*[POINTER] * len(memories), I64, I64]), name)
+        made.linkage = "internal"
+        b, byte = ir.IRBuilder(made.append_basic_block()), ir.IntType(8)
+        pointers = dict(zip(memories, made.args, strict=False))
+        rooms = {value: b.alloca(byte, size=size * group.block) for value, size in between.items()}
+        for room in rooms.values():
+            room.align = _ALIGNMENT
+        with loop(b, made.args[-2], made.args[-1], step=group.block) as begin:
+            end = b.add(begin, I64(group.block))
+            end = b.select(b.icmp_signed("<", end, made.args[-1]), end, made.args[-1])
+            for value, room in rooms.items():  # which holds this block as if all others lay around it
+                pointers[value] = b.gep(room, [b.mul(begin, I64(-between[value]))], source_etype=byte)
+            for nest in group.nests:
+                scale = I64(nest.extent // group.rows)
+                places = [pointers[m] for m in nest.bases]
+                b.call(nest.function(), [*places, b.mul(begin, scale), b.mul(end, scale)])
+        b.ret_void()
+        return made
 
     def sharer(self, function: ir.Function, extent: int) -> ir.Function:
         """A function that has threads call another, each with a part of its range, through OpenMP's `GOMP_parallel`."""
@@ -265,13 +309,14 @@ class _Axis:
     strides: list[int] = field(default_factory=list)  # of each access
 
 
-class _NestWriter:
+class NestWriter:
     """Writes the function of one nest."""
 
     def __init__(self, region: _Region, nest: Nest) -> None:
         self.region, self.nest = region, nest
         self.steps: list[Value] = []  # what is computed, each after its operands
         self.loads: dict[Value, Access] = {}
+        self.tables: list[Value] = []  # of which entries are taken
         self._find_steps()
         self.results = {r: Access(r, 0, _result_strides(nest, r)) for r in nest.reductions}
         within = region.within
@@ -292,14 +337,33 @@ class _NestWriter:
                 self.partials[r] = self.partial_bytes
                 size = r.size * r.dtype.itemsize * self.extent
                 self.partial_bytes += -(-size // _ALIGNMENT) * _ALIGNMENT
-        self.work = math.prod(nest.shape) * (1 + sum(scalars.cost(s.detail) for s in self.steps))
+        self.work = math.prod(nest.shape) * (1 + sum(_cost(s) for s in self.steps))
 
     @property
     def bases(self) -> list[Value]:
         """Whose memory the nest reads and writes."""
-        stored = [v for v in (*self.nest.stores, *self.nest.reductions) if v not in self.partials]
+        stored = [v for v in (*self.nest.stores, *self.nest.reductions, *self.nest.puts) if v not in self.partials]
         loaded = [a.base for a in self.loads.values() if a.base.kind not in (CONST, INDEX)]
-        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *stored]))
+        return list(dict.fromkeys(self.region.holder(v) for v in [*loaded, *self.tables, *stored]))
+
+    @functools.cached_property
+    def touches(self) -> list[Touch]:
+        """What the nest reads and writes at a place of its first loop."""
+        accesses = [(self.region.holder(a.base), False, a) for a in self.loads.values()]
+        accesses += [(self.region.holder(v), True, a) for v, a in (*self.stores.items(), *self.results.items())]
+        found = []
+        for memory, is_written, access in accesses:
+            if memory.kind not in (CONST, INDEX):
+                outer, *inner = self._strides(access)
+                ends = [(axis.size - 1) * s for axis, s in zip(self.axes[1:], inner, strict=True)]
+                low, high = (access.offset + sum(pick(0, end) for end in ends) for pick in (min, max))
+                found.append(Touch(memory, is_written, outer, low, high))
+        found += [Touch(self.region.holder(v), False, 0, 0, v.size) for v in self.tables]
+        return found + [Touch(put.sources[0], True, 0, 0, put.size) for put in self.nest.puts]
+
+    @functools.cached_property
+    def memories(self) -> set[Value]:
+        return {touch.memory for touch in self.touches}
 
     # --- what the nest does -----------------------------------------------------------------------
 
@@ -307,14 +371,19 @@ class _NestWriter:
         nest, stored = self.nest, self.region.stored
         seen: set[Value] = set()
         left = [(v, False) for v in [*nest.stores, *(r.sources[0] for r in nest.reductions)]]
+        left += [(v, False) for put in nest.puts for v in put.sources[1:]]
         while left:
             value, is_ready = left.pop()
             if is_ready:
                 self.steps.append(value)
             elif value not in seen:
                 seen.add(value)
-                if value.kind == MAP and (value not in stored or value in nest.stores):
-                    left += [(value, True), *((s, False) for s in value.sources)]
+                if value.kind in ENTRIES and (value not in stored or value in nest.stores):
+                    operands = value.sources
+                    if value.kind == TAKE:
+                        self.tables.append(operands[0])
+                        operands = operands[1:]
+                    left += [(value, True), *((s, False) for s in operands)]
                 elif value.kind != CONST:
                     self.loads[value] = located(value, stored, beyond=value in nest.stores, within=self.region.within)
 
@@ -392,12 +461,14 @@ class _NestWriter:
     def _hint(self) -> ir.MDValue:
         """How the innermost loop goes: in vectors, unless it is short or would mostly gather single entries."""
         last = self.axes[-1]
-        dear = any(scalars.cost(s.detail) > 1 for s in self.steps)
+        dear = any(_cost(s) > 1 for s in self.steps)
         values = [*self.steps, *self.loads, *self.nest.reductions]
         widest = LANES // max(v.dtype.itemsize for v in values)
         if min(widest, last.size) < 4 or not (dear or all(s in (0, 1) for s in last.strides)):
             return self.region.writer.hint(1, 1)
-        return self.region.writer.hint(*_lanes(last.size, widest, 1 if dear else 4))
+        # A chain of functions longer than what the processor looks ahead waits for each result, unless others go beside.
+        most = 1 if dear and self.work < LONG_WORK else 4
+        return self.region.writer.hint(*_lanes(last.size, widest, most))
 
     def _begin_reductions(self, depth: int) -> None:
         """Set the results to what changes nothing, for all entries that the loops from here on go through."""
@@ -421,6 +492,9 @@ class _NestWriter:
             return values[value]
 
         for step in self.steps:
+            if step.kind == TAKE:
+                values[step] = self._loaded(step.dtype, self._entry(step.sources[0], at(step.sources[1])))
+                continue
             operands = [at(s) for s in step.sources]
             if step.detail == "cast":
                 values[step] = scalars.convert(b, operands[0], step.sources[0].dtype, step.dtype)
@@ -428,6 +502,9 @@ class _NestWriter:
                 values[step] = scalars.emit(step.detail, b, step.sources[-1].dtype, operands)
         for value in (*self.stores, *(r.sources[0] for r in self.nest.reductions)):
             at(value)  # all is loaded before anything is written over it
+        for put in self.nest.puts:
+            _, places, value = put.sources
+            self._store(at(value), put.dtype, self._entry(put, at(places)))
         for value, access in self.stores.items():
             address = self._address(self.pointers[self.region.holder(value)], access, self.indices)
             self._store(at(value), value.dtype, address)
@@ -458,6 +535,11 @@ class _NestWriter:
                 step = index if stride == 1 else b.mul(index, I64(stride))
                 place = step if isinstance(place, ir.Constant) and place.constant == 0 else b.add(place, step)
         return place
+
+    def _entry(self, value: Value, place: ir.Value) -> ir.Value:
+        """The address of an entry at a place that is computed."""
+        pointer = self.pointers[self.region.holder(value)]
+        return self.builder.gep(pointer, [place], source_etype=scalars.stored_type(value.dtype))
 
     def _address_of_result(self, reduction: Value, indices: list[ir.Value | None]) -> ir.Value:
         access = self.results[reduction]
@@ -513,6 +595,10 @@ class _NestWriter:
         return made
 
 
+def _cost(step: Value) -> int:
+    return 1 if step.kind == TAKE else scalars.cost(step.detail)
+
+
 def _lanes(size: int, widest: int, most: int) -> tuple[int, int]:
     """How many entries of a loop go side by side, and how many times that at once: what is left over goes one by one,
     which costs most where the loop is short. Never more than there are: LLVM makes a loop without end of that for some
@@ -558,7 +644,9 @@ def _combined(b: ir.IRBuilder, reduction: Value, before: ir.Value, value: ir.Val
 
 
 @contextlib.contextmanager
-def loop(b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | None = None) -> Iterator[ir.Value]:
+def loop(
+    b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | None = None, step: int = 1
+) -> Iterator[ir.Value]:
     """A loop over begin <= index < end; what is written inside is its body."""
     before = b.block
     head, body, after = (b.append_basic_block(n) for n in ("head", "body", "after"))
@@ -569,7 +657,7 @@ def loop(b: ir.IRBuilder, begin: ir.Value, end: ir.Value, hint: ir.MDValue | Non
     b.cbranch(b.icmp_signed("<", index, end), body, after)
     b.position_at_end(body)
     yield index
-    index.add_incoming(b.add(index, I64(1)), b.block)
+    index.add_incoming(b.add(index, I64(step)), b.block)
     back = b.branch(head)
     if hint is not None:
         back.set_metadata("llvm.loop", hint)

@@ -10,7 +10,8 @@ shape of its first result, one with a keyword `place` draws random numbers at it
 or a ValueError, where it has nothing to say of these types and shapes.
 
 One that `checks` may return its results as `Checked`: they hold under a condition. That of an op that `updates`
-variables gets what they hold, and returns what they shall hold, for each of them.
+variables gets what they hold, and returns what they shall hold, for each of them; that of one that `reads` them through
+a handle gets what they hold, too.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ class Lowering:
     attribute_names: tuple[str, ...]
     updates: bool = False
     checks: bool = False
+    reads: bool = False
 
     @property
     def draws(self) -> bool:
@@ -45,7 +47,7 @@ _lowerings: dict[str, Lowering] = {}
 
 
 def lowers(
-    *op_types: str, known: tuple[int, ...] = (), updates: bool = False, checks: bool = False
+    *op_types: str, known: tuple[int, ...] = (), updates: bool = False, checks: bool = False, reads: bool = False
 ) -> Callable[[_F], _F]:
     """Register the decorated function as the lowering of these op types."""
 
@@ -55,7 +57,7 @@ def lowers(
         for op_type in op_types:
             if op_type in _lowerings:
                 raise ValueError(f"Op type {op_type!r} has a lowering already")
-            _lowerings[op_type] = Lowering(function, known, names, updates, checks)
+            _lowerings[op_type] = Lowering(function, known, names, updates, checks, reads)
         return function
 
     return register

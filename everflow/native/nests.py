@@ -3,7 +3,7 @@
 A nest goes once through all places of one shape and computes there whatever it can: values of that shape that have all
 they need, and reductions of such. Only what others need is stored. Nests run one after the other, by levels: a nest
 of a level takes what those of lower levels stored. What is put together of parts is never computed by itself: each part
-is stored where it belongs.
+is stored where it belongs. What is put into inputs comes last, one entry after the other.
 """
 
 from __future__ import annotations
@@ -13,7 +13,21 @@ import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass, field
 
-from everflow.native.values import EXPAND, JOIN, LEAVES, MAP, PERMUTE, REDUCE, RESHAPE, VIEW, Shape, Value
+from everflow.native.values import (
+    ENTRIES,
+    EXPAND,
+    INPUT,
+    JOIN,
+    LEAVES,
+    PERMUTE,
+    PUT,
+    REDUCE,
+    RESHAPE,
+    TAKE,
+    VIEW,
+    Shape,
+    Value,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,7 @@ class Nest:
     axes: tuple[int, ...]
     stores: list[Value] = field(default_factory=list)
     reductions: list[Value] = field(default_factory=list)
+    puts: list[Value] = field(default_factory=list)
 
 
 def contiguous(shape: Shape) -> tuple[int, ...]:
@@ -65,15 +80,16 @@ class _Scheduler:
         self._parts: dict[Value, list[Value]] = {}  # of each joined value
         wanted = sources_first(outputs)
         self._taken = set(wanted)
-        self._seen = {s for v in wanted if v.kind == VIEW for s in v.sources} | set(outputs)
+        tables = {v.sources[0] for v in wanted if v.kind == TAKE and v.sources[0].kind != INPUT}
+        self._seen = {s for v in wanted if v.kind == VIEW for s in v.sources} | set(outputs) | tables
         for value in wanted:
             if value.kind == JOIN:
                 self._place_parts(value)
             self.order.append(value)
         self.stored = {v for v in self.order if v.kind in (REDUCE, JOIN)} | {v for v in outputs if v.kind not in LEAVES}
-        self.stored |= self.within.keys()
+        self.stored |= self.within.keys() | tables
         for value in self.order:
-            if value.kind == VIEW and (value.sources[0].kind == MAP or not _is_located(value, self.stored)):
+            if value.kind == VIEW and (value.sources[0].kind in ENTRIES or not _is_located(value, self.stored)):
                 self.stored.add(value.sources[0])  # no strides lead there: it is written down first
         self.levels: dict[Value, int] = {}
         for value in self.order:
@@ -81,6 +97,9 @@ class _Scheduler:
                 self.levels[value] = self._after(value)
             elif value.kind == JOIN:
                 self.levels[value] = max(self.levels[part] for part in self._parts[value])
+            elif value.kind == TAKE:
+                table, places = value.sources
+                self.levels[value] = max(self._ready(places), 0 if table.kind == INPUT else self.levels[table] + 1)
             else:
                 self.levels[value] = max((self._ready(s) for s in value.sources), default=0)
 
@@ -91,7 +110,7 @@ class _Scheduler:
         offset, strides = 0, contiguous(joined.shape)
         for part in joined.sources:
             placed = part
-            if part.kind != MAP or part in self._seen or part in self.within:
+            if part.kind not in ENTRIES or part in self._seen or part in self.within:
                 placed = _another(part, self._taken)
                 self._taken.add(placed)
                 self.order.append(placed)
@@ -124,10 +143,16 @@ class _Scheduler:
                     nest = others.setdefault((level, shape, axes), Nest(shape, axes))
                 nest.reductions.append(value)
                 nest_of[value] = nest
+        puts: dict[Shape, Nest] = {}
+        for value in self.order:
+            if value.kind == PUT:
+                nest_of[value] = nest = puts.setdefault(value.sources[1].shape, Nest(value.sources[1].shape, ()))
+                nest.puts.append(value)
         # From the last value to the first: which nests need it? What several need is stored by its own.
         needed: dict[Value, dict[Nest, None]] = {v: {} for v in self.order}
         for value in reversed(self.order):
-            if value.kind in (MAP, VIEW) and (value in self.stored or (value.kind == MAP and len(needed[value]) > 1)):
+            is_shared = value.kind in ENTRIES and len(needed[value]) > 1
+            if value.kind in (*ENTRIES, VIEW) and (value in self.stored or is_shared):
                 self.stored.add(value)
                 nest_of[value] = first.setdefault((self.levels[value], value.shape), Nest(value.shape, ()))
             if value.kind not in (VIEW, JOIN):
@@ -135,11 +160,11 @@ class _Scheduler:
                 for source in value.sources:
                     needed[source].update(inside)
         for value in self.order:
-            if value in nest_of and value.kind != REDUCE:
+            if value in nest_of and value.kind not in (REDUCE, PUT):
                 nest_of[value].stores.append(value)
         ordered = [(level, 0, nest) for (level, _), nest in first.items()]
         ordered += [(level, 1, nest) for (level, _, _), nest in others.items()]
-        return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])]
+        return [nest for _, _, nest in sorted(ordered, key=lambda entry: entry[:2])] + list(puts.values())
 
 
 def _another(value: Value, taken: Container[Value]) -> Value:

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+
 from llvmlite import ir
 
 from everflow.native import python_calls
 from everflow.native.codegen import I32, I64, POINTER, VOID, Writer, loop
-from everflow.native.formulas import FLOAT
+from everflow.native.formulas import FLOAT, Scalar
 from everflow.native.normals import normals
 from everflow.native.philox import block, fractions
+from everflow.native.streams import NORMAL, UNIFORM, WORDS
 
+_MAKE: dict[str, Callable[[tuple[Scalar, ...]], list[ir.Value]]] = {
+    UNIFORM: lambda words: fractions(words, FLOAT),
+    NORMAL: normals,
+    WORDS: lambda words: [word.to(I32).value for word in words],
+}
 _LANES = 8  # blocks side by side: their words have 64 bits
 
 
-def written(kinds: list[str]) -> str:
+def written(kinds: Iterable[str]) -> str:
     """A module with a function of each name: `kind(out, key, low, high, blocks, threads)`."""
     writer = Writer()
     for kind in kinds:
@@ -30,10 +38,10 @@ def write(writer: Writer, kind: str) -> ir.Function:
     b = ir.IRBuilder(function.append_basic_block())
     with loop(b, I64(0), blocks, writer.hint(_LANES, 1)) as number:
         words = block(b, key, low, high, number)
-        values = fractions(words, FLOAT) if kind == "uniform" else normals(words)
+        values = _MAKE[kind](words)
         place = b.mul(number, I64(len(values)))
         for position, value in enumerate(values):
-            b.store(value, b.gep(out, [b.add(place, I64(position))], source_etype=FLOAT))
+            b.store(value, b.gep(out, [b.add(place, I64(position))], source_etype=value.type))
     b.ret_void()
     python_calls.write(writer.module, function)
     return function

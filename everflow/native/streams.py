@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 from everflow.native.background import BACKGROUND, is_possible
 
-UNIFORM, NORMAL = "uniform", "normal"
+UNIFORM, NORMAL, WORDS = _KINDS = "uniform", "normal", "words"
 # Numbers that are drawn without it before it is worth making; a call that draws a few takes as long as so many.
 ENOUGH, CALL = 1 << 20, 1 << 11
 _MASK64 = (1 << 64) - 1
@@ -25,7 +25,9 @@ def is_ready() -> bool:
 
 
 def fill(kind: str, address: int, key: int, counter: int, blocks: int) -> bool:
-    """Write the single precision numbers of so many blocks of a stream, four for each; whether there was code for it."""
+    """Write the single precision numbers, or the words, of so many blocks of a stream, four for each; whether there was
+    code for it.
+    """
     filler = _fillers.get(kind)
     if filler is None:
         _note(4 * blocks + CALL)
@@ -45,5 +47,5 @@ def make() -> None:
     """Compile the loops."""
     from everflow.native import stream_loops, toolchain  # a library that not every machine has
 
-    file = toolchain.Loaded(toolchain.object_code(stream_loops.written([UNIFORM, NORMAL])), [UNIFORM, NORMAL])
-    _fillers.update({kind: file.function(kind) for kind in (UNIFORM, NORMAL)})
+    file = toolchain.Loaded(toolchain.object_code(stream_loops.written(_KINDS)), list(_KINDS))
+    _fillers.update({kind: file.function(kind) for kind in _KINDS})

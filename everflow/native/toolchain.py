@@ -149,15 +149,11 @@ _linkers = _Linkers()
 def imports() -> dict[str, int]:
     """Addresses of what code may call, by name; those only that are at hand here."""
     found: dict[str, int] = {}
-    for library, names in ((None, OPENMP), (_aten(), BLAS)):
-        try:
-            loaded = ctypes.CDLL(library)
-        except (OSError, TypeError):  # on Windows a process has no names of its own
-            continue
-        for name in names:
-            function = getattr(loaded, name, None)
-            if function is not None:
-                found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
+    loaded = ctypes.CDLL(_aten())  # with what it depends on, which is where OpenMP's runtime is
+    for name in (*OPENMP, *BLAS):
+        function = getattr(loaded, name, None)
+        if function is not None:
+            found[name] = ctypes.cast(function, ctypes.c_void_p).value or 0
     return found
 
 

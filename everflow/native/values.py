@@ -1,8 +1,8 @@
 """What a region computes: expressions over tensors of known types and shapes.
 
-There are seven kinds: inputs, constants, the numbers 0, 1, 2..., element-wise functions (of operands of one shape), views
-(the same numbers at other places), reductions, and tensors put together of others. All that ops do is said in these,
-with Python's operators:
+There are nine kinds: inputs, constants, the numbers 0, 1, 2..., element-wise functions (of operands of one shape), views
+(the same numbers at other places), reductions, tensors put together of others, entries taken from places that are
+computed, and inputs with entries put at such places. All that ops do is said in these, with Python's operators:
 
     e = exp(x - x.reduce("max", [1]).expand(x.shape))
 
@@ -21,7 +21,10 @@ import numpy as np
 Shape = tuple[int, ...]
 BOOL = np.dtype(bool)
 INPUT, CONST, INDEX, MAP, VIEW, REDUCE, JOIN = "input", "const", "index", "map", "view", "reduce", "join"
+TAKE, PUT = "take", "put"
 LEAVES = (INPUT, CONST, INDEX)
+# What is computed for each entry by itself.
+ENTRIES = (MAP, TAKE)
 # The kinds of views.
 EXPAND, RESHAPE, PERMUTE, SLICE = "expand", "reshape", "permute", "slice"
 
@@ -216,6 +219,24 @@ def join(parts: Sequence[Value], axis: int) -> Value:
         return first
     shape = (*first.shape[:axis], sum(p.shape[axis] for p in parts), *first.shape[axis + 1 :])
     return _made(JOIN, tuple(parts), first.dtype, shape, axis)
+
+
+def take(table: Value, places: Value, *, now: bool = False) -> Value:
+    """The entries of a tensor at places, which count them in their order in memory. `now`: of an input that entries are
+    put into, as it is when it is their turn.
+    """
+    while table.kind == VIEW and table.detail[0] == RESHAPE:
+        table = table.sources[0]
+    if table.kind in (CONST, INDEX):
+        raise ValueError(f"{table} is not in memory")
+    return _made(TAKE, (table, places), table.dtype, places.shape, now)
+
+
+def put(target: Value, places: Value, values: Value) -> Value:
+    """An input with values put at places, one after the other; for updates only, alone with its target."""
+    if target.kind != INPUT:
+        raise ValueError(f"{target} is not in memory")
+    return _made(PUT, (target, places, values.expand(places.shape)), target.dtype, target.shape, None)
 
 
 def number_of(value: Value) -> Any:

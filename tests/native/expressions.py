@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import random
 import sys
+from unittest import mock
 
 import numpy as np
 import scipy.special
 
-from everflow.native import toolchain
+from everflow.native import row_blocks, toolchain
 from everflow.native.codegen import Writer
 from everflow.native.values import (
     CONST,
@@ -24,6 +25,7 @@ from everflow.native.values import (
     MAP,
     PERMUTE,
     RESHAPE,
+    TAKE,
     VIEW,
     Value,
     apply,
@@ -33,6 +35,7 @@ from everflow.native.values import (
     join,
     number_of,
     select,
+    take,
 )
 
 _NUMPY = {
@@ -91,6 +94,8 @@ def _evaluated(value: Value, sources: list[np.ndarray], inputs: list[np.ndarray]
         return np.arange(value.size)
     if value.kind == JOIN:
         return np.concatenate(sources, value.detail)
+    if value.kind == TAKE:
+        return sources[0].ravel()[sources[1]]
     if value.kind == MAP:
         if value.detail == "cast":
             return sources[0].astype(value.dtype)
@@ -153,6 +158,7 @@ class Drawn:
                     self.test,
                     self.places,
                     self.joined,
+                    self.taken,
                 ]
             )()
             if made.size < 200_000:
@@ -250,6 +256,15 @@ class Drawn:
         ]
         return join([value, *self.random.choices(fit, k=self.random.randint(0, 2))], axis)
 
+    def taken(self) -> Value:
+        """Entries of a tensor at places that are computed."""
+        table, numbers = self.pick(), self.number().cast(np.dtype("i8"))
+        while table.kind == VIEW and table.detail[0] == RESHAPE:
+            table = table.sources[0]
+        if table.kind in (CONST, INDEX):
+            return numbers
+        return take(table, apply("minimum", apply("maximum", numbers, 0), table.size - 1))
+
     def reduction(self) -> Value:
         value = self.pick()
         if not value.shape:
@@ -273,8 +288,9 @@ def compare(seed: int) -> None:
     expected = [evaluated(v, drawn.inputs, known) for v in wanted]
     if any(a.dtype.kind == "f" and a.size and not np.all(np.abs(a) < 2**22) for a in known.values()):
         return
-    for threads in (1, 2):
-        results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
+    for threads, block in ((1, row_blocks.BLOCK), (2, 64)):
+        with mock.patch.multiple(row_blocks, BLOCK=block, FEWEST_ROWS=2):
+            results = compiled(drawn.outputs, drawn.inputs, threads, drawn.updates)
         for value, want, got in zip(wanted, expected, results, strict=True):
             np.testing.assert_array_equal(got, want, err_msg=f"seed {seed}: {value}")
 

@@ -35,6 +35,15 @@ def test_the_same_bits(made, draw, shape, counter, monkeypatch):
     assert results[1].shape == torch.Size(shape)
 
 
+@pytest.mark.parametrize("blocks", [1, 48, 70_001])
+def test_the_same_words(made, blocks, monkeypatch):
+    words = []
+    for fillers in ({}, made):
+        monkeypatch.setattr(streams, "_fillers", fillers)
+        words.append(Philox(0x123456789ABCDEF0, (1 << 64) - 3).words(blocks, 2))
+    np.testing.assert_array_equal(*words)
+
+
 def test_runs_of_an_op_follow_each_other(made, monkeypatch):
     drawn = []
     for fillers in ({}, made):

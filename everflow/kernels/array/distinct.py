@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -11,9 +11,12 @@ import torch
 from everflow.kernels.array.basic import bracketed, dims_of, invalid, is_text, wrap_axis
 from everflow.kernels.registry import fresh
 from everflow.kernels.tensors import AnyTensor, to_numpy, torch_dtype
+from everflow.native.loops.library import Library
 
 if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
+
+REPEATS = Library("repeats", cost=1)
 
 
 def first_seen(keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -62,8 +65,23 @@ def _unique(x: AnyTensor, out_idx: DType) -> tuple[AnyTensor, torch.Tensor, np.n
 
 @fresh("Unique")
 def unique(x: AnyTensor, *, out_idx: DType) -> tuple[AnyTensor, torch.Tensor]:
+    if x.ndim == 1 and x.dtype in (torch.int64, torch.int32) and x.is_cpu:
+        code = REPEATS.ready(len(x))
+        if code is not None:
+            return _unique_numbers(x, code, torch_dtype(out_idx))
     y, idx, _ = _unique(x, out_idx)
     return y, idx
+
+
+def _unique_numbers(x: torch.Tensor, code: Any, out_idx: torch.dtype) -> tuple[torch.Tensor, torch.Tensor]:
+    keys = x.long().contiguous()
+    count = len(keys)
+    distinct, numbers = torch.empty(count, dtype=torch.int64), torch.empty(count, dtype=torch.int64)
+    size = 1 << max(2, (2 * count).bit_length())
+    slots = torch.zeros(size, dtype=torch.int64)
+    addresses = slots.data_ptr(), size - 1, distinct.data_ptr(), numbers.data_ptr()
+    found = code.free.first_seen(keys.data_ptr(), count, *addresses)
+    return distinct[:found].to(x.dtype, copy=True), numbers.to(out_idx)
 
 
 @fresh("UniqueWithCounts")

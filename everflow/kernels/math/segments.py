@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 
 from everflow.framework.errors import InvalidArgumentError
+from everflow.kernels.array.distinct import REPEATS
 from everflow.kernels.math.dtypes import comparable, from_comparable, highest, lowest, widened
 from everflow.kernels.registry import fresh
 
@@ -93,6 +94,21 @@ for _op_type, _how, _empty in (
     _sorted_segments(_op_type, _how, _empty)
 
 
+_ADD = {torch.float32: "add_singles", torch.float64: "add_doubles"}
+
+
+def _sums(data: torch.Tensor, ids: torch.Tensor, count: int) -> torch.Tensor | None:
+    """Sums of rows by compiled loops; None where there are none for these, or an id is out of range."""
+    code = REPEATS.ready(ids.numel()) if data.dtype in _ADD and data.is_cpu else None
+    if code is None or not data.numel():
+        return None
+    rest = data.shape[ids.dim() :]
+    sums, rows, places = torch.zeros(count, *rest, dtype=data.dtype), data.contiguous(), ids.long().contiguous()
+    add = getattr(code.free, _ADD[data.dtype])
+    ended = add(rows.data_ptr(), places.data_ptr(), ids.numel(), rest.numel(), sums.data_ptr(), count)
+    return None if ended < 0 else sums
+
+
 def _unsorted_segments(op_type: str, how: str) -> None:
     """An op over ids in any order and of any rank. Negative ids are dropped; segments without rows keep the start
     value.
@@ -119,6 +135,8 @@ def _unsorted_segments(op_type: str, how: str) -> None:
             raise _invalid(
                 f"data.shape = {list(data.shape)} does not start with segment_ids.shape = {list(segment_ids.shape)}"
             )
+        if how == "sum" and (sums := _sums(data, segment_ids, count)) is not None:
+            return sums
         too_high = segment_ids >= count
         if too_high.any():
             at = too_high.nonzero()[0].tolist()

@@ -42,8 +42,7 @@ class Words:
         while len(self._left) < count:
             # The first so many may have been made before.
             blocks = max(_BLOCKS_AT_ONCE, -(-count // 4)) if self._start else _BLOCKS_AT_ONCE
-            even, odd = self._place.chunk(self._start, blocks)
-            made = np.stack([even[0], odd[0], even[1], odd[1]], 1).ravel()
+            made = self._place.words(blocks, self._start).ravel().astype(np.uint64)
             self._start += blocks
             self._left = np.concatenate([self._left, made]) if len(self._left) else made
         taken, self._left = self._left[:count], self._left[count:]
@@ -175,14 +174,14 @@ def _check_true(true_classes: torch.Tensor, num_true: int) -> None:
         )
 
 
-def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> torch.Tensor:
+def _expected(probability: np.ndarray, tries: int, num_sampled: int) -> np.ndarray:
     """How often a class is expected in the sample; with rejected repeats, how probable it is that it is there."""
     probability = probability.astype(np.float32)  # every step is rounded to single precision, as TensorFlow does
     if tries == num_sampled:
-        return torch.from_numpy(probability * np.float32(num_sampled))
+        return probability * np.float32(num_sampled)
     with np.errstate(divide="ignore"):
         logarithm = np.log1p(-probability.astype(np.float64)).astype(np.float32)
-    return torch.from_numpy(-np.expm1((logarithm * np.float32(tries)).astype(np.float64)).astype(np.float32))
+    return -np.expm1((logarithm * np.float32(tries)).astype(np.float64)).astype(np.float32)
 
 
 def _sample(
@@ -213,13 +212,10 @@ def _sample(
                 chosen.append(candidate)
                 if len(chosen) == num_sampled:
                     break
-    true = true_classes.numpy()
-    sampled = np.array(chosen, np.int64)
-    results = (
-        torch.from_numpy(sampled),
-        _expected(sampler.probability(true), tries, num_sampled),
-        _expected(sampler.probability(sampled), tries, num_sampled),
-    )
+    true, sampled = true_classes.numpy(), np.array(chosen, np.int64)
+    both = _expected(sampler.probability(np.concatenate([true.ravel(), sampled])), tries, num_sampled)
+    of_true, of_sampled = both[: true.size].reshape(true.shape), both[true.size :].copy()
+    results = torch.from_numpy(sampled), torch.from_numpy(of_true), torch.from_numpy(of_sampled)
     if isinstance(sampler, _Learned):
         sampler.learn(true)
     return results

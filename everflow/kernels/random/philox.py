@@ -140,6 +140,9 @@ class Philox:
 
     def write_words(self, words: np.ndarray, start: int) -> None:
         """The words of the blocks from the `start`-th on, into a [blocks, 4] array of 32-bit integers in one piece."""
+        counter = (self.counter + start) & _MASK128
+        if self._ready is None and streams.fill(streams.WORDS, words.ctypes.data, self.key, counter, len(words)):
+            return
         even, odd = self.chunk(start, len(words))
         np.left_shift(odd, _SHIFT, out=odd)
         np.bitwise_or(even, odd, out=words.view(np.uint64).T)  # words 0 and 1 of a block, then words 2 and 3

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels import registry
 
 RANDOM = np.random.RandomState(0)
 
@@ -78,3 +80,13 @@ def test_edit_distances(sess, normalize):
     found = sess.run(tf.edit_distance(sparse([a for a, _, _ in pairs]), sparse([b for _, b, _ in pairs]), normalize))
     wanted = [d if not normalize else (d / len(b) if b else (np.inf if a else 0.0)) for a, b, d in pairs]
     np.testing.assert_allclose(found, wanted, rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [torch.int64, torch.int32])
+@pytest.mark.parametrize("out_idx", [tf.int32, tf.int64])
+@pytest.mark.parametrize("numbers", [[], [7], [3, -1, 3, 2**31 - 1, -1, 3, -(2**31)], [i * i % 97 for i in range(500)]])
+def test_unique_with_compiled_loops(both_ways, dtype, out_idx, numbers):
+    x = torch.tensor(numbers, dtype=dtype)
+    values, places = both_ways(lambda: registry.function_of("Unique")(x, out_idx=out_idx))
+    assert values.tolist() == list(dict.fromkeys(numbers)) and values.dtype is dtype
+    assert values[places.long()].tolist() == numbers

@@ -2,8 +2,10 @@
 
 import numpy as np
 import pytest
+import torch
 
 import everflow as tf
+from everflow.kernels import registry
 from tests.kernels.feeding import fed
 
 ROWS = np.array([[1, 2], [3, 4], [5, 6], [7, 8]], np.float32)
@@ -112,3 +114,12 @@ def test_no_rows_at_all(sess):
     nothing, ids = fed(np.zeros([0, 2], np.float32)), fed(np.zeros([0], np.int32))
     assert sess.run(tf.segment_sum(nothing, ids)).shape == (0, 2)
     assert sess.run(tf.unsorted_segment_sum(nothing, ids, 2)).tolist() == [[0, 0], [0, 0]]
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.int32, torch.float16])
+@pytest.mark.parametrize("ids", [[], [2, 0, 2, -1, 2, 0], [[1, 1], [0, 3]], [0, 5, 1]])
+@pytest.mark.parametrize("width", [[], [1], [3, 17]])
+def test_unsorted_sums_with_compiled_loops(both_ways, dtype, ids, width):
+    places = torch.tensor(ids, dtype=torch.int32)
+    data = (torch.randn(*places.shape, *width) * 9).to(dtype)
+    both_ways(lambda: registry.function_of("UnsortedSegmentSum")(data, places, torch.tensor(4)))

@@ -35,6 +35,8 @@ from everflow.runtime.plan.program import FEED, IF, LOOP, VALUE, VARIABLE, Block
 # Additions or so between two questions whether to go on.
 WORK_AT_ONCE = 20_000_000
 _CONSTANTS = (VALUE, "Const")
+# Op types that are steps, though they have expressions.
+_STEPS_RATHER = ("MatMul", "_MatMulBias", "Gather", "GatherV2")
 Place = Callable[[], ir.Value]  # writes what finds an address
 
 
@@ -74,7 +76,7 @@ def _expression_work(node: Node) -> int:
     without a call from Python, so what draws and multiplies is a step.
     """
     found = lowering.find(node.type)
-    is_step = found is None or found.draws or node.type in ("MatMul", "_MatMulBias")
+    is_step = found is None or found.draws or node.type in _STEPS_RATHER
     return 0 if is_step else work_of(node)
 
 

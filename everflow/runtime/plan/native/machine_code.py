@@ -156,7 +156,7 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
     body, tests, names = [], [], []
     for i, (node, output) in enumerate(region.inputs):
         name = f"x{i}"
-        if node in region.updates:
+        if stands_for_variable((node, output)):
             name = f"b{i}"
             body.append(f"b{i} = x{i}.value")
             tests.append(f"b{i} is not None")
@@ -210,14 +210,14 @@ def _drawer(node: Node, state: SessionState) -> Callable[[], array[int]]:
 def _slowly(region: Region, state: SessionState) -> Callable[..., Value]:
     """What happens to inputs that lie in memory in another order, or are not what the graph promises."""
     shapes = [torch.Size(region.values[edge].shape) for edge in region.inputs]
-    written = len(region.updates)
+    variables = [stands_for_variable(edge) for edge in region.inputs]
 
     def other(call: Callable[..., Value], *inputs: Any) -> Value:
-        held = [v.value for v in inputs[:written]]
-        fits = all(x is not None and x.shape == s for x, s in zip((*held, *inputs[written:]), shapes, strict=True))
-        are_in_order = [x.is_contiguous() for x in inputs[written:]]
-        if fits and all(v.is_contiguous() for v in held) and not all(are_in_order):
-            return call(*inputs[:written], *(x.contiguous() for x in inputs[written:]))
+        held = [x.value if v else x for x, v in zip(inputs, variables, strict=True)]
+        fits = all(x is not None and x.shape == s for x, s in zip(held, shapes, strict=True))
+        disordered = {v for x, v in zip(held, variables, strict=True) if fits and not x.is_contiguous()}
+        if disordered == {False}:
+            return call(*(x if v else x.contiguous() for x, v in zip(inputs, variables, strict=True)))
         results = _by_kernels(region, state, list(inputs))
         return results[0] if len(results) == 1 else tuple(results)
 

@@ -81,7 +81,7 @@ class Variables:
                 level = max(level, failing, updating)
                 for variable in written[node]:
                     for reader, edge in readers.get(variable, ()):
-                        is_apart = reader in chosen and self.read_by(edge, node) is not variable
+                        is_apart = reader in chosen and (writes_rows(node) or self.read_by(edge, node) is not variable)
                         level = max(level, levels[reader] + is_apart)
                 updating = max(updating, level)
             elif node not in chosen and node.facts.fails and node.type not in _READS:
@@ -113,6 +113,12 @@ def checks(node: Node) -> bool:
     """Whether machine code looks at values before it knows that a node has results."""
     found = lowering.find(node.type)
     return found is not None and found.checks
+
+
+def writes_rows(node: Node) -> bool:
+    """Whether a node changes single rows of variables, which only it may look at then."""
+    found = lowering.find(node.type)
+    return found is not None and found.updates and found.checks
 
 
 def stands_for_variable(edge: Edge) -> bool:

@@ -21,7 +21,7 @@ from everflow.native import lowering, scalars
 from everflow.native.draws import PLACE
 from everflow.native.nests import sources_first
 from everflow.native.values import CONST, INDEX, INPUT, MAP, RESHAPE, VIEW, Checked, Value, const, copy_of, input_value
-from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable
+from everflow.runtime.plan.native.memory_order import VARIABLES, Variables, checks, stands_for_variable, writes_rows
 from everflow.runtime.plan.native.tiers import is_allowed
 from everflow.runtime.plan.partition import torch_device
 from everflow.runtime.plan.program import (
@@ -134,8 +134,8 @@ class Region:
 
     @property
     def acts(self) -> bool:
-        """Whether it does something besides computing its outputs."""
-        return bool(self.updates or self.draws)
+        """Whether it does something besides computing its outputs from values, so that it has to stay where it is."""
+        return bool(self.updates or self.draws or any(map(stands_for_variable, self.inputs)))
 
     @property
     def work(self) -> int:
@@ -206,7 +206,8 @@ def _can_update(node: Node, variables: Variables) -> bool:
     if None in targets or len(set(targets)) < len(targets):
         return False
     return all(
-        variables.read_by(edge, node) in targets or not variables.shown(edge).intersection(targets)
+        not variables.shown(edge).intersection(targets)
+        or (variables.read_by(edge, node) in targets and not writes_rows(node))
         for edge in node.inputs
         if not stands_for_variable(edge)
     )
@@ -284,7 +285,7 @@ def put_in(
 
 def _definition(region: Region) -> OpDef:
     """The definition of a region's node: which of its inputs are variables."""
-    inputs = [f"{'&' * (i < len(region.updates))}x{i}" for i in range(len(region.inputs))]
+    inputs = [f"{'&' * stands_for_variable(edge)}x{i}" for i, edge in enumerate(region.inputs)]
     outputs = [f"y{i}" for i in range(len(region.outputs))]
     return internal(UPDATE, " ".join(inputs), " ".join(outputs), acts=True)
 
@@ -311,7 +312,8 @@ def work_of(node: Node) -> int:
         return 0
     edges = [e for i, e in enumerate(node.inputs) if i not in _known_positions(node)]
     made = [] if found.updates else [(node, i) for i in range(len(node.output_dtypes))]
-    if not all(_is_content(e) if found.updates and stands_for_variable(e) else _is_number(*e) for e in [*edges, *made]):
+    by_handle = found.updates or found.reads
+    if not all(_is_content(e) if by_handle and stands_for_variable(e) else _is_number(*e) for e in [*edges, *made]):
         return 0
     inputs = [_as_input(e, i) if e in edges else None for i, e in enumerate(node.inputs)]
     wanted = [_as_input(e, 0) for e in made or [e for e in edges if stands_for_variable(e)]]
