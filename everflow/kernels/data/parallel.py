@@ -24,14 +24,17 @@ Call = Callable[["Step | None", Element], Element]
 
 # A call that takes longer than this, in seconds, is worth another thread.
 WORTH = 2.5e-4
+# Calls are handed over some at a time where nobody sees it: as many as take so many seconds, and not more than so many.
+LONG, MOST = 3e-3, 16
+
+Result = Element | Exception
 
 
 class _Job:
-    """A call that is under way, or what it came to."""
+    """Calls that are under way, one after the other, or what they came to."""
 
-    def __init__(self, step: Step | None, element: Element) -> None:
-        self.step, self.element = step, element
-        self.result: Element | Exception | None = None
+    def __init__(self, step: Step | None, elements: list[Element], results: list[Result] | None = None) -> None:
+        self.step, self.elements, self.results = step, elements, results
 
 
 class _Workers:
@@ -61,13 +64,16 @@ class _Workers:
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
-            try:
-                result: Element | Exception = self._call(job.step, job.element)
-            except Exception as e:
-                result = e
+            results = [self._result(job.step, element) for element in job.elements]
             with self.condition:
-                job.result = result
+                job.results = results
                 self.condition.notify_all()
+
+    def _result(self, step: Step | None, element: Element) -> Result:
+        try:
+            return self._call(step, element)
+        except Exception as e:
+            return e
 
     def _next(self) -> _Job | None:
         with self.condition:
@@ -83,14 +89,17 @@ class _Workers:
 class Parallel:
     """Gives `call(step, element)` for the elements of `following`, `count` of them at a time once one took long.
 
-    `count` -1 is one for each thread.
+    `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet.
     """
 
-    def __init__(self, following: Following, call: Call, count: int, iteration: Iteration) -> None:
+    def __init__(self, following: Following, call: Call, count: int, iteration: Iteration, ahead: bool = False) -> None:
         self._following, self._call, self._iteration = following, call, iteration
         self._count = count if count > 0 else iteration.threads
+        self._ahead, self._together = ahead, 1
         self._workers: _Workers | None = None
+        self._read: list[Element] = []  # of the next job
         self._jobs: deque[_Job] = deque()
+        self._results: deque[Result] = deque()
         self._first = True
         renewed(self)
 
@@ -99,7 +108,7 @@ class Parallel:
         if self._workers is not None:
             self._begin()
             for job in self._jobs:
-                if job.result is None:
+                if job.results is None:
                     self._workers.submit(job)
 
     def _begin(self) -> None:
@@ -111,33 +120,47 @@ class Parallel:
         step = self._iteration.step
         if self._workers is None:
             return self._alone(step)
-        while len(self._jobs) < self._count and not (self._jobs and isinstance(self._jobs[-1].result, End)):
-            self._jobs.append(self._begun(step))
-        job = self._jobs[0]
-        condition = self._workers.condition
+        if not self._results:
+            self._results.extend(self._next_results(step, self._workers))
+        result = self._results.popleft()
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    def _next_results(self, step: Step | None, workers: _Workers) -> list[Result]:
+        # One job more than there are calls at a time waits, so that no thread does where jobs are short.
+        while len(self._jobs) < self._count + self._ahead and not (self._jobs and self._is_end(self._jobs[-1])):
+            self._submit(step, workers)
+        job, condition = self._jobs[0], workers.condition
         with condition:
             if step is None:
-                condition.wait_for(lambda: job.result is not None)
+                condition.wait_for(lambda: job.results is not None)
             else:
-                step.wait_for(condition, lambda: job.result is not None)
+                step.wait_for(condition, lambda: job.results is not None)
         self._jobs.popleft()
-        assert job.result is not None
-        if isinstance(job.result, Exception):
-            raise job.result
-        return job.result
+        assert job.results is not None
+        return job.results
 
-    def _begun(self, step: Step | None) -> _Job:
-        """A job for the next element; where there is none, what there is instead is its result."""
-        assert self._workers is not None
+    @staticmethod
+    def _is_end(job: _Job) -> bool:
+        return job.results is not None and isinstance(job.results[-1], End)
+
+    def _submit(self, step: Step | None, workers: _Workers) -> None:
+        """Begin calls for the next elements; where there is none, what there is instead is a result."""
+        failure = None
         try:
-            job = _Job(None if step is None else step.detached(), self._following())
+            while len(self._read) < self._together:
+                self._read.append(self._following())
         except Exception as e:
+            failure = e
+        if self._read:
+            job = _Job(None if step is None else step.detached(), self._read)
+            self._read = []
+            self._jobs.append(job)
+            workers.submit(job)
+        if failure is not None:
             self._iteration.check()  # what ends the run that asks is no element's error
-            job = _Job(None, ())
-            job.result = e
-        else:
-            self._workers.submit(job)
-        return job
+            self._jobs.append(_Job(None, [], [failure]))
 
     def _alone(self, step: Step | None) -> Element:
         element = self._following()
@@ -145,6 +168,8 @@ class Parallel:
         try:
             return threads.with_threads(self._iteration.threads_of_a_kernel, self._call, step, element)
         finally:
-            if time.perf_counter() - begin > WORTH and not self._first and self._count > 1:
+            seconds = time.perf_counter() - begin
+            if seconds > WORTH and not self._first and self._count > 1:
+                self._together = max(1, min(MOST, int(LONG / seconds))) if self._ahead else 1
                 self._begin()
             self._first = False
