@@ -57,10 +57,14 @@ def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: b
 
 
 def _for_many(
-    session: Session, function: NameAttrList, captured: list[Value], lists: tuple[bool, ...] = ()
+    session: Session,
+    function: NameAttrList,
+    captured: list[Value],
+    lists: tuple[bool, ...] = (),
+    with_images: bool = False,
 ) -> blocks.Many | None:
     """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
-    found = session.functions.for_many(function.name, len(captured), lists)
+    found = session.functions.for_many(function.name, len(captured), lists, with_images)
     if found is None:
         return None
     call, result_lists = found
@@ -93,7 +97,8 @@ def _at_once(
         following, ahead = input_dataset.start(iteration), False
     if both is None:
         call = _in_steps(iteration.function(session, f), captured, at_end)
-        return Parallel(following, call, count, iteration, ahead)
+        many = _for_many(session, f, captured, with_images=True) if ahead else None
+        return Parallel(following, call, count, iteration, ahead, None if many is None or many.gives_lists else many)
     draw, rest = both
 
     def with_numbers() -> Element:

@@ -10,11 +10,11 @@ import threading
 import time
 import weakref
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from everflow.framework.forking import renewed
-from everflow.kernels.data import threads
+from everflow.kernels.data import blocks, threads
 from everflow.kernels.data.datasets import Element, End, Following, Iteration
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ Call = Callable[["Step | None", Element], Element]
 # A call that takes longer than this, in seconds, is worth another thread.
 WORTH = 2.5e-4
 # Calls are handed over some at a time where nobody sees it: as many as take so many seconds, and not more than so many.
-LONG, MOST = 3e-3, 16
+LONG, MOST = 4e-3, 16
 
 Result = Element | Exception
 
@@ -35,13 +35,15 @@ class _Job:
 
     def __init__(self, step: Step | None, elements: list[Element], results: list[Result] | None = None) -> None:
         self.step, self.elements, self.results = step, elements, results
+        self.seconds = 0.0  # that it took
 
 
 class _Workers:
     """Threads that take jobs from a queue, as many as there are calls at a time."""
 
-    def __init__(self, call: Call, count: int, threads_of_a_kernel: int) -> None:
-        self._call, self._count, self._threads_of_a_kernel = call, count, threads_of_a_kernel
+    def __init__(self, call: Call, many: blocks.Many | None, count: int, threads_of_a_kernel: int) -> None:
+        self._call, self._many = call, many
+        self._count, self._threads_of_a_kernel = count, threads_of_a_kernel
         self.condition = threading.Condition()
         self._jobs: deque[_Job] = deque()
         self._running = self._idle = 0
@@ -64,10 +66,24 @@ class _Workers:
 
     def _work(self) -> None:
         while (job := self._next()) is not None:
-            results = [self._result(job.step, element) for element in job.elements]
+            begin = time.perf_counter()
+            results = self._together(job) or [self._result(job.step, element) for element in job.elements]
+            job.seconds = time.perf_counter() - begin
             with self.condition:
                 job.results = results
                 self.condition.notify_all()
+
+    def _together(self, job: _Job) -> Sequence[Result]:
+        """The results of all elements at once, where the function has a form for that and none of them is odd."""
+        if self._many is None or len(job.elements) == 1:
+            return ()
+        try:
+            return blocks.rows(self._many(blocks.stacked(job.elements), job.step))
+        except Exception:  # whatever it is: the elements are asked one by one, and whose error it is gives it
+            results = [self._result(job.step, element) for element in job.elements]
+            if not any(isinstance(result, Exception) for result in results):
+                self._many = None  # such as elements whose results have different shapes
+            return results
 
     def _result(self, step: Step | None, element: Element) -> Result:
         try:
@@ -89,13 +105,22 @@ class _Workers:
 class Parallel:
     """Gives `call(step, element)` for the elements of `following`, `count` of them at a time once one took long.
 
-    `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet.
+    `count` -1 is one for each thread. `ahead`: whether elements may be read, and calls made, that nobody asked for yet;
+    `many` makes calls for several elements then.
     """
 
-    def __init__(self, following: Following, call: Call, count: int, iteration: Iteration, ahead: bool = False) -> None:
-        self._following, self._call, self._iteration = following, call, iteration
+    def __init__(
+        self,
+        following: Following,
+        call: Call,
+        count: int,
+        iteration: Iteration,
+        ahead: bool = False,
+        many: blocks.Many | None = None,
+    ) -> None:
+        self._following, self._call, self._many, self._iteration = following, call, many, iteration
         self._count = count if count > 0 else iteration.threads
-        self._ahead, self._together = ahead, 1
+        self._ahead, self._quickest = ahead, LONG  # seconds of the quickest call so far
         self._workers: _Workers | None = None
         self._read: list[Element] = []  # of the next job
         self._jobs: deque[_Job] = deque()
@@ -113,7 +138,7 @@ class Parallel:
 
     def _begin(self) -> None:
         count = min(self._count, self._iteration.threads)
-        self._workers = _Workers(self._call, count, self._iteration.threads_of_a_kernel)
+        self._workers = _Workers(self._call, self._many, count, self._iteration.threads_of_a_kernel)
         weakref.finalize(self, self._workers.close)
 
     def __call__(self) -> Element:
@@ -139,6 +164,8 @@ class Parallel:
                 step.wait_for(condition, lambda: job.results is not None)
         self._jobs.popleft()
         assert job.results is not None
+        if job.elements:
+            self._quickest = min(self._quickest, job.seconds / len(job.elements))
         return job.results
 
     @staticmethod
@@ -148,8 +175,9 @@ class Parallel:
     def _submit(self, step: Step | None, workers: _Workers) -> None:
         """Begin calls for the next elements; where there is none, what there is instead is a result."""
         failure = None
+        together = min(MOST, int(LONG / self._quickest)) if self._ahead else 1
         try:
-            while len(self._read) < self._together:
+            while len(self._read) < together:
                 self._read.append(self._following())
         except Exception as e:
             failure = e
@@ -168,8 +196,6 @@ class Parallel:
         try:
             return threads.with_threads(self._iteration.threads_of_a_kernel, self._call, step, element)
         finally:
-            seconds = time.perf_counter() - begin
-            if seconds > WORTH and not self._first and self._count > 1:
-                self._together = max(1, min(MOST, int(LONG / seconds))) if self._ahead else 1
+            if time.perf_counter() - begin > WORTH and not self._first and self._count > 1:
                 self._begin()
             self._first = False
