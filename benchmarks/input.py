@@ -213,21 +213,26 @@ def lenet(folder):
 # --- measuring -------------------------------------------------------------------------------
 
 
-def batches_a_second(next_batch, seconds: float) -> float:
-    """How many batches come in a second, after some to warm up: the best of four stretches."""
+def batches_a_second(next_batch, seconds: float) -> tuple[float, float]:
+    """How many batches come in a second, and how many in a second of processor time, after some to warm up: the best of
+    four stretches."""
     end = time.perf_counter() + seconds / 4
     for _ in range(3):
         next_batch()
     while time.perf_counter() < end:
         next_batch()
-    best = 0.0
+    best = (0.0, 0.0)
     for _ in range(4):
-        start, count = time.perf_counter(), 0
+        start, used, count = time.perf_counter(), time.process_time(), 0
         while time.perf_counter() < start + seconds / 4:
             next_batch()
             count += 1
-        best = max(best, count / (time.perf_counter() - start))
+        best = better(best, (count / (time.perf_counter() - start), count / (time.process_time() - used)))
     return best
+
+
+def better(rates, others):
+    return tuple(map(max, rates, others))
 
 
 @contextlib.contextmanager
@@ -248,12 +253,12 @@ def drawn(name: str, folder: str):
             coordinator.join(threads, stop_grace_period_secs=10, ignore_live_threads=True)
 
 
-def here(name: str, folder: str, seconds: float) -> float:
+def here(name: str, folder: str, seconds: float) -> tuple[float, float]:
     with drawn(name, folder) as next_batch:
         return batches_a_second(next_batch, seconds)
 
 
-def elsewhere(python: str, name: str, folder: str, seconds: float) -> float:
+def elsewhere(python: str, name: str, folder: str, seconds: float) -> tuple[float, float]:
     """The same under another interpreter."""
     command = [python, __file__, name, "--tensorflow", folder, "--seconds", str(seconds)]
     environment = {k: v for k, v in os.environ.items() if k != "PYTHONPATH"}
@@ -261,13 +266,13 @@ def elsewhere(python: str, name: str, folder: str, seconds: float) -> float:
     return json.loads(done.stdout.splitlines()[-1])[name]
 
 
-def with_loader(name: str, folder: str, seconds: float) -> float | None:
+def with_loader(name: str, folder: str, seconds: float) -> tuple[float, float]:
     """The same work by torch's DataLoader, where it is written down in input_loaders.py."""
     from input_loaders import LOADERS
 
     make = LOADERS.get(name)
     if make is None:
-        return None
+        return 0.0, 0.0
     batches = iter(make(folder))
     return batches_a_second(lambda: next(batches), seconds)
 
@@ -293,22 +298,23 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         make_files(folder)
         for name in options.names or PIPELINES:
-            ours, theirs, loaded = 0.0, 0.0, 0.0
+            ours = theirs = loaded = (0.0, 0.0)
             for _ in range(options.turns):
-                ours = max(ours, here(name, folder, options.seconds))
+                ours = better(ours, here(name, folder, options.seconds))
                 if options.against:
-                    theirs = max(theirs, elsewhere(options.against, name, folder, options.seconds))
+                    theirs = better(theirs, elsewhere(options.against, name, folder, options.seconds))
                 if options.loader:
-                    loaded = max(loaded, with_loader(name, folder, options.seconds) or 0.0)
-            line = f"{name:16} {ours:9.1f}/s"
+                    loaded = better(loaded, with_loader(name, folder, options.seconds))
+            line = f"{name:16} {ours[0]:9.1f}/s"
             if options.against:
-                ratios.append(ours / theirs)
-                line += f"   TensorFlow {theirs:9.1f}/s   {ratios[-1]:6.2f}x"
-            if loaded:
-                line += f"   DataLoader {loaded:9.1f}/s   {ours / loaded:6.2f}x"
+                ratios.append([a / b for a, b in zip(ours, theirs)])
+                line += f"   TensorFlow {theirs[0]:9.1f}/s {ratios[-1][0]:6.2f}x, processor {ratios[-1][1]:6.2f}x"
+            if loaded[0]:
+                line += f"   DataLoader {loaded[0]:9.1f}/s {ours[0] / loaded[0]:6.2f}x"
             print(line, flush=True)
     if len(ratios) > 1:
-        print(f"{'geometric mean':16} {np.exp(np.mean(np.log(ratios))):.2f}x TensorFlow")
+        wall, processor = np.exp(np.mean(np.log(ratios), axis=0))
+        print(f"{'geometric mean':16} {wall:.2f}x TensorFlow, processor {processor:.2f}x")
 
 
 if __name__ == "__main__":

@@ -112,9 +112,10 @@ _MOST = 4096  # records looked at together
 def _read_blocks(source: Any, position: int, name: str, code: Any) -> Iterator[bytes]:
     """The records of a file from a place on, many at a time by a compiled loop; what it does not take is read alone."""
     spans = (ctypes.c_int64 * (2 * _MOST))()
+    place = ctypes.addressof(spans)
     while block := source.read(_CHUNK):
         at = 0
-        while found := code.free.scan(id(block) + bytes.__basicsize__ - 1 + at, len(block) - at, spans, _MOST):
+        while found := code.free.scan(id(block) + bytes.__basicsize__ - 1 + at, len(block) - at, place, _MOST):
             base = at
             for start, size in zip(spans[: 2 * found : 2], spans[1 : 2 * found : 2]):
                 yield block[base + start : base + start + size]

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -20,8 +21,6 @@ from everflow.kernels.registry import specialize
 from everflow.native.lowering import lowers
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from everflow.framework.shapes import TensorShape
     from everflow.kernels.context import Node
     from everflow.kernels.tensors import AnyTensor
@@ -163,16 +162,17 @@ def slice_key(node: Node, positions: tuple[int, int, int]) -> tuple | None:
 
 @specialize("StridedSlice")
 def _strided_slice(node: Node) -> Callable | None:
-    key = slice_key(node, (1, 2, 3))
-    if key is None or not _is_tensor(node):
+    key, is_text = slice_key(node, (1, 2, 3)), node.input_dtypes[0].name == "string"
+    if key is None or not (is_text or _is_tensor(node)):
         return None
     masks = {name: node.attrs[name] for name in MASKS}
 
-    def cut(x: torch.Tensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor) -> AnyTensor:
+    def cut(x: AnyTensor, begin: torch.Tensor, end: torch.Tensor, strides: torch.Tensor) -> AnyTensor:
         try:
-            return x[key]
+            found = x[key]
         except IndexError:
             return indexing.strided_slice(x, begin, end, strides, **masks)  # which says what does not fit
+        return np.asarray(found, object) if is_text else found  # one string comes without an array around it
 
     return cut
 

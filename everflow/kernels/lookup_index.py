@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from everflow.framework.dtypes import DType
 
 TABLES = Library("tables", cost=4)
-_TAKERS = {8: "take_words", 4: "take_halves"}
+_WIDTHS = (8, 4)  # bytes of numbers that there are loops for
 
 
 def is_possible(key_dtype: DType, value_dtype: DType) -> bool:
     """Whether there are loops for keys and values of these types."""
     return key_dtype in (dtypes.string, dtypes.int64) and (
-        value_dtype is dtypes.string or torch_dtype(value_dtype).itemsize in _TAKERS
+        value_dtype is dtypes.string or torch_dtype(value_dtype).itemsize in _WIDTHS
     )
 
 
@@ -44,23 +44,25 @@ class Index:
 
     def find(self, keys: AnyTensor, default: Any) -> AnyTensor | None:
         """The value of each key; None where keys are not what they should be."""
-        count = keys.size if isinstance(keys, np.ndarray) else keys.numel()
-        places = torch.empty(count, dtype=torch.int64)
+        out = None if self._to_strings else torch.empty(keys.shape, dtype=self._values.dtype)
+        # Where values are as wide as places, they take their room.
+        is_wide = out is not None and out.dtype.itemsize == 8
+        places = out if is_wide else torch.empty(keys.shape, dtype=torch.int64)
+        count, place = places.numel(), places.data_ptr()
         if isinstance(keys, np.ndarray):
             asked = contiguous(keys)
             find, of, held = self._code.find_strings, id(asked), id(self._keys)
         else:
             numbers = keys.contiguous()
             find, of, held = self._code.find_numbers, numbers.data_ptr(), self._keys.data_ptr()
-        if find(of, count, held, self._slots.data_ptr(), self._mask, places.data_ptr()) < 0:
+        if find(of, count, held, self._slots.data_ptr(), self._mask, place) < 0:
             return None
-        if self._to_strings:
+        if out is None:
             missing, found = default.item(), np.empty(keys.shape, object)
-            self._code.take_strings(places.data_ptr(), count, id(self._values), id(missing), id(found))
+            self._code.take_strings(place, count, id(self._values), id(missing), id(found))
             return found
-        out = torch.empty(keys.shape, dtype=self._values.dtype)
-        take = getattr(self._code, _TAKERS[out.dtype.itemsize])
-        take(places.data_ptr(), count, self._values.data_ptr(), default.data_ptr(), out.data_ptr())
+        take = self._code.take_words if is_wide else self._code.take_halves
+        take(place, count, self._values.data_ptr(), default.data_ptr(), out.data_ptr())
         return out
 
 

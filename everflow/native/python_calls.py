@@ -1,4 +1,4 @@
-"""Compiled functions as Python sees them: built-in functions that take addresses and integers.
+"""Compiled functions as Python sees them: built-in functions that take addresses and numbers.
 
 ctypes takes a microsecond for a call with ten arguments. Here the code itself follows CPython's convention for
 built-in functions (METH_FASTCALL): it gets its arguments as an array of objects, makes numbers of them and calls.
@@ -14,12 +14,14 @@ from typing import Any
 
 from llvmlite import ir
 
-POINTER, I64, I32 = ir.PointerType(), ir.IntType(64), ir.IntType(32)
+POINTER, I64, I32, DOUBLE = ir.PointerType(), ir.IntType(64), ir.IntType(32), ir.DoubleType()
 _METH_FASTCALL = 0x80
 # What the code calls of CPython: (result, arguments).
 _PYTHON: dict[str, tuple[ir.Type, list[ir.Type]]] = {
-    "PyLong_AsUnsignedLongLong": (I64, [POINTER]),
-    "PyLong_FromLong": (POINTER, [I64]),
+    "PyLong_AsUnsignedLongLongMask": (I64, [POINTER]),
+    "PyFloat_AsDouble": (DOUBLE, [POINTER]),
+    "PyLong_FromLongLong": (POINTER, [I64]),
+    "PyFloat_FromDouble": (POINTER, [DOUBLE]),
     "PyEval_SaveThread": (POINTER, []),
     "PyEval_RestoreThread": (ir.VoidType(), [POINTER]),
 }
@@ -36,31 +38,41 @@ class _Method(ctypes.Structure):
     ]
 
 
-def form_of(name: str) -> str:
+def form_of(name: str, keeps_lock: bool = False) -> str:
     """The name of the function that Python calls for one of the module."""
-    return f"{name}_python"
+    return f"{name}_{'held' if keeps_lock else 'python'}"
 
 
-def write(module: ir.Module, function: ir.Function) -> None:
-    """Write the function that Python calls for one that takes pointers and integers. Others may run meanwhile; it
-    returns the number that the function does, or zero.
+def write(module: ir.Module, function: ir.Function, keeps_lock: bool = False) -> None:
+    """Write the function that Python calls for one that takes pointers and numbers. Others may run meanwhile, unless it
+    `keeps_lock`; it returns the number that the function does, or zero.
     """
-    made = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), form_of(function.name))
+    made = ir.Function(module, ir.FunctionType(POINTER, [POINTER, POINTER, I64]), form_of(function.name, keeps_lock))
     b = ir.IRBuilder(made.append_basic_block())
     given = []
     for i, argument in enumerate(function.args):
         item = b.load(b.gep(made.args[1], [I64(i)], source_etype=POINTER), typ=POINTER)
-        number = b.call(_external(module, "PyLong_AsUnsignedLongLong"), [item])
-        if isinstance(argument.type, ir.PointerType):
-            number = b.inttoptr(number, POINTER)
-        elif argument.type == I32:
-            number = b.trunc(number, I32)
-        given.append(number)
-    state = b.call(_external(module, "PyEval_SaveThread"), [])
+        given.append(_converted(module, b, item, argument.type))
+    state = None if keeps_lock else b.call(_external(module, "PyEval_SaveThread"), [])
     status = b.call(function, given)
-    b.call(_external(module, "PyEval_RestoreThread"), [state])
-    status = b.sext(status, I64) if status.type == I32 else I64(0)
-    b.ret(b.call(_external(module, "PyLong_FromLong"), [status]))
+    if state is not None:
+        b.call(_external(module, "PyEval_RestoreThread"), [state])
+    if status.type == DOUBLE:
+        b.ret(b.call(_external(module, "PyFloat_FromDouble"), [status]))
+        return
+    status = status if status.type == I64 else b.sext(status, I64) if status.type == I32 else I64(0)
+    b.ret(b.call(_external(module, "PyLong_FromLongLong"), [status]))
+
+
+def _converted(module: ir.Module, b: ir.IRBuilder, item: ir.Value, to: ir.Type) -> ir.Value:
+    """An object as what the function takes."""
+    if isinstance(to, ir.FloatType | ir.DoubleType):
+        number = b.call(_external(module, "PyFloat_AsDouble"), [item])
+        return b.fptrunc(number, to) if isinstance(to, ir.FloatType) else number
+    number = b.call(_external(module, "PyLong_AsUnsignedLongLongMask"), [item])
+    if isinstance(to, ir.PointerType):
+        return b.inttoptr(number, POINTER)
+    return b.trunc(number, I32) if to == I32 else number
 
 
 def _external(module: ir.Module, name: str) -> ir.Function:

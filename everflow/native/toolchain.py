@@ -176,23 +176,21 @@ def can_multiply() -> bool:
 
 
 class Loaded:
-    """An object file in memory. Its code goes with it. `process`: addresses of what else it uses, by name;
-    functions are for Python, or for code."""
+    """An object file in memory. Its code goes with it. `names`: the functions that Python calls; `process`: addresses of
+    what else they use, by name; `also_held`: whether each has a second form, which keeps Python's lock.
+    """
 
     def __init__(
-        self, image: bytes, names: list[str], process: dict[str, int] | None = None, *, for_python: bool = True
+        self, image: bytes, names: list[str], process: dict[str, int] | None = None, also_held: bool = False
     ) -> None:
         builder = llvm.JITLibraryBuilder().add_object_img(image)
         for name in names:
-            builder.export_symbol(python_calls.form_of(name) if for_python else name)
+            for keeps_lock in (False, True)[: 1 + also_held]:
+                builder.export_symbol(python_calls.form_of(name, keeps_lock))
         for name, address in {**imports(), **python_calls.imports(), **(process or {})}.items():
             builder.import_symbol(name, address)
         self._tracker, self._linker = _linkers.link(builder)  # which go in this order
 
-    def address(self, name: str) -> int:
-        """Where a function of the file begins that is not for Python."""
-        return self._tracker[name]
-
-    def function(self, name: str) -> Callable[..., int]:
-        """A function of the file, for Python: it takes addresses and integers. It holds the file."""
-        return python_calls.function_at(self._tracker[python_calls.form_of(name)], self)
+    def function(self, name: str, keeps_lock: bool = False) -> Callable[..., int]:
+        """A function of the file: it takes addresses and numbers. It holds the file."""
+        return python_calls.function_at(self._tracker[python_calls.form_of(name, keeps_lock)], self)

@@ -453,6 +453,8 @@ def select(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
 
 @safe("SelectV2")
 def select_v2(condition: torch.Tensor, t: AnyTensor, e: Value) -> AnyTensor:
+    if condition.shape == t.shape == e.shape:
+        return np.where(condition.numpy(), t, e) if is_text(t) else chosen(condition, t, e)
     try:
         dims = np.broadcast_shapes(tuple(condition.shape), tuple(t.shape), tuple(e.shape))
     except ValueError:

@@ -85,7 +85,7 @@ def of(dataset: Dataset) -> Blocks:
             alike = [waiting.popleft()]
             while waiting and len(alike) < n and _shapes(waiting[0]) == shapes:
                 alike.append(waiting.popleft())
-            return tuple(_stacked(column) for column in zip(*alike, strict=True))
+            return stacked(alike)
 
         return take
 
@@ -94,6 +94,11 @@ def of(dataset: Dataset) -> Blocks:
 
 def _shapes(element: Element) -> list[Sequence[int]]:
     return [getattr(value, "shape", ()) for value in element]
+
+
+def stacked(elements: Sequence[Element]) -> tuple[AnyTensor, ...]:
+    """Elements of the same shapes as a block."""
+    return tuple(_stacked(column) for column in zip(*elements, strict=True))
 
 
 def _stacked(values: tuple[Value, ...]) -> AnyTensor:

@@ -47,6 +47,8 @@ _IN_ANY_ORDER = frozenset(
     VarHandleOp
     """.split()
 )
+# Of these, the ones whose call nobody sees.
+_UNSEEN = _IN_ANY_ORDER - {"EagerPyFunc", "PyFunc", "ReadVariableOp", "VarHandleOp"}
 _QUIET = frozenset(
     """
     FixedLengthRecordDataset FixedLengthRecordDatasetV2 HashTableV2 LookupTableFindV2 LookupTableSizeV2 RangeDataset RepeatDataset SkipDataset
@@ -148,10 +150,11 @@ class Iteration:
         """Whether several calls of a function may go on at the same time: none of its ops shows which came first, but
         random ones, which may be called before.
         """
-        return all(
-            op.type in _IN_ANY_ORDER or "seed" in op.attrs or _calls_in_any_order(session.graph, op)
-            for op in _stateful_ops(session.graph, attr.name)
-        )
+        return _has_state_only(session.graph, attr.name, _IN_ANY_ORDER)
+
+    def may_call_ahead(self, session: Session, attr: NameAttrList) -> bool:
+        """Whether nobody sees that a function was called for elements that are never asked for."""
+        return _has_state_only(session.graph, attr.name, _UNSEEN)
 
     @staticmethod
     def is_quiet(session: Session, attr: NameAttrList) -> bool:
@@ -178,11 +181,19 @@ def _stateful_ops(graph: Graph, name: str) -> list:
     return [op for body in bodies for op in body.get_operations() if op.definition.is_stateful]
 
 
-def _calls_in_any_order(graph: Graph, op: Operation) -> bool:
-    """Whether an op only calls functions whose ops with state may come in any order."""
+def _has_state_only(graph: Graph, name: str, allowed: frozenset[str]) -> bool:
+    """Whether a function's ops with state are random ones, some of those allowed, or calls of functions of which all of
+    them are allowed.
+    """
+    return all(
+        op.type in allowed or "seed" in op.attrs or _calls_only(graph, op, allowed) for op in _stateful_ops(graph, name)
+    )
+
+
+def _calls_only(graph: Graph, op: Operation, allowed: frozenset[str]) -> bool:
     called = [value.name for value in op.attrs.values() if isinstance(value, NameAttrList)]
     inner = [op for name in called for op in _stateful_ops(graph, name)]
-    return bool(called) and all(op.type in _IN_ANY_ORDER or _calls_in_any_order(graph, op) for op in inner)
+    return bool(called) and all(op.type in allowed or _calls_only(graph, op, allowed) for op in inner)
 
 
 class Blocks:

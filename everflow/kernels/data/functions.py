@@ -57,10 +57,14 @@ def _in_steps(call: Callable[..., list[Value]], captured: list[Value], at_end: b
 
 
 def _for_many(
-    session: Session, function: NameAttrList, captured: list[Value], lists: tuple[bool, ...] = ()
+    session: Session,
+    function: NameAttrList,
+    captured: list[Value],
+    lists: tuple[bool, ...] = (),
+    with_images: bool = False,
 ) -> blocks.Many | None:
     """A function of the graph on many elements, with the tensors it captured; None where it has no such form."""
-    found = session.functions.for_many(function.name, len(captured), lists)
+    found = session.functions.for_many(function.name, len(captured), lists, with_images)
     if found is None:
         return None
     call, result_lists = found
@@ -72,7 +76,7 @@ def _for_many(
 
 
 def _at_once(
-    following: Following,
+    input_dataset: Dataset,
     captured: list[Value],
     f: NameAttrList,
     session: Session,
@@ -83,17 +87,24 @@ def _at_once(
     """Several calls of a function at the same time. Random numbers are drawn before, in the order of the elements; None
     where they can't be.
     """
-    if not iteration.draws(session, f):
-        return Parallel(following, _in_steps(iteration.function(session, f), captured, at_end), count, iteration)
-    both = iteration.function_apart(session, f)
-    if both is None:
+    both = iteration.function_apart(session, f) if iteration.draws(session, f) else None
+    if both is None and iteration.draws(session, f):
         return None
+    source = input_dataset.blocks if iteration.takes_blocks else None
+    if source is not None and source.quiet:
+        following, ahead = blocks.one_by_one(source, iteration), iteration.may_call_ahead(session, f)
+    else:
+        following, ahead = input_dataset.start(iteration), False
+    if both is None:
+        call = _in_steps(iteration.function(session, f), captured, at_end)
+        many = _for_many(session, f, captured, with_images=True) if ahead else None
+        return Parallel(following, call, count, iteration, ahead, None if many is None or many.gives_lists else many)
     draw, rest = both
 
     def with_numbers() -> Element:
         return (*following(), *captured, *draw(step=iteration.step))
 
-    return Parallel(with_numbers, _in_steps(rest, [], at_end), count, iteration)
+    return Parallel(with_numbers, _in_steps(rest, [], at_end), count, iteration, ahead)
 
 
 def _mapped(
@@ -107,13 +118,13 @@ def _mapped(
     def start(iteration: Iteration) -> Following:
         if iteration.takes_blocks and (found := made.listed) is not None and found.lists and found.quiet:
             return blocks.one_by_one(found, iteration)
-        following = input_dataset.start(iteration)
         if parallel_calls != 1 and iteration.may_call_at_once(session, f):
             at_once = _at_once(
-                following, other_arguments, f, session, not preserve_cardinality, parallel_calls, iteration
+                input_dataset, other_arguments, f, session, not preserve_cardinality, parallel_calls, iteration
             )
             if at_once is not None:
                 return at_once
+        following = input_dataset.start(iteration)
         run = _caller(session, f, other_arguments, iteration, not preserve_cardinality)
         return lambda: run(*following())
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import struct
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -62,7 +62,14 @@ _BROKEN = (
 )  # what simplejpeg raises for data it can't read; the second for an unknown colour space
 
 
-def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: list[int] | None = None) -> np.ndarray:
+def _decode_jpeg(
+    data: bytes,
+    channels: int,
+    options: dict[str, Any],
+    window: list[int] | None = None,
+    into: np.ndarray | None = None,
+) -> np.ndarray:
+    """`into`: memory that takes the image, if it has room for it."""
     import simplejpeg
 
     problem = _invalid(f"Invalid JPEG data or crop window, data size {len(data)}")
@@ -81,6 +88,7 @@ def _decode_jpeg(data: bytes, channels: int, options: dict[str, Any], window: li
                 fastupsample=not options["fancy_upscaling"],
                 min_height=-(-height // ratio),
                 min_width=-(-width // ratio),
+                buffer=into,
                 strict=not options["try_recover_truncated"],
             )
     except _BROKEN as error:
@@ -131,6 +139,7 @@ def _decode(
     options: dict[str, Any] | None = None,
     window: list[int] | None = None,
     frames: bool = False,
+    into: np.ndarray | None = None,
 ) -> torch.Tensor:
     data = _bytes(contents)
     if channels not in (0, 1, 3, 4):
@@ -139,7 +148,7 @@ def _decode(
     if dtype == dtypes.uint16 and kind != _PNG:
         raise _invalid(f"{kind} does not support uint16 output")
     if kind == _JPEG:
-        image = _decode_jpeg(data, channels, options or _PLAIN, window)
+        image = _decode_jpeg(data, channels, options or _PLAIN, window, into)
     elif kind == _PNG:
         image = image_png.decode(data, channels, np.uint16 if dtype == dtypes.uint16 else np.uint8)
     else:
@@ -204,6 +213,34 @@ def decode_and_crop_jpeg(
 @fresh("DecodePng")
 def decode_png(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
     return _decode(contents, channels, dtype)
+
+
+def _decode_many(contents: Strings, decode: Callable[[Strings, np.ndarray | None], torch.Tensor]) -> torch.Tensor:
+    """Images of one size, each decoded to its place among them where the format allows it."""
+    images = None
+    for i in range(contents.size):
+        image = decode(contents[i : i + 1].reshape(()), None if images is None else images[i]).numpy()
+        if images is None:
+            images = np.empty((contents.size, *image.shape), image.dtype)
+        if image.shape != images.shape[1:]:
+            raise _invalid(f"Images of different sizes, {_show(images.shape[1:])} and {_show(image.shape)}, in one block")
+        if not np.may_share_memory(image, images):
+            images[i] = image
+    assert images is not None
+    return from_numpy(images)
+
+
+@fresh("_DecodeJpegs")
+def decode_jpegs(
+    contents: Strings, *, channels: int, ratio: int, fancy_upscaling: bool, try_recover_truncated: bool, dct_method: str
+) -> torch.Tensor:
+    options = _jpeg_options(ratio, fancy_upscaling, try_recover_truncated, dct_method)
+    return _decode_many(contents, lambda data, into: _decode(data, channels, options=options, into=into))
+
+
+@fresh("_DecodePngs")
+def decode_pngs(contents: Strings, *, channels: int, dtype: DType) -> torch.Tensor:
+    return _decode_many(contents, lambda data, into: _decode(data, channels, dtype, into=into))
 
 
 @fresh("DecodeGif")

@@ -6,6 +6,8 @@ batch with protobuf, and says what is wrong with it.
 
 from __future__ import annotations
 
+import ctypes
+import functools
 import math
 from collections.abc import Container, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
 _RECORDS = Library("records", cost=20)
 _KINDS = {dtypes.string: 1, dtypes.float32: 2, dtypes.int64: 3}
 _FILLERS = {dtypes.float32: "fill_floats", dtypes.int64: "fill_integers"}
+_TYPES = {dtypes.float32: np.float32, dtypes.int64: np.int64}
 _ANY = -1
 # Records from which on it pays to let other threads run meanwhile.
 _MANY = 32
@@ -35,52 +38,60 @@ class Sparse(NamedTuple):
     dtype: DType
 
 
-class Dense(NamedTuple):
-    """A feature of this shape, -1 for an open first size, and what stands for it where it is missing."""
+class Dense:
+    """A feature of this shape, -1 for an open first size."""
 
-    key: bytes
-    dtype: DType
-    sizes: list[int]
-    default: Any
+    def __init__(self, key: bytes, dtype: DType, sizes: list[int]) -> None:
+        self.key, self.dtype, self.sizes = key, dtype, sizes
+        self.is_open = bool(sizes) and sizes[0] < 0
+        self.values = math.prod(sizes[1:] if self.is_open else sizes)  # or those of one entry of the open size
+        self.wanted = _ANY if self.is_open else self.values
 
-    @property
-    def is_open(self) -> bool:
-        return bool(self.sizes) and self.sizes[0] < 0
 
-    @property
-    def values(self) -> int:
-        """How many values it has, or those of one entry where the first size is open."""
-        return math.prod(self.sizes[1:] if self.is_open else self.sizes)
+class Features:
+    """What is asked of each record, also in the form that loops take."""
 
-    @property
-    def wanted(self) -> int:
-        return _ANY if self.is_open else self.values
+    def __init__(self, sparse: Sequence[Sparse], dense: Sequence[Dense]) -> None:
+        self.sparse, self.dense = sparse, dense
+        self.asked = [(f.key, f.dtype, _ANY) for f in sparse] + [(f.key, f.dtype, f.wanted) for f in dense]
+        self.count = len(self.asked)
+        words = [word for key, dtype, count in self.asked for word in (id(key), _KINDS[dtype], count)]
+        self._words = (ctypes.c_int64 * len(words))(*words)
+        self.address = ctypes.addressof(self._words)
+        self.is_known = all(-1 not in (f.sizes[1:] if f.is_open else f.sizes) for f in dense)
+        self.has_open = any(f.is_open for f in dense)
+
+    @functools.cached_property
+    def lists(self) -> list[Features]:
+        """Each feature alone, for those of steps."""
+        return [Features([f], []) for f in self.sparse] + [Features([], [f]) for f in self.dense]
 
 
 class _Rows:
     """Where the values of features are: rows for each feature, one after the other."""
 
-    def __init__(self, code: Any, wanted: Sequence[tuple[bytes, DType, int]], rows: int) -> None:
-        self.code, self.features, self.rows = code, len(wanted), rows
+    def __init__(self, code: Any, features: Features, rows: int) -> None:
+        self.code, self.features, self.rows = code, features, rows
         self.quick = code if rows < _MANY else code.free
-        head, size = 3 * len(wanted), len(wanted) * rows
-        self.room = np.empty(2 * head + 3 * size, np.int64)
-        self.keys = [key for key, _, _ in wanted]  # what is asked has only their addresses
-        self.room[:head] = [v for key, dtype, count in wanted for v in (id(key), _KINDS[dtype], count)]
-        self.asked: int = self.room.ctypes.data
-        self.measures = self.asked + 8 * head
-        self.spans = self.measures + 8 * head
+        self._head, size = 3 * features.count, features.count * rows
+        self._room = (ctypes.c_int64 * (self._head + 3 * size))()
+        self.measures = ctypes.addressof(self._room)
+        self.spans = self.measures + 8 * self._head
         self.counts = self.spans + 16 * size
+
+    @property
+    def places(self) -> tuple[int, int, int, int]:
+        """What is asked, and where it is to be noted."""
+        return self.features.address, self.features.count, self.spans, self.counts
 
     def measured(self) -> list[list[int]]:
         """[all values, those of the longest row, rows that are missing] of each feature."""
-        self.code.measure(self.counts, self.features, self.rows, self.measures)
-        head = 3 * self.features
-        return self.room[head : 2 * head].reshape(-1, 3).tolist()
+        self.code.measure(self.counts, self.features.count, self.rows, self.measures)
+        return [self._room[at : at + 3] for at in range(0, self._head, 3)]
 
     def row_counts(self, feature: int) -> np.ndarray:
-        start = 6 * self.features + (2 * self.features + feature) * self.rows
-        return self.room[start : start + self.rows]
+        start = self._head + (2 * self.features.count + feature) * self.rows
+        return np.frombuffer(self._room, np.int64, self.rows, 8 * start)
 
     def values(
         self, feature: int, dtype: DType, shape: Sequence[int], width: int = _ANY, default: Any = None, step: int = 0
@@ -93,15 +104,14 @@ class _Rows:
             if self.code.fill_strings(spans, counts, self.rows, id(strings), width, place, step) < 0:
                 raise MemoryError
             return strings
-        out = torch.empty(shape, dtype=torch.float32 if dtype is dtypes.float32 else torch.int64)
+        out = torch.from_numpy(np.empty(shape, _TYPES[dtype]))  # torch.empty takes twice as long where they are few
         place = 0 if default is None else default.data_ptr()
         getattr(self.quick, _FILLERS[dtype])(spans, counts, self.rows, out.data_ptr(), width, place, step)
         return out
 
 
-def _plain_default(feature: Dense) -> AnyTensor:
+def _plain(default: AnyTensor) -> AnyTensor:
     """A default whose values lie one after the other."""
-    default = feature.default
     if isinstance(default, torch.Tensor):
         return default.contiguous()
     return default if default.flags.c_contiguous else default.copy()
@@ -114,70 +124,65 @@ _BLANK: dict[DType, AnyTensor] = {
 }
 
 
-def _filler(feature: Dense) -> AnyTensor:
-    """What fills up rows that are shorter than others."""
-    default = _plain_default(feature)
-    return default if math.prod(default.shape) else _BLANK[feature.dtype]
-
-
-def _dense(found: _Rows, at: int, feature: Dense, measures: list[int], lead: list[int]) -> AnyTensor | None:
+def _dense(
+    found: _Rows, at: int, feature: Dense, default: AnyTensor, measures: list[int], batched: bool
+) -> AnyTensor | None:
     _, longest, missing = measures
     if not feature.is_open:
-        default = None
+        filler = None
         if missing:
-            default = _plain_default(feature)
-            if math.prod(default.shape) != feature.values:
+            filler = _plain(default)
+            if math.prod(filler.shape) != feature.values:
                 return None
-        return found.values(at, feature.dtype, [*lead, *feature.sizes], feature.values, default, 1)
+        shape = [found.rows, *feature.sizes] if batched else feature.sizes
+        return found.values(at, feature.dtype, shape, feature.values, filler, 1)
     stride = feature.values
     if stride == 0 or (stride > 1 and (np.maximum(found.row_counts(at), 0) % stride).any()):
         return None
-    shape = [*lead, longest // stride, *feature.sizes[1:]]
-    return found.values(at, feature.dtype, shape, longest, _filler(feature), 0)
+    shape = [*([found.rows] if batched else []), longest // stride, *feature.sizes[1:]]
+    # What fills up rows that are shorter than others.
+    filler = _plain(default) if math.prod(default.shape) else _BLANK[feature.dtype]
+    return found.values(at, feature.dtype, shape, longest, filler, 0)
 
 
 def _sparse(found: _Rows, at: int, feature: Sparse, measures: list[int], batched: bool) -> SparseParts:
     total, longest, _ = measures
-    values = found.values(at, feature.dtype, [total])
+    values = found.values(at, feature.dtype, (total,))
     if not batched:
-        return torch.arange(total).reshape(-1, 1), values, torch.tensor([total])
+        return torch.from_numpy(np.arange(total).reshape(-1, 1)), values, _vector(total)
     indices = torch.empty((total, 2), dtype=torch.int64)
     found.quick.fill_indices(found.counts + 8 * at * found.rows, found.rows, indices.data_ptr())
-    return indices, values, torch.tensor([found.rows, longest])
+    return indices, values, _vector(found.rows, longest)
 
 
-def _asked(sparse: Sequence[Sparse], dense: Sequence[Dense]) -> list[tuple[bytes, DType, int]] | None:
-    if any(-1 in (feature.sizes[1:] if feature.is_open else feature.sizes) for feature in dense):
-        return None
-    return [(f.key, f.dtype, _ANY) for f in sparse] + [(f.key, f.dtype, f.wanted) for f in dense]
+def _vector(*sizes: int) -> torch.Tensor:
+    return torch.from_numpy(np.array(sizes))
 
 
 def _results(
-    found: _Rows, sparse: Sequence[Sparse], dense: Sequence[Dense], batched: bool
+    found: _Rows, defaults: Sequence[AnyTensor], batched: bool
 ) -> tuple[list[SparseParts], list[AnyTensor]] | None:
-    measures = found.measured()
-    lead = [found.rows] if batched else []
+    measures, features = found.measured(), found.features
     outputs = []
-    for at, feature in enumerate(dense, len(sparse)):
-        output = _dense(found, at, feature, measures[at], lead)
+    for at, (feature, default) in enumerate(zip(features.dense, defaults), len(features.sparse)):
+        output = _dense(found, at, feature, default, measures[at], batched)
         if output is None:
             return None
         outputs.append(output)
-    return [_sparse(found, at, f, measures[at], batched) for at, f in enumerate(sparse)], outputs
+    return [_sparse(found, at, f, measures[at], batched) for at, f in enumerate(features.sparse)], outputs
 
 
 def examples(
-    serialized: Strings, sparse: Sequence[Sparse], dense: Sequence[Dense], batched: bool = True
+    serialized: Strings, features: Features, defaults: Sequence[AnyTensor], batched: bool = True
 ) -> tuple[list[SparseParts], list[AnyTensor]] | None:
     """The sparse and the dense features of a batch of Examples, or of a single one."""
-    code = _RECORDS.ready(serialized.size * (len(sparse) + len(dense)))
-    asked = _asked(sparse, dense)
-    if code is None or asked is None:
+    code = _RECORDS.ready(serialized.size * features.count)
+    if code is None or not features.is_known:
         return None
-    records, found = serialized.copy(), _Rows(code, asked, serialized.size)  # the copy holds what rows point into
-    if found.quick.locate(id(records), found.rows, found.asked, found.features, found.spans, found.counts) < 0:
+    records, found = serialized.copy(), _Rows(code, features, serialized.size)  # the copy holds what rows point into
+    if found.quick.locate(id(records), found.rows, *found.places) < 0:
         return None
-    return _results(found, sparse, dense, batched)
+    return _results(found, defaults, batched)
 
 
 # --- sequences
@@ -185,45 +190,39 @@ def examples(
 
 def sequences(
     serialized: Strings,
-    sparse: Sequence[Sparse],
-    dense: Sequence[Dense],
-    sparse_lists: Sequence[Sparse],
-    dense_lists: Sequence[Dense],
+    features: Features,
+    defaults: Sequence[AnyTensor],
+    of_steps: Features,
     may_be_missing: Container[bytes],
     batched: bool = True,
 ) -> Sequences | None:
     """The features of the contexts and of the steps of a batch of SequenceExamples, or of a single one."""
-    code = _RECORDS.ready(serialized.size * (len(sparse) + len(dense) + 8 * (len(sparse_lists) + len(dense_lists))))
-    asked, asked_of_steps = _asked(sparse, dense), _asked(sparse_lists, dense_lists)
-    if code is None or asked is None or asked_of_steps is None:
-        return None
-    if any(feature.is_open for feature in [*dense, *dense_lists]):
+    code = _RECORDS.ready(serialized.size * (features.count + 8 * of_steps.count))
+    if code is None or any(not f.is_known or f.has_open for f in (features, of_steps)):
         return None
     records = serialized.copy()  # which holds what rows point into
-    found, lists = _Rows(code, asked, records.size), _Rows(code, asked_of_steps, records.size)
-    context = (found.asked, found.features, found.spans, found.counts)
-    of_steps = (lists.asked, lists.features, lists.spans, lists.counts)
-    if found.quick.locate_sequences(id(records), found.rows, *context, *of_steps) < 0:
+    found, lists = _Rows(code, features, records.size), _Rows(code, of_steps, records.size)
+    if found.quick.locate_sequences(id(records), found.rows, *found.places, *lists.places) < 0:
         return None
-    results = _results(found, sparse, dense, batched)
+    results = _results(found, defaults, batched)
     measures = lists.measured()
-    steps = [_Steps(lists, at, asked_of_steps[at], measures[at][1]) for at in range(lists.features)]
-    required = (f.key not in may_be_missing and measures[at][2] for at, f in enumerate(dense_lists, len(sparse_lists)))
+    steps = [_Steps(lists, at, measures[at][1]) for at in range(of_steps.count)]
+    first = len(of_steps.sparse)
+    required = (f.key not in may_be_missing and measures[at][2] for at, f in enumerate(of_steps.dense, first))
     if results is None or any(required) or not all(s.is_usual for s in steps):
         return None
     return Sequences(
         *results,
-        [s.sparse(f.dtype, batched) for s, f in zip(steps, sparse_lists)],
-        [s.dense(f, batched) for s, f in zip(steps[len(sparse_lists) :], dense_lists)],
-        [
-            torch.from_numpy(np.maximum(lists.row_counts(at), 0))
-            for at in range(len(sparse_lists), len(sparse_lists) + len(dense_lists))
-        ],
+        [s.sparse(f.dtype, batched) for s, f in zip(steps, of_steps.sparse)],
+        [s.dense(f, batched) for s, f in zip(steps[first:], of_steps.dense)],
+        [torch.from_numpy(np.maximum(lists.row_counts(at), 0)) for at in range(first, of_steps.count)]
+        if batched
+        else [],
     )
 
 
 class Sequences(NamedTuple):
-    """What a batch of SequenceExamples has; `lengths` are the steps of each dense list in each record."""
+    """What SequenceExamples have; `lengths` are the steps of each dense list in each record of a batch."""
 
     sparse: list[SparseParts]
     dense: list[AnyTensor]
@@ -235,13 +234,11 @@ class Sequences(NamedTuple):
 class _Steps:
     """The steps of one feature list as rows: as many for each record as the longest one has."""
 
-    def __init__(self, lists: _Rows, at: int, asked: tuple[bytes, DType, int], longest: int) -> None:
+    def __init__(self, lists: _Rows, at: int, longest: int) -> None:
         self.records, self.longest = lists.rows, longest
-        self.rows = _Rows(lists.code, [asked], lists.rows * longest)
+        self.rows = rows = _Rows(lists.code, lists.features.lists[at], lists.rows * longest)
         spans = lists.spans + 16 * at * lists.rows
-        status = self.rows.quick.locate_steps(
-            spans, lists.rows, self.rows.asked, longest, self.rows.spans, self.rows.counts
-        )
+        status = rows.quick.locate_steps(spans, lists.rows, rows.features.address, longest, rows.spans, rows.counts)
         self.is_usual = status == 0
 
     def dense(self, feature: Dense, batched: bool) -> AnyTensor:
@@ -255,7 +252,7 @@ class _Steps:
         if not batched:
             indices = torch.empty((total, 2), dtype=torch.int64)
             self.rows.quick.fill_indices(self.rows.counts, self.longest, indices.data_ptr())
-            return indices, values, torch.tensor([self.longest, widest])
+            return indices, values, _vector(self.longest, widest)
         indices = torch.empty((total, 3), dtype=torch.int64)
         self.rows.quick.fill_step_indices(self.rows.counts, self.records, self.longest, indices.data_ptr())
-        return indices, values, torch.tensor([self.records, self.longest, widest])
+        return indices, values, _vector(self.records, self.longest, widest)

@@ -14,7 +14,7 @@ from google.protobuf.message import DecodeError
 from everflow.framework import dtypes
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.io import compiled_examples, lazy_features
-from everflow.kernels.io.compiled_examples import Dense, Sparse
+from everflow.kernels.io.compiled_examples import Dense, Features, Sparse
 from everflow.kernels.registry import fresh, specialize
 from everflow.kernels.strings.text import row_positions, strings
 from everflow.kernels.tensors import AnyTensor, SparseParts, Strings
@@ -181,23 +181,31 @@ def _describe_single(key: str, index: int, names: None, text: str) -> str:
     return f"Key: {key}.  {text}"
 
 
-def _dense_features(
-    keys: Sequence[Strings | str],
-    types: Sequence[DType],
-    shapes: Sequence[TensorShape],
-    defaults: Sequence[AnyTensor] | None = None,
-) -> list[Dense]:
-    """What is asked of dense features, for compiled loops."""
-    names = [key.encode() if isinstance(key, str) else key.item() for key in keys]
-    known = defaults if defaults is not None else [None] * len(names)
-    return [
-        Dense(key, dtype, _sizes(shape), default) for key, dtype, shape, default in zip(names, types, shapes, known)
-    ]
+_kept: dict[tuple, tuple[Features, tuple]] = {}
+_MOST_KEPT = 256
 
 
-def _sparse_features(keys: Sequence[Strings | str], types: Sequence[DType]) -> list[Sparse]:
-    names = [key.encode() if isinstance(key, str) else key.item() for key in keys]
-    return [Sparse(key, dtype) for key, dtype in zip(names, types)]
+def _features(
+    sparse_keys: Sequence[Strings | str],
+    sparse_types: list[DType],
+    dense_keys: Sequence[Strings | str],
+    dense_types: list[DType],
+    dense_shapes: list[TensorShape],
+) -> Features:
+    """What is asked of records, for compiled loops. It is kept: a node's calls all have the same lists of attributes."""
+    keys = tuple([key.encode() if isinstance(key, str) else key.item() for key in [*sparse_keys, *dense_keys]])
+    attributes = (sparse_types, dense_types, dense_shapes)
+    place = (keys, *map(id, attributes))
+    found = _kept.get(place)
+    if found is None:
+        sparse = [Sparse(key, dtype) for key, dtype in zip(keys, sparse_types)]
+        dense = zip(keys[len(sparse) :], dense_types, dense_shapes)
+        features = Features(sparse, [Dense(key, dtype, _sizes(shape)) for key, dtype, shape in dense])
+        if len(_kept) >= _MOST_KEPT:
+            _kept.clear()
+        # With the lists, so that no others can come to have their addresses.
+        found = _kept[place] = features, attributes
+    return found[0]
 
 
 @fresh("ParseExample")
@@ -217,9 +225,7 @@ def parse_example(
     if names.size and names.size != serialized.size:
         raise _error(f"Expected len(names) == len(serialized), but got: {names.size} vs. {serialized.size}")
     compiled = compiled_examples.examples(
-        serialized,
-        _sparse_features(sparse_keys, sparse_types),
-        _dense_features(dense_keys, Tdense, dense_shapes, dense_defaults),
+        serialized, _features(sparse_keys, sparse_types, dense_keys, Tdense, dense_shapes), dense_defaults
     )
     if compiled is not None:
         return (*_columns(compiled[0]), compiled[1])
@@ -286,8 +292,12 @@ def _single_example_parser(node: Node) -> Callable | None:
     if any(not math.prod(sizes) or -1 in sizes for *_, sizes in dense):
         return None
     counted = [(*feature, math.prod(feature[-1])) for feature in dense]
+    asked = _features(*(attributes[n] for n in ("sparse_keys", "sparse_types", "dense_keys", "Tdense", "dense_shapes")))
 
     def parse(serialized: Strings, dense_defaults: list[AnyTensor]) -> _Parsed:
+        compiled = compiled_examples.examples(serialized, asked, dense_defaults, batched=False)
+        if compiled is not None:
+            return (*_columns(compiled[0]), compiled[1])
         try:
             features = example_pb2.Example.FromString(serialized.item()).features.feature
         except (DecodeError, ValueError):
@@ -422,10 +432,15 @@ def parse_single_sequence_example(
 ) -> _Parsed:
     compiled = compiled_examples.sequences(
         serialized,
-        _sparse_features(context_sparse_keys, context_sparse_types),
-        _dense_features(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults),
-        _sparse_features(feature_list_sparse_keys, feature_list_sparse_types),
-        _dense_features(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes),
+        _features(context_sparse_keys, context_sparse_types, context_dense_keys, Tcontext_dense, context_dense_shapes),
+        context_dense_defaults,
+        _features(
+            feature_list_sparse_keys,
+            feature_list_sparse_types,
+            feature_list_dense_keys,
+            feature_list_dense_types,
+            feature_list_dense_shapes,
+        ),
         set(feature_list_dense_missing_assumed_empty.flat),
         batched=False,
     )
@@ -488,10 +503,15 @@ def parse_sequence_example(
 ) -> _Parsed:
     compiled = compiled_examples.sequences(
         serialized,
-        _sparse_features(context_sparse_keys, context_sparse_types),
-        _dense_features(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults),
-        _sparse_features(feature_list_sparse_keys, feature_list_sparse_types),
-        _dense_features(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes),
+        _features(context_sparse_keys, context_sparse_types, context_dense_keys, Tcontext_dense, context_dense_shapes),
+        context_dense_defaults,
+        _features(
+            feature_list_sparse_keys,
+            feature_list_sparse_types,
+            feature_list_dense_keys,
+            feature_list_dense_types,
+            feature_list_dense_shapes,
+        ),
         {key.encode() for key in feature_list_dense_missing_assumed_empty},
     )
     if compiled is not None:

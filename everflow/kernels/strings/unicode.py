@@ -196,14 +196,14 @@ def unicode_encode(
 ) -> Strings:
     _check_replacement(replacement_char)
     count = input_values.numel()
-    if input_splits.numel() and (int(input_splits.min()) < 0 or int(input_splits.max()) > count):
-        raise InvalidArgumentError(None, None, f"Values in input_splits must be in [0, {count}]")
     code = _UTF8.ready(count)
-    if code is not None and input_splits.numel():
+    if code is not None and len(input_splits) > 1:
         values, bounds = input_values.contiguous(), input_splits.to(torch.int64).contiguous()
         out, form = np.empty(len(bounds) - 1, object), _FORMS[output_encoding]
-        if code.encode(values.data_ptr(), bounds.data_ptr(), len(out), form, id(out)) == 0:
+        if code.encode(values.data_ptr(), count, bounds.data_ptr(), out.size, form, id(out)) == 0:
             return out
+    if input_splits.numel() and (int(input_splits.min()) < 0 or int(input_splits.max()) > count):
+        raise InvalidArgumentError(None, None, f"Values in input_splits must be in [0, {count}]")
     points, splits = input_values.tolist(), input_splits.tolist()
 
     def checked(point: int) -> list[int]:

@@ -8,39 +8,23 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
-from everflow.native import toolchain
+from everflow.native import python_calls, toolchain
 from everflow.native.loops import translation
-from everflow.native.loops.words import Type
-
-_KINDS: dict[str, Any] = {
-    "I64": ctypes.c_int64,
-    "U64": ctypes.c_uint64,
-    "F64": ctypes.c_double,
-    "F32": ctypes.c_float,
-    "NOTHING": None,
-}
 
 
 def compiled(functions: list[Callable[..., Any]]) -> SimpleNamespace:
     """The functions by name; `free` has them again, as ones that leave Python's lock while they run."""
+    module = translation.Module(functions)
+    for function in functions:
+        for keeps_lock in (True, False):
+            python_calls.write(module.ir, module.function(function), keeps_lock)
     names = [function.__name__ for function in functions]
-    file = toolchain.Loaded(
-        toolchain.object_code(str(translation.Module(functions).ir)), names, process(), for_python=False
-    )
+    file = toolchain.Loaded(toolchain.object_code(str(module.ir)), names, process(), also_held=True)
     held, free = (
-        SimpleNamespace(
-            file=file,
-            **{f.__name__: _callable(kind, file.address(f.__name__), *translation.signature(f)) for f in functions},
-        )
-        for kind in (ctypes.PYFUNCTYPE, ctypes.CFUNCTYPE)
+        SimpleNamespace(**{name: file.function(name, keeps_lock) for name in names}) for keeps_lock in (True, False)
     )
     held.free = free
     return held
-
-
-def _callable(kind: Callable[..., Any], address: int, result: Type, arguments: dict[str, Type]) -> Any:
-    types = [_KINDS.get(type.name, ctypes.c_void_p) for type in (result, *arguments.values())]
-    return kind(*types)(address)
 
 
 @functools.cache

@@ -162,11 +162,15 @@ def valid(point: I64) -> I64:
     return _REPLACEMENT if 0xD800 <= point <= 0xDFFF else point
 
 
-def encode(points: P32, splits: P64, rows: I64, form: I64, out: P8) -> I64:
-    """The text of each row of code points. One beyond Unicode's range makes it answer OTHER."""
+def encode(points: P32, total: I64, splits: P64, rows: I64, form: I64, out: P8) -> I64:
+    """The text of each row of code points. One beyond Unicode's range, or a row that is not within them, makes it answer
+    OTHER.
+    """
     to = cells(out)
     room = stack(_SHORT * 4)
     for i in range(rows):
+        if splits[i] < 0 or splits[i + 1] > total or splits[i] > total or splits[i + 1] < 0:
+            return OTHER
         count = splits[i + 1] - splits[i]
         length = 0
         for k in range(splits[i], splits[i + 1]):

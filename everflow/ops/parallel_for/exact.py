@@ -13,7 +13,7 @@ from everflow.framework import raw_ops as raw
 from everflow.framework.functions import Body, body_of
 from everflow.framework.scopes import name_scope
 from everflow.ops import array
-from everflow.ops.parallel_for import array_rules, math_rules, ragged  # noqa: F401  They register what ops become.
+from everflow.ops.parallel_for import array_rules, images, math_rules, ragged  # noqa: F401  They register what ops become.
 from everflow.ops.parallel_for.vectorizer import Inputs, Vectorizer, rules_of, same, stacked
 
 # What is computed for each value alone, and rounded as the processor does it.
@@ -108,9 +108,10 @@ class Many(NamedTuple):
     lists: tuple[bool, ...]
 
 
-def for_many(function, captured: int, lists: tuple[bool, ...] = ()) -> Many | None:
+def for_many(function, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False) -> Many | None:
     """A graph function with its inputs but the last `captured`, and all outputs, along a further first dimension; None
-    where that can't be drawn. `lists` says which inputs come as lists, two feeds each.
+    where that can't be drawn. `lists` says which inputs come as lists, two feeds each; `with_images`, whether it may
+    decode images, which take long for each.
     """
     inputs, _ = function.body_tensors()
     shapes = [t.shape for t in inputs]
@@ -127,7 +128,8 @@ def for_many(function, captured: int, lists: tuple[bool, ...] = ()) -> Many | No
         lists = lists or (False,) * elements
         many = [_given(t, is_list) for t, is_list in zip(body.inputs, lists)]
         count = array.shape(getattr(many[0], "lengths", many[0].tensor))[0]
-        vectorizer = Vectorizer(count, ops, dict(zip(body.inputs, many)), _RULES)
+        rules = _RULES | images.RULES if with_images else _RULES
+        vectorizer = Vectorizer(count, ops, dict(zip(body.inputs, many)), rules)
         try:
             outputs = [vectorizer.value_of(t) for t in body.outputs]
             controls = [vectorizer.convert(op) for op in body.controls]

@@ -169,16 +169,17 @@ class Functions:
         return self._planned(name, self._defined(name))
 
     def for_many(
-        self, name: str, captured: int, lists: tuple[bool, ...] = ()
+        self, name: str, captured: int, lists: tuple[bool, ...] = (), with_images: bool = False
     ) -> tuple[PlannedFunction, tuple[bool, ...]] | None:
         """A function whose inputs but the last `captured`, and all results, have many elements' values along a first
         dimension, with the same bits as one by one, and which of its results are lists; None where there is no such
         form of it. `lists`: which of its inputs are. A list is two values, those of all elements and their lengths.
+        `with_images`: whether it may decode images.
         """
         with self._lock:
-            key = (name, captured, lists)
+            key = (name, captured, lists, with_images)
             if key not in self._for_many:
-                many = None if self._plain else for_many(self._defined(name), captured, lists)
+                many = None if self._plain else for_many(self._defined(name), captured, lists, with_images)
                 self._for_many[key] = many and (self._planned(name, _Rewritten(many.body)), many.lists)
             return self._for_many[key]
 
