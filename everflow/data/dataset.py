@@ -119,16 +119,23 @@ class Dataset(structure.Elements, structure.VariantValue):
             dataset = dataset._then(raw.PrivateThreadPoolDataset, num_threads=size)
         rewrites = options._static_optimizations()
         if rewrites:
-            fastest = options.experimental_optimization.map_vectorization.use_choose_fastest
             dataset = dataset._then(
                 raw.OptimizeDataset,
                 optimizations=convert_to_tensor(rewrites, dtypes.string, name="optimizations"),
-                optimization_configs=[f"map_vectorization:use_choose_fastest:{'true' if fastest else 'false'}"],
+                optimization_configs=options._static_optimization_configs(),
             )
         optimization = options.experimental_optimization
         if optimization.autotune is not False:
             algorithm, budget = optimization.autotune_algorithm or 0, optimization.autotune_cpu_budget or 0
             dataset = dataset._then(raw.ModelDataset, algorithm=algorithm, cpu_budget=budget)
+        stats = options.experimental_stats
+        if stats.aggregator is not None:
+            dataset = dataset._then(
+                raw.SetStatsAggregatorDataset,
+                stats_aggregator=stats.aggregator._resource,
+                tag=convert_to_tensor(stats.prefix or "", dtypes.string, name="tag"),
+                counter_prefix=convert_to_tensor(stats.counter_prefix or "", dtypes.string, name="counter_prefix"),
+            )
         return dataset
 
     # --- sources

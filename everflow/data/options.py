@@ -99,16 +99,19 @@ class OptimizationOptions(_Settings):
     }
     _defaults = ("map_and_batch_fusion", "noop_elimination", "shuffle_and_repeat_fusion")
 
-    def _rewrites(self) -> set[str]:
-        chosen = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)} - {
-            "apply_default_optimizations",
-            "autotune",
-        }
+    # Options whose rewrite has another name, or that are none.
+    _names = {"apply_default_optimizations": None, "autotune": None, "autotune_buffers": "inject_prefetch"}
+
+    def _rewrites(self) -> list[str]:
+        given = {n for n, kind in self._types.items() if kind is bool and getattr(self, n)}
+        if self.autotune is False:
+            given.discard("autotune_buffers")
+        chosen = {self._names.get(n, n) for n in given} - {None}
         if self.apply_default_optimizations is not False:
             chosen |= {n for n in self._defaults if getattr(self, n) is not False}
         if self.map_vectorization.enabled:
             chosen.add("map_vectorization")
-        return chosen
+        return sorted(chosen)
 
 
 class ThreadingOptions(_Settings):
@@ -148,9 +151,18 @@ class Options(_Settings):
     }
 
     def _static_optimizations(self) -> list[str]:
-        rewrites = self.experimental_optimization._rewrites()
-        if self.experimental_deterministic is False:
-            rewrites.add("make_sloppy")
+        """The rewrites of a pipeline, by name."""
+        further = {
+            "make_sloppy": self.experimental_deterministic is False,
+            "latency_all_edges": self.experimental_stats.latency_all_edges,
+            "slack": self.experimental_slack,
+        }
+        return self.experimental_optimization._rewrites() + [name for name, asked in further.items() if asked]
+
+    def _static_optimization_configs(self) -> list[str]:
+        """Settings of rewrites, each with its rewrite's name before it."""
+        fastest = self.experimental_optimization.map_vectorization.use_choose_fastest
+        configs = [f"map_vectorization:use_choose_fastest:{'true' if fastest else 'false'}"]
         if self.experimental_slack:
-            rewrites.add("slack")
-        return sorted(rewrites)
+            configs.append(f"slack:slack_period:{self.experimental_distribute.num_devices or 1}")
+        return configs

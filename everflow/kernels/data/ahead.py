@@ -134,10 +134,8 @@ def prefetch_dataset(input_dataset: Dataset, buffer_size: torch.Tensor) -> Datas
     size = int(buffer_size)
     if size < -1:
         raise InvalidArgumentError(None, None, "buffer_size must be >= 0 or set buffer_size to be -1 for auto-tuning")
-    if size == 0:
-        return input_dataset
     return Dataset(
-        lambda iteration: Ahead(input_dataset.start, iteration, size),
+        (lambda iteration: Ahead(input_dataset.start, iteration, size)) if size else input_dataset.start,
         input_dataset.cardinality,
         blocks=lambda: input_dataset.blocks,
     )

@@ -65,7 +65,6 @@ def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Calla
         raise InvalidArgumentError(None, None, "Batch size must be greater than zero.")
 
     def start(iteration: Iteration) -> Following:
-        whole = with_map or (join is batched and iteration.fuses_map_and_batch and input_dataset.is_map)
         if iteration.takes_blocks and join is batched and input_dataset.blocks is not None:
             take, put_together = input_dataset.blocks.start_columns(iteration), _put_together
         else:
@@ -82,14 +81,14 @@ def grouped(input_dataset: Dataset, size: int, drop_remainder: bool, join: Calla
                     found.append(take(left))
                     left -= blocks.size_of(found[-1]) if put_together is _put_together else 1
                 except End:
-                    if whole and found and drop_remainder:
+                    if with_map and found and drop_remainder:
                         put_together(found)  # it may fail, although it would be left out
                     if failure is None and (not found or drop_remainder):
                         raise
                     break
                 except Exception as e:
                     iteration.check()
-                    if not whole:
+                    if not with_map:
                         raise
                     left, failure = left - 1, failure or e
             if failure is not None:

@@ -179,8 +179,6 @@ def repeated(dataset: Dataset, count: int) -> Blocks | None:
         return source
 
     def start(iteration: Iteration) -> Take:
-        if iteration.fuses_passes and dataset.fused_repeat is not None:
-            return dataset.fused_repeat(count).blocks.start(iteration)
         following: Take | None = None
         done, empty = 0, False
 

@@ -156,10 +156,6 @@ def repeat_dataset(input_dataset: Dataset, count: torch.Tensor) -> Dataset:
     wanted = int(count)
 
     def start(iteration: Iteration) -> Following:
-        if wanted == 1:  # nothing to fuse: it is taken away first
-            return input_dataset.start(iteration)
-        if iteration.fuses_passes and input_dataset.fused_repeat is not None:
-            return input_dataset.fused_repeat(wanted).start(iteration)
         following: Following | None = None
         done, empty = 0, False
 

@@ -20,6 +20,7 @@ import torch
 
 from everflow.framework.errors import InvalidArgumentError
 from everflow.kernels.data import stages
+from everflow.kernels.data.origins import MAKERS, Origin
 from everflow.kernels.facts import same
 from everflow.kernels.queues.queues import copied, rows_of
 from everflow.kernels.registry import fresh, kernel
@@ -62,22 +63,28 @@ _BLOCKS = frozenset(("map_and_batch_fusion", "map_vectorization"))
 
 
 def dataset(*op_types: str) -> Callable[[_F], _F]:
-    """Register a kernel that makes a dataset, which holds what it is made of."""
+    """Register a kernel that makes a dataset, which holds what it is made of, and remembers how it was made."""
 
     def register(function: _F) -> _F:
-        if not stages.IS_WATCHING:
-            return kernel(*op_types, result=same())(function)
-
-        @functools.wraps(function)
-        def watched(*arguments: Any, **attributes: Any) -> Dataset:
-            made = function(*arguments, **attributes)
-            stages.watched(made, op_types[0], arguments, attributes)
-            return made
-
-        kernel(*op_types, result=same())(watched)
+        for op_type in op_types:
+            MAKERS[op_type] = _remembering(op_type, function)
+            kernel(op_type, result=same())(MAKERS[op_type])
         return function
 
     return register
+
+
+def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    @functools.wraps(function)
+    def make(*inputs: Any, **attributes: Any) -> Dataset:
+        made = function(*inputs, **attributes)
+        if stages.IS_WATCHING:
+            stages.watched(made, op_type, inputs, attributes)
+        if made.origin is None:
+            made.came_from(Origin(op_type, make, inputs, attributes))
+        return made
+
+    return make
 
 
 class End(Exception):
@@ -90,6 +97,7 @@ class Iteration:
     def __init__(self, step: Step | None = None, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
         self.step = step
         self.rewrites: frozenset[str] = frozenset()
+        self.top: Dataset | None = None  # what is iterated
         self.threads = os.cpu_count() or 1  # that share out the calls of one function
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
@@ -97,16 +105,6 @@ class Iteration:
         self._apart: dict[str, tuple[Callable, Callable] | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
-
-    @property
-    def fuses_passes(self) -> bool:
-        """Whether a shuffle that is repeated reads on in the next pass before the last one is over."""
-        return "shuffle_and_repeat_fusion" in self.rewrites
-
-    @property
-    def fuses_map_and_batch(self) -> bool:
-        """Whether a map and the batch after it are one."""
-        return "map_and_batch_fusion" in self.rewrites
 
     @property
     def takes_blocks(self) -> bool:
@@ -144,7 +142,7 @@ class Iteration:
     @staticmethod
     def draws(session: Session, attr: NameAttrList) -> bool:
         """Whether a function has random ops."""
-        return any("seed" in op.attrs for op in _stateful_ops(session.graph, attr.name))
+        return any("seed" in op.attrs for op in stateful_ops(session.graph, attr.name))
 
     def may_call_at_once(self, session: Session, attr: NameAttrList) -> bool:
         """Whether several calls of a function may go on at the same time: none of its ops shows which came first, but
@@ -170,10 +168,10 @@ class Iteration:
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        return next((op.type for name in list(self._functions) for op in _stateful_ops(session.graph, name)), None)
+        return next((op.type for name in list(self._functions) for op in stateful_ops(session.graph, name)), None)
 
 
-def _stateful_ops(graph: Graph, name: str) -> list:
+def stateful_ops(graph: Graph, name: str) -> list:
     """The ops of a graph's function that keep state from call to call: random ops, Python functions."""
     function: Any = graph._functions[name]
     inputs, outputs = function.body_tensors()
@@ -186,13 +184,13 @@ def _has_state_only(graph: Graph, name: str, allowed: frozenset[str]) -> bool:
     them are allowed.
     """
     return all(
-        op.type in allowed or "seed" in op.attrs or _calls_only(graph, op, allowed) for op in _stateful_ops(graph, name)
+        op.type in allowed or "seed" in op.attrs or _calls_only(graph, op, allowed) for op in stateful_ops(graph, name)
     )
 
 
 def _calls_only(graph: Graph, op: Operation, allowed: frozenset[str]) -> bool:
     called = [value.name for value in op.attrs.values() if isinstance(value, NameAttrList)]
-    inner = [op for name in called for op in _stateful_ops(graph, name)]
+    inner = [op for name in called for op in stateful_ops(graph, name)]
     return bool(called) and all(op.type in allowed or _calls_only(graph, op, allowed) for op in inner)
 
 
@@ -264,17 +262,21 @@ class Dataset:
         self,
         start: Start,
         cardinality: int = -2,
-        fused_repeat: Callable | None = None,
         blocks: Callable[[], Blocks | None] = no_blocks,
     ) -> None:
         self.start = start
         self.cardinality = cardinality  # -1 infinite, -2 unknown
         self._make_blocks = blocks
-        # Shuffles have a form of their own for being repeated: count → dataset.
-        self.fused_repeat = fused_repeat
         self.parts: list[Dataset] | None = None  # the datasets that one is joined of
-        self.is_map = False  # whether a batch may be one with it
+        self.origin: Origin | None = None  # how it was made
+        self.asserts = False  # whether it, or one below it, says which datasets must come after it
+        self.rewritten: dict[frozenset[str], Dataset] = {}  # what it is with some rewrites
         self.stage: Stage | None = None  # its place in a report on where time goes, if there is one
+
+    def came_from(self, origin: Origin) -> None:
+        """Remember how it was made."""
+        self.origin = origin
+        self.asserts = origin.op_type == "AssertNextDataset" or any(part.asserts for part in origin.sources())
 
     @functools.cached_property
     def blocks(self) -> Blocks | None:
@@ -285,6 +287,13 @@ class Dataset:
     def listed(self) -> Blocks | None:
         """The same where columns may be `Lists`, too."""
         return self._make_blocks()
+
+
+def same_elements(input_dataset: Dataset) -> Dataset:
+    """A dataset that passes on those of another one."""
+    made = Dataset(input_dataset.start, input_dataset.cardinality, blocks=lambda: input_dataset.listed)
+    made.stage = input_dataset.stage
+    return made
 
 
 class Source(Dataset):
@@ -445,7 +454,7 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
     "ExperimentalSetStatsAggregatorDataset",
 )  # fmt: skip
 def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
-    return input_dataset
+    return same_elements(input_dataset)
 
 
 @dataset("SleepDataset", "ExperimentalSleepDataset")
@@ -463,17 +472,6 @@ def sleep_dataset(input_dataset: Dataset, sleep_microseconds: torch.Tensor) -> D
             return following()
 
         return slept
-
-    return Dataset(start, input_dataset.cardinality)
-
-
-@dataset("OptimizeDataset")
-def optimize_dataset(input_dataset: Dataset, optimizations: Strings) -> Dataset:
-    rewrites = frozenset(name.decode() for name in optimizations.tolist())
-
-    def start(iteration: Iteration) -> Following:
-        iteration.rewrites |= rewrites
-        return input_dataset.start(iteration)
 
     return Dataset(start, input_dataset.cardinality)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 from collections import deque
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from everflow.kernels.data.datasets import (
     from_iterable,
 )
 from everflow.kernels.data.parallel import Call, Parallel
+from everflow.kernels.data.rewrites import part_of
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -136,7 +138,6 @@ def _mapped(
         )
 
     made = Dataset(start, input_dataset.cardinality, blocks=in_blocks)
-    made.is_map = True
     return made
 
 
@@ -247,7 +248,8 @@ def flat_map_dataset(
 ) -> Dataset:
     def parts(iteration: Iteration) -> Callable[[], Dataset]:
         following, run = input_dataset.start(iteration), _caller(session, f, other_arguments, iteration)
-        return lambda: _dataset(run(*following()))
+        numbers = itertools.count()
+        return lambda: part_of(iteration, made, _dataset(run(*following())), next(numbers))
 
     def start(iteration: Iteration) -> Following:
         return _one_after_the_other(parts(iteration), iteration)
@@ -256,7 +258,8 @@ def flat_map_dataset(
         source = input_dataset.blocks
         return blocks.flattened(parts, source is not None and source.quiet and Iteration.is_quiet(session, f))
 
-    return Dataset(start, blocks=in_blocks)
+    made = Dataset(start, blocks=in_blocks)
+    return made
 
 
 def _interleaved(
@@ -297,7 +300,7 @@ def _interleaved(
                     except End:
                         ended = True
                         continue
-                    parts[at] = _dataset(run(*element)).start(iteration)
+                    parts[at] = part_of(iteration, made, _dataset(run(*element)), at).start(iteration)
                 if parts[at] is None:
                     advance()
                     continue
@@ -315,7 +318,8 @@ def _interleaved(
 
         return interleaved
 
-    return Dataset(start)
+    made = Dataset(start)
+    return made
 
 
 @dataset("InterleaveDataset")
@@ -450,7 +454,9 @@ def group_by_window_dataset(
 
         def window(key: int) -> Dataset:
             elements = groups.pop(key)
-            return _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
+            return part_of(
+                iteration, made, _dataset(reduced(torch.tensor(key), from_iterable(lambda: elements, len(elements))))
+            )
 
         def next_window() -> Dataset:
             while True:
@@ -472,7 +478,8 @@ def group_by_window_dataset(
 
         return _one_after_the_other(next_window, iteration)
 
-    return Dataset(start)
+    made = Dataset(start)
+    return made
 
 
 def _one_after_the_other(next_part: Callable[[], Dataset], iteration: Iteration) -> Following:

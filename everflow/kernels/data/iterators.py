@@ -20,6 +20,7 @@ from everflow.framework.errors import (
 )
 from everflow.framework.forking import renewed
 from everflow.kernels.data.datasets import Dataset, End, Following, Iteration
+from everflow.kernels.data.rewrites import check_next
 from everflow.kernels.facts import same
 from everflow.kernels.queues.queues import shared_resource
 from everflow.kernels.registry import fresh, kernel, reading
@@ -61,9 +62,11 @@ class IteratorResource:
                     )
 
     def begin(self, dataset: Dataset, step: Step, noted_seeds: Sequence[tuple[int, int]] = ()) -> None:
+        check_next(dataset)
         with step.holding(self._lock):
             self._dataset, self._asked = dataset, 0
             self._iteration = iteration = Iteration(step, noted_seeds=noted_seeds)
+            iteration.top = dataset
             self._following = dataset.start(iteration)
 
     def get_next(self, step: Step) -> list[Value]:

@@ -185,9 +185,6 @@ def shuffle_dataset(
     return Dataset(
         start,
         input_dataset.cardinality,
-        fused_repeat=(lambda count: _repeated(input_dataset, size, *given, count))
-        if reshuffle_each_iteration
-        else None,
         blocks=lambda: _in_blocks(input_dataset.blocks, size, stream, 1),
     )
 

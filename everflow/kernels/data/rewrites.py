@@ -1,0 +1,348 @@
+"""Rewrites of pipelines: what `OptimizeDataset` makes of the datasets below it, by TensorFlow's names.
+
+A rewrite is a rule for one dataset whose inputs were rewritten before. Much of what TensorFlow gains by a rewrite is
+had without one here: elements go through maps and filters without a stop, and functions are called for blocks. Such a
+rule makes one dataset of several, or another order, in name: so pipelines that ask (`assert_next`) see what TensorFlow
+would have made of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import torch
+
+from everflow.framework import dtypes
+from everflow.framework.errors import InternalError, InvalidArgumentError
+from everflow.kernels.data.batches import batched, grouped
+from everflow.kernels.data.datasets import Dataset, Following, Iteration, dataset, same_elements, stateful_ops
+from everflow.kernels.data.origins import MAKERS, Origin
+from everflow.protos.attr_value_pb2 import NameAttrList
+
+if TYPE_CHECKING:
+    from everflow.kernels.tensors import Strings
+
+_BATCHES = ("BatchDataset", "BatchDatasetV2")
+_MAPS = ("MapDataset", "ParallelMapDataset")
+_MADE_AHEAD = ("ParallelMapDataset", "ParallelInterleaveDatasetV2", "MapAndBatchDataset")
+# What a dataset that changes nothing has for its count.
+_IDLE = {"TakeDataset": -1, "SkipDataset": 0, "RepeatDataset": 1, "PrefetchDataset": 0}
+# A setting of map_vectorization: it is tried beside what it replaces.
+_FASTEST = "map_vectorization:use_choose_fastest:true"
+# Between a pipeline's last prefetch and its iterator, where slack is asked for, only these may stand.
+_AFTER_PREFETCH = ("MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ModelDataset", "OptimizeDataset")
+
+
+def _origin(dataset: Dataset, *op_types: str) -> Origin | None:
+    """How a dataset was made, if by an op of one of these types."""
+    origin = dataset.origin
+    return origin if origin is not None and origin.op_type in op_types else None
+
+
+def _functions(origin: Origin) -> list[NameAttrList]:
+    values = [v for value in origin.attributes.values() for v in (value if isinstance(value, list) else [value])]
+    return [value for value in values if isinstance(value, NameAttrList)]
+
+
+def _state(origin: Origin) -> list[str]:
+    """The types of the ops with state in a dataset's functions, and in those that these call."""
+    graph, waiting, found = origin.attributes["session"].graph, [f.name for f in _functions(origin)], []
+    while waiting:
+        for op in stateful_ops(graph, waiting.pop()):
+            called = [value.name for value in op.attrs.values() if isinstance(value, NameAttrList)]
+            waiting += called
+            found += [] if called else [op.type]
+    return found
+
+
+def _as_one(outer: Dataset, inner: Dataset, op_type: str, names: tuple[str, ...] | None = None) -> Dataset:
+    """A dataset and the one it is made of, taken for one."""
+    above, below = outer.origin, inner.origin
+    assert above is not None and below is not None
+    told = {**below.attributes, "functions": [*_functions(below), *_functions(above)]}
+
+    def make(*inputs: Any, **attributes: Any) -> Dataset:
+        source = below.make(*inputs, **below.attributes)
+        made = same_elements(above.made_of(lambda part: source if part is inner else part))
+        made.came_from(Origin(op_type, make, inputs, told, names))
+        return made
+
+    return make(*below.inputs)
+
+
+_Rule = Callable[[Dataset], "Dataset | None"]
+
+
+# --- rules -----------------------------------------------------------------------------------
+
+
+def _without_idle(made: Dataset) -> Dataset | None:
+    origin = _origin(made, *_IDLE)
+    return origin.inputs[0] if origin is not None and origin.number(1) == _IDLE[origin.op_type] else None
+
+
+def _shuffled_and_repeated(made: Dataset) -> Dataset | None:
+    repeat = _origin(made, "RepeatDataset")
+    shuffle = _origin(repeat.inputs[0], "ShuffleDataset") if repeat else None
+    if repeat is None or shuffle is None or not shuffle.attributes["reshuffle_each_iteration"]:
+        return None
+    return MAKERS["ShuffleAndRepeatDataset"](*shuffle.inputs, repeat.inputs[1])
+
+
+def _fused(op_type: str) -> _Rule:
+    """Two of a kind, neither of which captured anything, as one."""
+
+    def rule(made: Dataset) -> Dataset | None:
+        outer = _origin(made, op_type)
+        inner = _origin(outer.inputs[0], op_type) if outer else None
+        if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
+            return None
+        return _as_one(made, outer.inputs[0], op_type)
+
+    return rule
+
+
+def _mapped_and_filtered(made: Dataset) -> Dataset | None:
+    outer = _origin(made, "FilterDataset")
+    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
+        return None
+    return _as_one(made, outer.inputs[0], "MapAndFilterDataset", (inner.plain_name, "Filter", "Map"))
+
+
+def _hoisted(made: Dataset) -> Dataset | None:
+    """Random numbers are drawn apart from the rest of a function in any case, see `function_apart`."""
+    origin = _origin(made, "MapDataset")
+    if origin is None or "f" not in origin.attributes:
+        return None
+    session, f = origin.attributes["session"], origin.attributes["f"]
+    drawing = [op for op in stateful_ops(session.graph, f.name) if "seed" in op.attrs]
+    if [op.type for op in drawing] != ["RandomUniform"]:
+        return None
+    return _told(made, ("Zip[0]", "Map"))
+
+
+def _told(made: Dataset, names: tuple[str, ...], op_type: str | None = None) -> Dataset:
+    """The same dataset under other names."""
+    origin = made.origin
+    assert origin is not None
+
+    def make(*inputs: Any, **attributes: Any) -> Dataset:
+        again = same_elements(origin.make(*inputs, **attributes))
+        again.came_from(Origin(op_type or origin.op_type, make, inputs, attributes, names))
+        return again
+
+    return make(*origin.inputs, **origin.attributes)
+
+
+def _parallelized(made: Dataset) -> Dataset | None:
+    origin = _origin(made, "MapDataset")
+    if origin is None or "f" not in origin.attributes or set(_state(origin)) - {"Assert"}:
+        return None
+    return MAKERS["ParallelMapDataset"](*origin.inputs, torch.tensor(-1), **origin.attributes)
+
+
+def _mapped_and_batched(made: Dataset) -> Dataset | None:
+    outer = _origin(made, *_BATCHES)
+    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    if outer is None or inner is None:
+        return None
+    size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
+
+    def make(*inputs: Any, **attributes: Any) -> Dataset:
+        whole = grouped(inner.make(*inputs, **inner.attributes), size, drop, batched, with_map=True)
+        whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes))
+        return whole
+
+    return make(*inner.inputs)
+
+
+def _vectorized(names_of: Callable[..., tuple[str, ...]]) -> _Rule:
+    """A map and the batch after it, in the other order; a prefetch between them stays."""
+
+    def rule(made: Dataset) -> Dataset | None:
+        both = _origin(made, "MapAndBatchDataset")
+        if both is not None:
+            return _told(made, names_of("BatchV2", "ParallelMap"), "VectorizedDataset") if _is_plain(both) else None
+        batch = _origin(made, *_BATCHES)
+        below = batch.inputs[0] if batch else made
+        prefetch = _origin(below, "PrefetchDataset")
+        mapped = prefetch.inputs[0] if prefetch else below
+        origin = _origin(mapped, *_MAPS)
+        if batch is None or origin is None or not _is_plain(origin):
+            return None
+        inner = below if prefetch is None else _as_one(below, mapped, "PrefetchDataset")
+        outer = batch.made_of(lambda part: inner if part is below else part)
+        names = names_of(batch.plain_name, origin.plain_name, *(["Prefetch"] if prefetch else []))
+        return _as_one(outer, inner, "VectorizedDataset", names)
+
+    return rule
+
+
+def _is_plain(origin: Origin) -> bool:
+    """Whether functions have no state, and all that goes in and comes out has a known shape."""
+    graph, captured = origin.attributes["session"].graph, len(origin.inputs[1])
+    for function in _functions(origin):
+        inputs, outputs = graph._functions[function.name].body_tensors()
+        tensors = [*inputs[: len(inputs) - captured], *outputs]
+        if not all(t.shape.is_fully_defined() and t.dtype is not dtypes.variant for t in tensors):
+            return False
+    return not _state(origin)
+
+
+def _with_prefetch(made: Dataset) -> Dataset | None:
+    return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if _origin(made, *_MADE_AHEAD) else None
+
+
+# In the order in which they are done.
+_RULES: dict[str, _Rule | None] = {
+    "noop_elimination": _without_idle,
+    "shuffle_and_repeat_fusion": _shuffled_and_repeated,
+    "map_fusion": _fused("MapDataset"),
+    "filter_fusion": _fused("FilterDataset"),
+    "map_and_filter_fusion": _mapped_and_filtered,
+    "hoist_random_uniform": _hoisted,
+    "map_parallelization": _parallelized,
+    "map_and_batch_fusion": _mapped_and_batched,
+    _FASTEST: _vectorized(lambda *names: ("ChooseFastestBranch",)),
+    "map_vectorization": _vectorized(lambda *names: names),
+    "inject_prefetch": _with_prefetch,
+    "make_sloppy": None,
+    "parallel_batch": None,
+    "latency_all_edges": None,
+    "slack": None,
+}
+
+
+# --- going through a pipeline ----------------------------------------------------------------
+
+
+def _inputs_first(top: Dataset) -> Iterator[Dataset]:
+    """A dataset and all it is made of, each after what it is made of itself; without recursion, since datasets may be
+    joined by the thousand.
+    """
+    seen: set[Dataset] = set()
+    stack: list[tuple[Dataset, bool]] = [(top, False)]
+    while stack:
+        made, is_ready = stack.pop()
+        if is_ready:
+            yield made
+        elif made not in seen:
+            seen.add(made)
+            stack.append((made, True))
+            if made.origin is not None:
+                stack += [(part, False) for part in reversed(list(made.origin.datasets()))]
+
+
+def _passed(top: Dataset, rule: _Rule) -> Dataset:
+    """What a rule makes of a pipeline."""
+    changed: dict[Dataset, Dataset] = {}
+    for made in _inputs_first(top):
+        again = made
+        if made.origin is not None and any(changed[part] is not part for part in made.origin.datasets()):
+            again = made.origin.made_of(changed.__getitem__)
+        changed[made] = rule(again) or again
+    return changed[top]
+
+
+def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
+    """A dataset rewritten; the same one each time."""
+    if top.origin is None or not any(True for _ in top.origin.datasets()):
+        return top
+    if rewrites not in top.rewritten:
+        made = top
+        for name, rule in _RULES.items():
+            if name in rewrites and rule is not None:
+                made = _passed(made, rule)
+        top.rewritten[rewrites] = made
+    return top.rewritten[rewrites]
+
+
+def _check_slack(top: Dataset) -> None:
+    made = top
+    while (origin := _origin(made, *_AFTER_PREFETCH)) is not None:
+        made = origin.inputs[0]
+    if _origin(made, "PrefetchDataset") is None:
+        kind = made.origin.op_type if made.origin is not None else "a dataset"
+        raise InvalidArgumentError(
+            None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
+        )
+
+
+@dataset("OptimizeDataset")
+def optimize_dataset(
+    input_dataset: Dataset, optimizations: Strings, *, optimization_configs: Sequence[str] = ()
+) -> Dataset:
+    rewrites = frozenset(name.decode() for name in optimizations.reshape(-1).tolist())
+    for name in sorted(rewrites - set(_RULES)):
+        raise InternalError(None, None, f"There is no rewrite of datasets by the name {name!r}")
+    if "map_vectorization" in rewrites and _FASTEST in optimization_configs:
+        rewrites |= {_FASTEST}
+    if "slack" in rewrites:
+        _check_slack(input_dataset)
+    rewritten = optimized(input_dataset, rewrites)
+
+    def start(iteration: Iteration) -> Following:
+        iteration.rewrites |= rewrites
+        return rewritten.start(iteration)
+
+    made = Dataset(start, input_dataset.cardinality)
+    attributes: Mapping[str, Any] = {"optimization_configs": optimization_configs}
+    origin = Origin("OptimizeDataset", MAKERS["OptimizeDataset"], (rewritten, optimizations), attributes, ())
+    made.came_from(origin)
+    return made
+
+
+# --- what must come next ---------------------------------------------------------------------
+
+
+@dataset("AssertNextDataset", "ExperimentalAssertNextDataset")
+def assert_next_dataset(input_dataset: Dataset, transformations: Strings) -> Dataset:
+    """The same elements; an iterator only starts if the datasets made of this one are those that are named."""
+    if transformations.ndim != 1:
+        raise InvalidArgumentError(None, None, "`transformations` must be a vector.")
+    return same_elements(input_dataset)
+
+
+_Path = tuple[str, "_Path"] | tuple[()]
+
+
+def _with_paths(top: Dataset, path: _Path, wanted: Callable[[Dataset], bool]) -> Iterator[tuple[Dataset, _Path]]:
+    """Datasets below one that fit, or have one below them that may, with the names of what comes after each."""
+    waiting = [(top, path)]
+    while waiting:
+        made, above = waiting.pop()
+        if made.origin is None or not wanted(made):
+            continue
+        yield made, above
+        for part in made.origin.sources():
+            names = above
+            for name in reversed(made.origin.names_for(part)):
+                names = (name, names)
+            waiting.append((part, names))
+
+
+def check_next(top: Dataset, path: _Path = ()) -> None:
+    """InvalidArgumentError where a dataset says that others must come after it, and they don't."""
+    for made, above in _with_paths(top, path, lambda made: made.asserts):
+        if (origin := _origin(made, "AssertNextDataset")) is not None:
+            _compare([name.decode() for name in origin.inputs[1].tolist()], above)
+
+
+def part_of(iteration: Iteration, whole: Dataset, part: Dataset, number: int = 0) -> Dataset:
+    """A dataset that a function gave, as the iteration over `whole`, which is made of such parts, takes it."""
+    part = optimized(part, iteration.rewrites)
+    if part.asserts and iteration.top is not None and whole.origin is not None:
+        every = dict(_with_paths(iteration.top, (), lambda made: True))
+        check_next(part, (f"{whole.origin.plain_name}[{number}]", every.get(whole, ())))
+    return part
+
+
+def _compare(wanted: list[str], path: _Path) -> None:
+    for at, name in enumerate(wanted):
+        if not path:
+            raise InvalidArgumentError(None, None, f"{wanted} must come next, but only {at} datasets do")
+        found, path = path
+        if found != name:
+            raise InvalidArgumentError(None, None, f"{name} must come next at offset {at}, not {found}")
