@@ -98,6 +98,21 @@ def _wrong_digits(names: Names) -> str:
     )
 
 
+def _attention(names: Names) -> str:
+    source, written, weights, side = "12 October 1988", names["decode"](names["row"][0]), names["weights"], 22
+    parts = []
+    for (row, column), grey in _pixels(weights[: len(written), : len(source)]):
+        place = f'x="{40 + column * side}" y="{30 + row * side}"'
+        parts.append(f'<rect {place} width="{side}" height="{side}" stroke="#ddd" fill="#{grey:02x}{grey:02x}ff"/>')
+    parts += [f'<text x="{51 + i * side}" y="20" text-anchor="middle">{letter}</text>' for i, letter in enumerate(source)]
+    parts += [f'<text x="24" y="{46 + i * side}" text-anchor="middle">{letter}</text>' for i, letter in enumerate(written)]
+    width, height = 50 + len(source) * side, 40 + len(written) * side
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}" '
+        'font-family="monospace" font-size="15" fill="#222">\n' + "\n".join(parts) + "\n</svg>\n"
+    )
+
+
 def _pixels(image: np.ndarray) -> list[tuple[tuple[int, int], int]]:
     """Places and grey levels, dark on light."""
     return [(place, 255 - int(value * 255)) for place, value in np.ndenumerate(image)]
@@ -110,6 +125,7 @@ PICTURES: list[tuple[str, str | None, Callable[[Names], str]]] = [
     ("iris-loss.svg", "course/variables-and-training.md", _iris_loss),
     ("learning-rates.svg", "course/losses-and-learning-rates.md", _learning_rates),
     ("wrong-digits.svg", "course/layers-and-convnets.md", _wrong_digits),
+    ("attention.svg", "course/seq2seq-and-attention.md", _attention),
     ("tensorboard-graph.svg", "course/tensorboard.md", _tensorboard_graph),
     ("tensorboard-scalars.svg", "course/tensorboard.md", _tensorboard_scalars),
 ]
