@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: help run test test-all check-fast metrics bench proto clean
+.PHONY: help run test test-all check-fast metrics bench docs docs-serve proto clean
 
 help:  ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -37,6 +37,14 @@ metrics: $(STAMP)  ## figures of the source, with their bounds
 bench: $(STAMP)  ## time programs beside TensorFlow and torch, and write docs/performance.md
 	$(BIN)/python -m benchmarks $(BENCH) $(if $(TENSORFLOW_PYTHON),--tensorflow $(TENSORFLOW_PYTHON)) $(BENCH_OPTIONS)
 
+docs: $(STAMP)  ## build the documentation into site/; a broken link is an error
+	$(BIN)/python -m docsite.pictures
+	$(BIN)/python -m docsite.compatibility
+	$(BIN)/mkdocs build --strict
+
+docs-serve: $(STAMP)  ## show the documentation while it is written
+	$(BIN)/mkdocs serve
+
 # protobuf 5.26's compiler, in an environment of its own: see everflow/protos/generate.py.
 proto:  ## compile everflow/protos/*.proto again
 	$(PYTHON) -m venv $(VENV)-proto
@@ -50,4 +58,4 @@ $(STAMP): pyproject.toml
 	touch $@
 
 clean:  ## remove what was made
-	rm -rf $(VENV) $(VENV)-proto build dist *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-proto build dist site *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis

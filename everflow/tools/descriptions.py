@@ -69,7 +69,9 @@ def describe(path):
             return saved_model(parse_saved_model(path), path)
         if latest_checkpoint(path):
             return checkpoints(path)
-        raise ValueError(f"{path} holds neither a SavedModel nor a checkpoint")
+        if events := [name for name in sorted(os.listdir(path)) if ".tfevents." in name]:
+            return [part for name in events for part in records(os.path.join(path, name))]
+        raise ValueError(f"{path} holds no SavedModel, no checkpoint and no event file")
     name = path.removesuffix(".index").partition(".data-")[0]
     if checkpoint_exists(name) and (not os.path.isfile(path) or name != path or _ends_with_magic(path)):
         return checkpoint(name)

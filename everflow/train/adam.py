@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
+from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, init_scope
 from everflow.ops.control_flow import grouping
 from everflow.ops.math import cast, sqrt
 from everflow.ops.variables import assign as state
@@ -28,7 +28,8 @@ class AdamOptimizer(KernelOptimizer):
         self._set(learning_rate=learning_rate, beta1=beta1, beta2=beta2, epsilon=epsilon)
 
     def _get_beta_accumulators(self):
-        graph = get_default_graph()
+        with init_scope():  # the variables of a traced function are outside of its graph
+            graph = get_default_graph()
         return [self._get_non_slot_variable(name, graph=graph) for name in ("beta1_power", "beta2_power")]
 
     def _create_slots(self, var_list):

@@ -48,6 +48,7 @@ def folder(tmp_path_factory):
         ("export/saved_model.pb", ["SavedModel"]),
         ("data.tfrecord", ["3 records", "ids      int64  1 to 3"]),
         ("logs/*", ["5 events", "loss  simple_value"]),
+        ("logs", ["5 events", "loss  simple_value"]),
     ],
 )
 def test_inspect_tells(folder, capsys, name, expected):
@@ -73,6 +74,9 @@ def test_inspect_a_tensor_and_what_is_not_there(folder, capsys):
     assert main(["inspect", str(folder / "model"), "--tensor", "nothing"]) == 1
     assert "Key nothing not found" in capsys.readouterr().err
     assert main(["inspect", str(folder / "nothing")]) == 1
+    (folder / "empty").mkdir()
+    assert main(["inspect", str(folder / "empty")]) == 1
+    assert "no event file" in capsys.readouterr().err
     assert main(["inspect"]) == 2
 
 

@@ -209,3 +209,22 @@ def test_a_function_that_is_called_often_becomes_machine_code(monkeypatch):
     losses = [float(train(tf.ones([3, 4]))) for _ in range(tiers.OFTEN_ENOUGH + 2)]
     assert counts == [counts[0]] and counts[0] > 0
     assert losses == sorted(losses, reverse=True)
+
+
+@pytest.mark.parametrize("make", [tf.train.AdamOptimizer, tf.contrib.opt.AdaMaxOptimizer])
+@pytest.mark.parametrize("traced_first", [True, False])
+def test_an_optimizer_serves_a_function_and_its_traced_form(make, traced_first):
+    def trained(how):
+        x, optimizer = tf.Variable(3.0), make(0.1)
+
+        def step():
+            with tf.GradientTape() as tape:
+                y = x * x
+            optimizer.apply_gradients(zip(tape.gradient(y, [x]), [x], strict=True))
+            return y
+
+        traced = tf.function(step)
+        return [(traced if wanted else step)().numpy() for wanted in how] + [x.numpy()]
+
+    mixed = trained([traced_first, not traced_first, traced_first])
+    np.testing.assert_allclose(mixed, trained([False] * 3), rtol=1e-6)

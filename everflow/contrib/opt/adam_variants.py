@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 
 from everflow.framework import raw_ops as raw
-from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph
+from everflow.framework.scopes import colocate_with, control_dependencies, get_default_graph, init_scope
 from everflow.ops import array
 from everflow.ops.control_flow import grouping
 from everflow.ops.math import abs as magnitude
@@ -88,7 +88,9 @@ class AdaMaxOptimizer(AdamOptimizer):
         super().__init__(learning_rate, beta1, beta2, epsilon, use_locking, name)
 
     def _get_beta_accumulators(self):
-        return self._get_non_slot_variable("beta1_power", graph=get_default_graph())
+        with init_scope():  # the variables of a traced function are outside of its graph
+            graph = get_default_graph()
+        return self._get_non_slot_variable("beta1_power", graph=graph)
 
     def _create_slots(self, var_list):
         first = min(var_list, key=lambda v: v.name)
