@@ -8,6 +8,7 @@ from __future__ import annotations
 import ast
 import importlib.machinery
 import os
+import re
 import sys
 import types
 from typing import Any, NamedTuple
@@ -103,11 +104,8 @@ def told(error: BaseException) -> list[str]:
 
 def _older_name(error: AttributeError) -> str | None:
     """What a name of TensorFlow 0.x is now, where the program asked for one."""
-    module = getattr(error.obj, "__name__", "") if isinstance(error.obj, types.ModuleType) else ""
-    root, _, path = module.partition(".")
-    if root not in ("everflow", "tensorflow"):
-        return None
-    row = rows().get(".".join(filter(None, [path, error.name])))
+    named = re.match(r"module '(?:everflow|tensorflow)\.?([\w.]*)' has no attribute", str(error))
+    row = rows().get(".".join(filter(None, [named[1], error.name]))) if named else None
     if row is None:
         return None
     now = ast.unparse(ast.parse(row.meaning, mode="eval")) if row.meaning.startswith("tf.") else "gone"

@@ -35,7 +35,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     version = parser.add_mutually_exclusive_group()
     for number, what in ((0, "0.12, as programs of 2016 mean them"), (1, "1.15, whatever the program looks like")):
         version.add_argument(
-            f"--tf{number}", dest="version", action="store_const", const=number, help=f"names mean what they do in {what}"
+            f"--tf{number}",
+            dest="version",
+            action="store_const",
+            const=number,
+            help=f"names mean what they do in {what}",
         )
     parser.add_argument("--py2", action="store_true", help="take the program for Python 2's")
     # Everything from the program's name on is its own, flags included.

@@ -27,9 +27,7 @@ _SPECIAL = {"next": "__next__", "__nonzero__": "__bool__"}
 
 
 def _are_integers(a: Any, b: Any) -> bool:
-    return all(
-        isinstance(x, numbers.Integral) or (isinstance(x, np.ndarray) and x.dtype.kind in "iu") for x in (a, b)
-    )
+    return all(isinstance(x, numbers.Integral) or (isinstance(x, np.ndarray) and x.dtype.kind in "iu") for x in (a, b))
 
 
 def divide(a: Any, b: Any) -> Any:

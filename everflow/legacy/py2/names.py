@@ -185,5 +185,3 @@ def install() -> None:
         owner = importlib.import_module(module)
         if not hasattr(owner, name):
             setattr(owner, name, _at(new))
-
-

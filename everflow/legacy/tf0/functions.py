@@ -57,7 +57,9 @@ class _Flags:
     def __getattr__(self, name):
         if name == "__flags":
             modules = _TODAYS_FLAGS.flags_by_module_dict().items()
-            return {flag.name: flag.value for module, held in modules if not module.startswith("absl.") for flag in held}
+            return {
+                flag.name: flag.value for module, held in modules if not module.startswith("absl.") for flag in held
+            }
         return getattr(_TODAYS_FLAGS, name)
 
     def __setattr__(self, name, value):

@@ -28,15 +28,18 @@ _MODERN = frozenset(
     "contrib.rnn.LSTMCell contrib.rnn.GRUCell contrib.rnn.BasicRNNCell contrib.rnn.MultiRNNCell contrib.rnn.static_rnn "
     "contrib.rnn.DropoutWrapper".split()
 )
-# Names of 2.1 and later; those of 2.0 are in compat/v2_names.txt.
+# Names of 2 besides those in compat/v2_names.txt.
 _LATER = frozenset(
-    "data.AUTOTUNE config.list_physical_devices config.set_visible_devices keras.utils.set_random_seed "
+    "random.set_seed optimizers.Adam optimizers.SGD summary.create_file_writer config.run_functions_eagerly data.AUTOTUNE config.list_physical_devices config.set_visible_devices keras.utils.set_random_seed "
     "keras.utils.image_dataset_from_directory keras.layers.Normalization keras.layers.Rescaling keras.layers.RandomFlip "
     "keras.layers.RandomRotation keras.layers.TextVectorization keras.layers.StringLookup keras.layers.MultiHeadAttention "
     "keras.mixed_precision keras.optimizers.legacy keras.optimizers.AdamW random.Generator types.experimental".split()
 )
 # What a program catches that only tries whether a name is there.
-_TRIED = frozenset("AttributeError ImportError ModuleNotFoundError TypeError ValueError Exception BaseException".split())
+_TRIED = frozenset(
+    "AttributeError ImportError ModuleNotFoundError TypeError ValueError Exception BaseException".split()
+)
+_OLD_NAMESPACES = frozenset(("nn.seq2seq", "contrib.skflow", "contrib.ctc"))
 _OLD_PATHS = ("models.", "g3doc.", "contrib.skflow", "contrib.ctc", "python.ops.seq2seq")
 
 
@@ -130,9 +133,10 @@ class _Reader(ast.NodeVisitor):
         if parts[:2] == ["compat", "v1"]:
             self._found(1, f"tf.{path}", node)
             return self._path(".".join(parts[2:]), node)
-        if any(".".join(parts[:n]) in _MODERN for n in (1, 2, 3)):
+        prefixes = {".".join(parts[:n]) for n in range(1, len(parts) + 1)}
+        if prefixes & _MODERN:
             self._found(1, f"tf.{path}", node)
-        if path in rows() and not api_names.in_tensorflow(path) or path in ("nn.seq2seq", "contrib.skflow"):
+        if (path in rows() and not api_names.in_tensorflow(path)) or prefixes & _OLD_NAMESPACES:
             self._found(0, f"tf.{path}", node)
         elif _is_of_2(path):
             self._found(2, f"tf.{path}", node)

@@ -25,7 +25,6 @@ split_v(value, size_splits, split_dim=0, num=None, name="split_v") : tf.split(va
 select(condition, t, e, name=None)                      : tf.where(condition, t, e, name)
 where(input, name=None)                                 : tf.where(input, name=name)
 reverse(tensor, dims, name=None)                        : tf0.reverse(tensor, dims, name)
-reverse_v2              : tf.reverse
 listdiff(x, y, name=None)                               : tf.setdiff1d(x, y, name=name)
 complex_abs             : tf.abs
 arg_max(input, dimension, name=None)                    : tf.argmax(input, dimension, name)
@@ -129,5 +128,3 @@ def parameters(name: str) -> tuple[str, ...]:
     function = ast.parse(f"(lambda {text}: 0)", mode="eval").body
     assert isinstance(function, ast.Lambda)
     return tuple(parameter.arg for parameter in function.args.args)
-
-
