@@ -74,8 +74,8 @@ _NAMESPACES = frozenset(
     sysconfig test tpu train user_ops version xla
     """.split()
 )
-# Packages that TensorFlow's module tree has and programs reach as attributes; they exist once everflow.as_tensorflow is
-# loaded.
+# Packages that TensorFlow's module tree has and programs reach as attributes; they exist once `import tensorflow`
+# is served.
 _TENSORFLOW_PACKAGES = frozenset(["core", "examples", "python", "tools"])
 
 
@@ -85,7 +85,7 @@ def __getattr__(name: str):
     if name in _TENSORFLOW_PACKAGES:
         import sys
 
-        if f"{__name__}.as_tensorflow" in sys.modules:
+        if "tensorflow" in sys.modules and f"{__name__}.legacy.paths" in sys.modules:
             return _importlib.import_module(f"tensorflow.{name}")
     elif name == "__all__":
         return [public for public in __dir__() if not public.startswith("_") and public not in _absent_namespaces()]

@@ -1,9 +1,11 @@
 """`import everflow.as_tensorflow`, and from then on `import tensorflow` gives everflow, with all module paths below it
-(`legacy/`).
+(`legacy/`), and Python, numpy and scipy have again what programs of that time expect of them.
 """
 
 from __future__ import annotations
 
+from everflow.legacy import shims
 from everflow.legacy.paths import install, installed_tensorflow  # noqa: F401  the command line asks what it hides
 
 install()
+shims.bring_back()

@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import everflow
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 from everflow.legacy import paths
 
 
@@ -295,3 +295,9 @@ def test_all_sources_are_there():
     folders = {package for packages in paths.FOLDERS.values() for package in packages.split()}
     missing = [s for s in rows | folders if not (paths._matching(s) if "*" in s else paths._load(s))]
     assert not missing
+
+
+def test_what_programs_of_the_time_expect_of_numpy_and_python_comes_along():
+    program = "import everflow.as_tensorflow, numpy as np, collections; print(np.float, np.array([[1], [2, 3]]).dtype, collections.Mapping)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert done.stdout == "<class 'float'> object <class 'collections.abc.Mapping'>\n", done.stderr

@@ -8,6 +8,8 @@ everflow run -c "import tensorflow as tf; print(tf.__version__)"
 from __future__ import annotations
 
 import argparse
+import ast
+import functools
 import importlib.util
 import io
 import os
@@ -18,10 +20,11 @@ import types
 from collections.abc import Callable
 
 from everflow import as_tensorflow
-from everflow.cli import shims
+from everflow.cli import preparing
+from everflow.cli.preparing import Manner
 from everflow.version import EVERFLOW_VERSION
 
-USAGE = "everflow run [-v] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
+USAGE = "everflow run [-v] [--tf0 | --tf1] [--py2] (SCRIPT | -m MODULE | -c CODE | -) [ARGUMENT ...]"
 _HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -29,6 +32,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-v", "--verbose", action="store_true", help="say what serves as tensorflow, and where a real one is left aside"
     )
+    version = parser.add_mutually_exclusive_group()
+    for number, what in ((0, "0.12, as programs of 2016 mean them"), (1, "1.15, whatever the program looks like")):
+        version.add_argument(
+            f"--tf{number}",
+            dest="version",
+            action="store_const",
+            const=number,
+            help=f"names mean what they do in {what}",
+        )
+    parser.add_argument("--py2", action="store_true", help="take the program for Python 2's")
     # Everything from the program's name on is its own, flags included.
     parser.add_argument(
         "-m", dest="module", nargs=argparse.REMAINDER, metavar="MODULE", help="a module to run, and its arguments"
@@ -53,14 +66,13 @@ def main(args: argparse.Namespace) -> int:
     if not programs:
         print(f"usage: {USAGE}", file=sys.stderr)
         return 2
-    shims.bring_back()
     if args.verbose:
-        _say_what_serves(as_tensorflow)
+        _say_what_serves()
     run, (program, *arguments) = programs[0]
-    return _guarded(run, program, arguments)
+    return _guarded(functools.partial(run, Manner(args.py2, args.version)), program, arguments)
 
 
-def _say_what_serves(as_tensorflow) -> None:
+def _say_what_serves() -> None:
     import everflow  # loaded when first needed
 
     print(
@@ -88,13 +100,13 @@ def _guarded(run: Callable[[str, list[str]], None], program: str, arguments: lis
     return 0
 
 
-def _run_text(source: str, arguments: list[str]) -> None:
-    _run_code(source, "<string>", ["-c", *arguments], path="")
+def _run_text(manner: Manner, source: str, arguments: list[str]) -> None:
+    _run_code(manner, source, "<string>", ["-c", *arguments], path="")
 
 
-def _run_script(path: str, arguments: list[str]) -> None:
+def _run_script(manner: Manner, path: str, arguments: list[str]) -> None:
     if path == "-":
-        _run_code(sys.stdin.read(), "<stdin>", ["-", *arguments], path="")
+        _run_code(manner, sys.stdin.read(), "<stdin>", ["-", *arguments], path="")
         return
     if os.path.isdir(path) or path.endswith((".zip", ".pyz")):
         sys.argv = [path, *arguments]
@@ -108,12 +120,13 @@ def _run_script(path: str, arguments: list[str]) -> None:
             f"everflow run: can't open file {os.path.abspath(path)!r}: [Errno {e.errno}] {e.strerror}", file=sys.stderr
         )
         raise SystemExit(2) from e
-    _run_code(
-        source, path, [path, *arguments], path=os.path.dirname(os.path.realpath(path)), file=os.path.abspath(path)
-    )
+    folder, file = os.path.dirname(os.path.realpath(path)), os.path.abspath(path)
+    _run_code(manner, source, path, [path, *arguments], path=folder, file=file)
 
 
-def _run_code(source: str | bytes, filename: str, argv: list[str], path: str, file: str | None = None) -> None:
+def _run_code(
+    manner: Manner, source: str | bytes, filename: str, argv: list[str], path: str, file: str | None = None
+) -> None:
     module = types.ModuleType("__main__")
     module.__dict__.update(__builtins__=__builtins__, __spec__=None)
     if file is not None:
@@ -122,10 +135,12 @@ def _run_code(source: str | bytes, filename: str, argv: list[str], path: str, fi
     sys.modules["__main__"] = module
     sys.argv = argv
     _set_first_path(path)
-    exec(compile(source, file or filename, "exec"), module.__dict__)
+    code = preparing.compiled(source, file or filename, path or os.getcwd(), manner)
+    module.__dict__.update(preparing.names_of(manner))
+    exec(code, module.__dict__)
 
 
-def _run_module(name: str, arguments: list[str]) -> None:
+def _run_module(manner: Manner, name: str, arguments: list[str]) -> None:
     _set_first_path(os.getcwd())
     sys.argv = ["-m", *arguments]
     try:
@@ -139,6 +154,7 @@ def _run_module(name: str, arguments: list[str]) -> None:
     if found is None:
         print(f"everflow run: No module named {name}", file=sys.stderr)
         raise SystemExit(1)
+    preparing.prepare_module(found, os.getcwd(), manner)
     runpy.run_module(name, run_name="__main__", alter_sys=True)
 
 
@@ -165,8 +181,10 @@ def _show(error: BaseException) -> None:
         sys.excepthook(type(error), error, frames)
     else:
         traceback.print_exception(type(error), error, frames)
+    for line in preparing.told(error):
+        print(line, file=sys.stderr)
 
 
 def _is_ours(filename: str) -> bool:
-    ours = os.path.abspath(filename) == os.path.abspath(__file__)
-    return ours or filename.startswith("<frozen ") or filename == runpy.__file__
+    ours = (__file__, preparing.__file__, ast.__file__)
+    return os.path.abspath(filename) in ours or filename.startswith("<frozen ") or filename == runpy.__file__

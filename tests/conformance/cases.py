@@ -47,10 +47,10 @@ def load_tensorflow():
     """everflow as tensorflow, with torch, ops and kernels loaded, so that every fork has them."""
     import torch
 
-    import everflow.as_tensorflow
     import everflow.kernels.registry
     import everflow.layers
     import everflow.train
+    import tests.served  # noqa: F401
     from everflow.framework import registry
 
     torch.set_num_threads(1)

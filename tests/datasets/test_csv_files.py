@@ -5,7 +5,7 @@ import importlib
 import numpy as np
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 
 def test_with_and_without_header(tmp_path):

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 from everflow.datasets import mnist
 from everflow.datasets.digits import load_digits
 

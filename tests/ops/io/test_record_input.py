@@ -3,7 +3,7 @@
 import pytest
 
 import everflow as tf
-import everflow.as_tensorflow
+import tests.served  # noqa: F401
 
 
 @pytest.fixture

@@ -1,5 +1,5 @@
 """Methods of numpy's arrays that went: `tostring`, `ptp`, `itemset`, and numbers from arrays of one element
-(`float(sess.run(loss))` where the loss has shape [1]).
+(`float(sess.run(loss))` where the loss has shape [1], or a size of that shape, as every old `input_data.py` reads it).
 
 `numpy.ndarray` is a type of C, which Python doesn't let anybody add to. A bit in the type says so
 (Py_TPFLAGS_IMMUTABLETYPE); it is lowered while the methods are set, so that Python itself does the work, and then
@@ -38,6 +38,13 @@ def _number_of(today, kind):
     return number
 
 
+def _index(self):
+    """The number that an array is where one is wanted to count or to index with."""
+    if self.dtype.kind not in "iub" or self.size != 1:
+        raise TypeError("only integer scalar arrays can be converted to a scalar index")
+    return self.item()
+
+
 def _itemset(self, *args):
     """a.itemset(value), a.itemset(flat_index, value), a.itemset(i, j, value) or a.itemset((i, j), value)."""
     *where, value = args
@@ -49,6 +56,7 @@ def _itemset(self, *args):
 _METHODS = {
     "__float__": _number_of(np.ndarray.__float__, float),
     "__int__": _number_of(np.ndarray.__int__, int),
+    "__index__": _index,
     "tostring": lambda self, order="C": self.tobytes(order),
     "ptp": lambda self, axis=None, out=None, keepdims=False: np.ptp(self, axis=axis, out=out, keepdims=keepdims),
     "newbyteorder": lambda self, new_order="S": self.view(self.dtype.newbyteorder(new_order)),

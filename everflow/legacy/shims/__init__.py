@@ -6,7 +6,7 @@ and importing everflow changes nothing outside of it.
 
 from __future__ import annotations
 
-from everflow.cli.shims import array_methods, numpy_functions, numpy_names, python_names, scipy_misc
+from everflow.legacy.shims import array_methods, numpy_functions, numpy_names, python_names, scipy_misc
 
 
 def bring_back() -> None:
