@@ -262,6 +262,8 @@ class EagerGraph(Graph):
         if not name:
             self._name_stack = ""
             return ""
+        if not isinstance(name, str):
+            raise TypeError(f"The name of a scope must be text, not {name!r}")
         self._name_stack = scope = without_slash(name) if name[-1] == "/" else self.unique_name(name)
         return scope + "/"
 

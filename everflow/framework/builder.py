@@ -144,8 +144,9 @@ def _type_of_tensors(definition: OpDef, type_attr: str, keywords: Mapping[str, A
         if arg.type_attr == type_attr:
             given = keywords[arg.name]
             for value in given if arg.is_list and isinstance(given, (list, tuple)) else [given]:
-                if isinstance(value, Tensor):
-                    return value.dtype.base_dtype
+                # That of a variable, too; arrays have types of numpy's.
+                if isinstance(dtype := getattr(value, "dtype", None), dtypes.DType):
+                    return dtype.base_dtype
     return None
 
 

@@ -18,5 +18,10 @@ def test_the_site_builds_without_a_warning(tmp_path):
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(tmp_path / "site")]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
-    for page in ("index.html", "zh/index.html", "compatibility/index.html", "source/everflow/runtime/session.py/index.html"):
+    for page in (
+        "index.html",
+        "zh/index.html",
+        "compatibility/index.html",
+        "source/everflow/runtime/session.py/index.html",
+    ):
         assert (tmp_path / "site" / page).exists()

@@ -223,7 +223,9 @@ def _decode_many(contents: Strings, decode: Callable[[Strings, np.ndarray | None
         if images is None:
             images = np.empty((contents.size, *image.shape), image.dtype)
         if image.shape != images.shape[1:]:
-            raise _invalid(f"Images of different sizes, {_show(images.shape[1:])} and {_show(image.shape)}, in one block")
+            raise _invalid(
+                f"Images of different sizes, {_show(images.shape[1:])} and {_show(image.shape)}, in one block"
+            )
         if not np.may_share_memory(image, images):
             images[i] = image
     assert images is not None

@@ -93,7 +93,7 @@ def truediv(x, y, name=None):
     """
     with name_scope(name, "truediv", [x, y]) as scope:
         x = convert_to_tensor(x, name="x")
-        y = convert_to_tensor(y, dtype_hint=x.dtype.base_dtype, name="y")
+        y = convert_to_tensor(y, name="y")
         kind, other = x.dtype.base_dtype, y.dtype.base_dtype
         if kind != other:
             raise TypeError(f"Both sides of a division must have the same dtype; got {kind!r} and {other!r}")

@@ -113,8 +113,6 @@ def reduce_variance(input_tensor, axis=None, keepdims=False, name=None):
     name = name if name else "reduce_variance"
     with name_scope(name):
         mean = reduce_mean(input_tensor, axis=axis, keepdims=True)
-        if mean.dtype.is_integer:
-            raise TypeError("Input must be either real or complex")
         difference = input_tensor - mean
         return reduce_mean(elementwise.square(difference), axis=axis, keepdims=keepdims)
 

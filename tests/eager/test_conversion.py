@@ -1,0 +1,53 @@
+"""What becomes of values that are no tensors where operations run at once, and which errors come of those that can't."""
+
+import numpy as np
+import pytest
+
+import everflow as tf
+
+
+@pytest.mark.parametrize("number", [1, 1.5, True, [1, 2], np.array([1, 2]), np.float64(2), np.int64(3)])
+def test_numbers_take_the_type_of_a_tensor_wherever_it_stands(number):
+    x = tf.constant([1.0, 2.0])
+    assert tf.add(number, x).dtype == tf.float32 and tf.multiply(x, number).dtype == tf.float32
+    assert np.array_equal(tf.maximum(number, x), np.maximum(number, [1.0, 2.0]))
+
+
+def test_a_variable_gives_its_type_too():
+    assert np.array_equal(tf.greater_equal(2, tf.Variable([1.0, 3.0])), [True, False])
+
+
+def test_numbers_alone_have_their_own():
+    assert tf.add(1, 2).dtype == tf.int32 and tf.add(1, [2]).dtype == tf.int32
+
+
+@pytest.mark.parametrize("value", ["a", b"a", ["a"], 1j])
+def test_what_is_of_another_kind(value):
+    x = tf.constant([1.0])
+    for call in (lambda: tf.add(x, value), lambda: tf.add(value, x), lambda: tf.concat([x, value], 0)):
+        with pytest.raises(TypeError):
+            call()
+
+
+@pytest.mark.parametrize("value", [object(), ["a", 1], {"a": 1}, {1}, len, tf.float32, None, 2**70])
+def test_what_no_tensor_holds(value):
+    for call in (lambda: tf.convert_to_tensor(value), lambda: tf.constant(value), lambda: tf.gather([1.0], value)):
+        with pytest.raises(ValueError):
+            call()
+
+
+def test_tensors_of_different_types():
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.add(tf.constant(1.0), tf.constant(1))
+    with pytest.raises(tf.errors.InvalidArgumentError):
+        tf.concat([tf.constant([1.0]), tf.constant([1])], 0)
+    with pytest.raises(TypeError):
+        tf.constant(tf.constant(1), tf.float32)
+
+
+def test_a_wrong_name_leaves_nothing_behind():
+    for name in (["a"], 3.5):
+        with pytest.raises(TypeError):
+            tf.shape(tf.constant(1), name=name)
+    with tf.init_scope():
+        assert tf.Variable(1).name == "Variable:0"
