@@ -94,6 +94,7 @@ python.framework      registry kernels                   : legacy.inner.registri
 python.framework      traceable_stack                    : legacy.inner.traceable_stack
 python.framework      composite_tensor_utils             : legacy.inner.composite_tensors
 python.framework      test_combinations                  : legacy.inner.test_combinations
+python.framework      convert_to_constants               : ops.functions.freezing
 python.framework      subscribe                          : legacy.inner.subscribe
 python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
@@ -104,6 +105,8 @@ python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
 python.framework      c_api_util func_graph              : framework.graph framework.function* .
+
+python.grappler       tf_optimizer item cluster          : tools.grappler
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
