@@ -49,9 +49,11 @@ python.distribute     cluster_resolver                   : distribute.cluster_re
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
-python.eager          context                            : legacy.inner.eager_context
-python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
+python.eager          context                            : legacy.inner.eager.context
+python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
+python.eager          backprop                           : legacy.inner.eager.backprop
+python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
@@ -296,6 +298,7 @@ python.util           deprecation decorator_utils        : platform.deprecation
 python.util           nest                               : framework.nest legacy.inner.util
 python.util           tf_inspect                         : platform.inspection legacy.inner.util
 python.util           lazy_loader                        : platform.lazy_loader
+python.util           module_wrapper                     : platform.module_wrapper
 python.util           serialization                      : legacy.inner.keras
 python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
