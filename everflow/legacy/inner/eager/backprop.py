@@ -14,8 +14,8 @@ from everflow.framework.conversion import convert_to_tensor
 from everflow.framework.operation import Tensor
 from everflow.framework.registry import find_gradient
 from everflow.ops import array
-from everflow.ops.sparse import indexed_slices
 from everflow.ops.gradients.tape import GradientTape
+from everflow.ops.sparse import indexed_slices
 
 __all__ = [
     "_MockOp",
