@@ -41,19 +41,26 @@ python.debug.lib      debug_data debug_utils debug_gradients : debug debug.*
 
 python.distribute     distribute_lib distribution_strategy_context mirrored_strategy values cross_device_ops : distribute distribute.* \
                                                            contrib.distribute
+python.distribute     combinations                       : legacy.inner.distribute.combinations
+python.framework      combinations                       : legacy.inner.distribute.combinations
+python.distribute     strategy_combinations              : legacy.inner.distribute.strategy_combinations
+python.distribute     summary_op_util                    : legacy.inner.distribute.summary_op_util
 python.distribute     cluster_resolver                   : distribute.cluster_resolver
 python.distribute     all_reduce                         : distribute.all_reduce
 contrib.all_reduce.python all_reduce                     : distribute.all_reduce
 
-python.eager          context                            : legacy.inner.eager_context
-python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.contrib_eager . \
+python.eager          context                            : legacy.inner.eager.context
+python.eager          backprop context def_function function tape execute : eager eager.* legacy.inner.eager.functions . \
                                                            ops.functions.traced framework.tapes runtime.process_options debugging
+python.eager          backprop                           : legacy.inner.eager.backprop
+python.eager          executor                           : legacy.inner.eager.executor
 python.eager          test                               : test
 python.eager          monitoring                         : legacy.inner.monitoring
 python.eager          wrap_function                      : ops.functions.wrapped
 
 python.estimator      estimator model_fn run_config training exporter early_stopping util keras warm_starting_util gc : \
                       estimator estimator.run_config estimator.arguments estimator.experimental
+python.estimator      estimator model_fn                 : legacy.inner.estimator
 python.estimator.inputs numpy_io pandas_io inputs queues : estimator.inputs
 python.estimator.canned dnn linear baseline boosted_trees dnn_linear_combined head parsing_utils metric_keys prediction_keys : \
                       estimator estimator.canned.keys
@@ -89,6 +96,7 @@ python.framework      registry kernels                   : legacy.inner.registri
 python.framework      traceable_stack                    : legacy.inner.traceable_stack
 python.framework      composite_tensor_utils             : legacy.inner.composite_tensors
 python.framework      test_combinations                  : legacy.inner.test_combinations
+python.framework      convert_to_constants               : ops.functions.freezing
 python.framework      subscribe                          : legacy.inner.subscribe
 python.framework      op_callbacks                       : framework.op_callbacks
 python.framework      random_seed                        : framework.seeds
@@ -99,6 +107,8 @@ python.framework      versions                           : legacy.inner.versions
 python.framework      auto_control_deps                  : ops.control_flow.automatic_dependencies
 python.framework      error_interpolation                : legacy.inner.error_interpolation
 python.framework      c_api_util func_graph              : framework.graph framework.function* .
+
+python.grappler       tf_optimizer item cluster          : tools.grappler
 
 python.keras          _impl                              : keras
 python.keras          applications                       : keras.applications
@@ -125,6 +135,7 @@ python.keras          preprocessing                      : keras.preprocessing
 python.keras          regularizers                       : keras.regularizers
 python.keras          utils                              : keras.utils
 python.keras          wrappers                           : keras.wrappers
+python.keras          saving                             : keras.saving
 python.keras          testing_utils                      : legacy.inner.keras_testing
 python.keras          keras_parameterized                : legacy.inner.keras_testing.modes
 python.keras          engine                             : keras.engine keras keras.layers keras.models
@@ -134,6 +145,7 @@ python.keras.engine   base_layer_utils                   : keras.engine.autocast
 python.keras.layers   core convolutional pooling recurrent embeddings merge normalization wrappers advanced_activations local noise \
                       cudnn_recurrent                    : keras.layers keras.layers.*
 python.keras.layers   recurrent_v2                       : keras.layers.recurrent_v2 keras.layers.*
+python.keras.saving   hdf5_format saving_utils           : legacy.inner.keras_saving
 python.keras.utils    conv_utils data_utils generic_utils io_utils layer_utils losses_utils np_utils tf_utils vis_utils : keras.utils \
                                                            legacy.inner.keras keras.utils.* keras.generic keras.loss_reduction keras.engine.* keras.layers.*
 python.keras.optimizer_v2 adam adadelta adagrad adamax ftrl gradient_descent nadam optimizer_v2 rmsprop : keras.optimizers \
@@ -189,7 +201,7 @@ python.ops            sets sets_impl                     : sets
 python.ops            sparse_ops                         : sparse . ops.sparse.*
 python.ops            special_math_ops                   : math . ops.math.* ops.math.einstein_sums
 python.ops            spectral_ops                       : signal spectral
-python.ops            standard_ops                       : .
+python.ops            standard_ops                       : . legacy.inner.nn
 python.ops            state_ops                          : . ops.variables.assign ops.variables.variable legacy.gen_ops
 python.ops            string_ops                         : strings . ops.strings.*
 python.ops            summary_ops_v2                     : summary.writing_ops legacy.inner.summary
@@ -286,6 +298,7 @@ python.util           deprecation decorator_utils        : platform.deprecation
 python.util           nest                               : framework.nest legacy.inner.util
 python.util           tf_inspect                         : platform.inspection legacy.inner.util
 python.util           lazy_loader                        : platform.lazy_loader
+python.util           module_wrapper                     : platform.module_wrapper
 python.util           serialization                      : legacy.inner.keras
 python.util.protobuf  compare                            : legacy.inner.proto_comparison
 python.util           tf_export                          : platform.exports
