@@ -297,6 +297,8 @@ def _backprop_input(
         return _backprop_input(places, w, grad, strides, padding, dilations, paddings, data_format).view(input_shape)
     if convolution_patches.suits(input_shape[0], w.shape, fit, groups, form, grad.dtype):
         return convolution_patches.input_gradient(input_shape, w, grad, fit)
+    if convolution_patches.suits_image(w.shape, grad, groups, form):
+        return convolution_patches.image_gradient(input_shape, w, grad, fit)
     shape = [input_shape[0], input_shape[form.channel_axis], *form.spatial_of(input_shape)]
     return as_format(_input_gradient(channels_first(grad, form), shape, _filter_first(w), fit, groups), form)
 
