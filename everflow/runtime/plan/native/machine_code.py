@@ -51,7 +51,9 @@ def with_machine_code(program: Program, state: SessionState, may: Callable[[Node
             continue
         nodes = put_in(program, block, ordered, behind, chosen)
         for node, region in zip(nodes, chosen, strict=True):
-            entry = writer.add(_expressions(region), region.count, _updates(region), region.condition)
+            entry = writer.add(
+                _expressions(region), region.count, _updates(region), region.condition, is_open=region.is_open
+            )
             made.append((node, region, entry))
     if not made:
         return loops
@@ -160,15 +162,32 @@ def _caller(region: Region, entry: Entry, function: Callable[..., int], state: S
             name = f"b{i}"
             body.append(f"b{i} = x{i}.value")
             tests.append(f"b{i} is not None")
-        space[f"s{i}"] = torch.Size(region.values[node, output].shape)
-        tests += [f"{name}.shape == s{i}", f"{name}.is_contiguous()"]
+        shape = space[f"s{i}"] = torch.Size(region.values[node, output].shape)
+        if region.is_open and node.output_shapes and node.shape(output) is None and name == f"x{i}":
+            space[f"s{i}"] = shape[1:]
+            tests.append(f"{name}.shape[1:] == s{i} and len({name}) == rows")
+        else:
+            tests.append(f"{name}.shape == s{i}")
+        tests.append(f"{name}.is_contiguous()")
         names.append(f"{name}.data_ptr()")
+    if region.indices is not None:
+        space["are_within"], space["most"] = _are_within, next(iter(region.updates.values())).shape[0]
+        body.append(f"rows = len(x{region.indices})")
+        tests.append(f"are_within(x{region.indices}, most)")
     body.append(f"if {' and '.join(tests) or 'True'}:")
     body += [f"    {line}" for line in _call_lines(region, entry, names, space, state)]
     lines += [("        " if locked else "    ") + line for line in body]
     lines.append(f"    return other(call{', ' if takes else ''}{takes})")
     exec("\n".join(lines), space)  # the source holds numbers and our own identifiers only
     return space["call"]
+
+
+def _are_within(indices: torch.Tensor, count: int) -> bool:
+    """Whether all of some indices, at least one, name rows of so many."""
+    if not len(indices):
+        return False
+    least, largest = torch.aminmax(indices)
+    return 0 <= int(least) and int(largest) < count
 
 
 def _call_lines(
@@ -192,6 +211,7 @@ def _call_lines(
         lines.append(f"y{i} = memory(o{i}, l{i}, d{i})")
         results[position] = f"y{i}"
     names = names + [f"{results[p]}.data_ptr()" for p in range(len(expressions))]
+    names += ["rows"] * region.is_open
     names += [f"scratch({entry.scratch})" if entry.scratch else "0", "threads()" if entry.is_shared else "1"]
     given = []
     for i, edge in enumerate(region.outputs):
