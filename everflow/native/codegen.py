@@ -81,6 +81,7 @@ class Writer:
         condition: Value | None = None,
         for_python: bool = True,
         is_open: bool = False,
+        tensors: python_calls.Tensors | None = None,
     ) -> Entry:
         """A region that computes these values from so many inputs, and writes some over inputs: (value, input). Where a
         condition, a truth value, does not hold, it returns 1 and has done nothing. Python calls it, or code of the
@@ -90,7 +91,7 @@ class Writer:
         check = _Region(self, [copy_of(condition)], inputs, ()) if condition is not None else None
         entry = region.write(f"entry{len(self.entries)}", check)
         if for_python:
-            python_calls.write(self.module, region.entry)
+            python_calls.write(self.module, region.entry, tensors, entry.scratch)
         else:
             region.entry.linkage = "internal"
         self.entries.append(entry)
