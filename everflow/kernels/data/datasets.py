@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
 import itertools
 import os
 import time
@@ -30,7 +31,7 @@ from everflow.protos.attr_value_pb2 import NameAttrList
 if TYPE_CHECKING:
     from everflow.framework.graph import Graph
     from everflow.framework.operation import Operation
-    from everflow.kernels.context import Session, Step
+    from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.data.stages import Stage
 
 _F = TypeVar("_F", bound=Callable)
@@ -73,15 +74,22 @@ def dataset(*op_types: str) -> Callable[[_F], _F]:
 
 
 def _remembering(op_type: str, function: Callable[..., Dataset]) -> Callable[..., Dataset]:
+    asked = inspect.signature(function)
+
     @functools.wraps(function)
-    def make(*inputs: Any, **attributes: Any) -> Dataset:
+    def make(*inputs: Any, node: Node | None = None, **attributes: Any) -> Dataset:
+        if "node" in asked.parameters:
+            attributes["node"] = node
         made = function(*inputs, **attributes)
         if stages.IS_WATCHING:
             stages.watched(made, op_type, inputs, attributes)
         if made.origin is None:
-            made.came_from(Origin(op_type, make, inputs, attributes))
+            made.came_from(Origin(op_type, make, inputs, attributes, node))
         return made
 
+    if "node" not in asked.parameters:
+        at_node = inspect.Parameter("node", inspect.Parameter.KEYWORD_ONLY)
+        make.__signature__ = asked.replace(parameters=[*asked.parameters.values(), at_node])  # type: ignore[attr-defined]
     return make
 
 

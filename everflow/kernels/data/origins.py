@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
+    from everflow.kernels.context import Node
     from everflow.kernels.data.datasets import Dataset
 
 # By op type, what makes a dataset: `make(*inputs, **attributes)`.
@@ -24,6 +25,7 @@ class Origin(NamedTuple):
     make: Callable[..., Any]
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any]
+    node: Node | None = None  # the op in its graph, where it is one
     names: tuple[str, ...] | None = None  # where one dataset does what several did, theirs, the first one first
 
     def values(self) -> Iterator[Any]:
@@ -67,6 +69,11 @@ class Origin(NamedTuple):
     @property
     def plain_name(self) -> str:
         return self.op_type.removeprefix("Experimental").replace("Dataset", "")
+
+    def attribute(self, *names: str) -> Any:
+        """An attribute of the op, under the first of some names that it has; None where it has none of them."""
+        attrs = self.node.attrs if self.node is not None else {}
+        return next((attrs[name] for name in names if name in attrs), None)
 
     def number(self, at: int) -> int:
         """An input that is a number."""

@@ -34,7 +34,7 @@ _FASTEST = "map_vectorization:use_choose_fastest:true"
 _AFTER_PREFETCH = ("MaxIntraOpParallelismDataset", "PrivateThreadPoolDataset", "ModelDataset", "OptimizeDataset")
 
 
-def _origin(dataset: Dataset, *op_types: str) -> Origin | None:
+def origin_of(dataset: Dataset, *op_types: str) -> Origin | None:
     """How a dataset was made, if by an op of one of these types."""
     origin = dataset.origin
     return origin if origin is not None and origin.op_type in op_types else None
@@ -65,7 +65,7 @@ def _as_one(outer: Dataset, inner: Dataset, op_type: str, names: tuple[str, ...]
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         source = below.make(*inputs, **below.attributes)
         made = same_elements(above.made_of(lambda part: source if part is inner else part))
-        made.came_from(Origin(op_type, make, inputs, told, names))
+        made.came_from(Origin(op_type, make, inputs, told, names=names))
         return made
 
     return make(*below.inputs)
@@ -78,13 +78,13 @@ _Rule = Callable[[Dataset], "Dataset | None"]
 
 
 def _without_idle(made: Dataset) -> Dataset | None:
-    origin = _origin(made, *_IDLE)
+    origin = origin_of(made, *_IDLE)
     return origin.inputs[0] if origin is not None and origin.number(1) == _IDLE[origin.op_type] else None
 
 
 def _shuffled_and_repeated(made: Dataset) -> Dataset | None:
-    repeat = _origin(made, "RepeatDataset")
-    shuffle = _origin(repeat.inputs[0], "ShuffleDataset") if repeat else None
+    repeat = origin_of(made, "RepeatDataset")
+    shuffle = origin_of(repeat.inputs[0], "ShuffleDataset") if repeat else None
     if repeat is None or shuffle is None or not shuffle.attributes["reshuffle_each_iteration"]:
         return None
     return MAKERS["ShuffleAndRepeatDataset"](*shuffle.inputs, repeat.inputs[1])
@@ -94,8 +94,8 @@ def _fused(op_type: str) -> _Rule:
     """Two of a kind, neither of which captured anything, as one."""
 
     def rule(made: Dataset) -> Dataset | None:
-        outer = _origin(made, op_type)
-        inner = _origin(outer.inputs[0], op_type) if outer else None
+        outer = origin_of(made, op_type)
+        inner = origin_of(outer.inputs[0], op_type) if outer else None
         if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
             return None
         return _as_one(made, outer.inputs[0], op_type)
@@ -104,8 +104,8 @@ def _fused(op_type: str) -> _Rule:
 
 
 def _mapped_and_filtered(made: Dataset) -> Dataset | None:
-    outer = _origin(made, "FilterDataset")
-    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    outer = origin_of(made, "FilterDataset")
+    inner = origin_of(outer.inputs[0], *_MAPS) if outer else None
     if outer is None or inner is None or outer.inputs[1] or inner.inputs[1]:
         return None
     return _as_one(made, outer.inputs[0], "MapAndFilterDataset", (inner.plain_name, "Filter", "Map"))
@@ -113,7 +113,7 @@ def _mapped_and_filtered(made: Dataset) -> Dataset | None:
 
 def _hoisted(made: Dataset) -> Dataset | None:
     """Random numbers are drawn apart from the rest of a function in any case, see `function_apart`."""
-    origin = _origin(made, "MapDataset")
+    origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes:
         return None
     session, f = origin.attributes["session"], origin.attributes["f"]
@@ -130,22 +130,22 @@ def _told(made: Dataset, names: tuple[str, ...], op_type: str | None = None) -> 
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         again = same_elements(origin.make(*inputs, **attributes))
-        again.came_from(Origin(op_type or origin.op_type, make, inputs, attributes, names))
+        again.came_from(Origin(op_type or origin.op_type, make, inputs, attributes, names=names))
         return again
 
     return make(*origin.inputs, **origin.attributes)
 
 
 def _parallelized(made: Dataset) -> Dataset | None:
-    origin = _origin(made, "MapDataset")
+    origin = origin_of(made, "MapDataset")
     if origin is None or "f" not in origin.attributes or set(_state(origin)) - {"Assert"}:
         return None
     return MAKERS["ParallelMapDataset"](*origin.inputs, torch.tensor(-1), **origin.attributes)
 
 
 def _mapped_and_batched(made: Dataset) -> Dataset | None:
-    outer = _origin(made, *_BATCHES)
-    inner = _origin(outer.inputs[0], *_MAPS) if outer else None
+    outer = origin_of(made, *_BATCHES)
+    inner = origin_of(outer.inputs[0], *_MAPS) if outer else None
     if outer is None or inner is None:
         return None
     size, drop = outer.number(1), len(outer.inputs) > 2 and bool(outer.inputs[2])
@@ -162,14 +162,14 @@ def _vectorized(names_of: Callable[..., tuple[str, ...]]) -> _Rule:
     """A map and the batch after it, in the other order; a prefetch between them stays."""
 
     def rule(made: Dataset) -> Dataset | None:
-        both = _origin(made, "MapAndBatchDataset")
+        both = origin_of(made, "MapAndBatchDataset")
         if both is not None:
             return _told(made, names_of("BatchV2", "ParallelMap"), "VectorizedDataset") if _is_plain(both) else None
-        batch = _origin(made, *_BATCHES)
+        batch = origin_of(made, *_BATCHES)
         below = batch.inputs[0] if batch else made
-        prefetch = _origin(below, "PrefetchDataset")
+        prefetch = origin_of(below, "PrefetchDataset")
         mapped = prefetch.inputs[0] if prefetch else below
-        origin = _origin(mapped, *_MAPS)
+        origin = origin_of(mapped, *_MAPS)
         if batch is None or origin is None or not _is_plain(origin):
             return None
         inner = below if prefetch is None else _as_one(below, mapped, "PrefetchDataset")
@@ -192,7 +192,7 @@ def _is_plain(origin: Origin) -> bool:
 
 
 def _with_prefetch(made: Dataset) -> Dataset | None:
-    return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if _origin(made, *_MADE_AHEAD) else None
+    return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if origin_of(made, *_MADE_AHEAD) else None
 
 
 # In the order in which they are done.
@@ -218,7 +218,7 @@ _RULES: dict[str, _Rule | None] = {
 # --- going through a pipeline ----------------------------------------------------------------
 
 
-def _inputs_first(top: Dataset) -> Iterator[Dataset]:
+def inputs_first(top: Dataset) -> Iterator[Dataset]:
     """A dataset and all it is made of, each after what it is made of itself; without recursion, since datasets may be
     joined by the thousand.
     """
@@ -238,7 +238,7 @@ def _inputs_first(top: Dataset) -> Iterator[Dataset]:
 def _passed(top: Dataset, rule: _Rule) -> Dataset:
     """What a rule makes of a pipeline."""
     changed: dict[Dataset, Dataset] = {}
-    for made in _inputs_first(top):
+    for made in inputs_first(top):
         again = made
         if made.origin is not None and any(changed[part] is not part for part in made.origin.datasets()):
             again = made.origin.made_of(changed.__getitem__)
@@ -261,9 +261,9 @@ def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
 
 def _check_slack(top: Dataset) -> None:
     made = top
-    while (origin := _origin(made, *_AFTER_PREFETCH)) is not None:
+    while (origin := origin_of(made, *_AFTER_PREFETCH)) is not None:
         made = origin.inputs[0]
-    if _origin(made, "PrefetchDataset") is None:
+    if origin_of(made, "PrefetchDataset") is None:
         kind = made.origin.op_type if made.origin is not None else "a dataset"
         raise InvalidArgumentError(
             None, None, f"With experimental_slack a pipeline ends with a prefetch; this one ends with {kind}"
@@ -289,7 +289,7 @@ def optimize_dataset(
 
     made = Dataset(start, input_dataset.cardinality)
     attributes: Mapping[str, Any] = {"optimization_configs": optimization_configs}
-    origin = Origin("OptimizeDataset", MAKERS["OptimizeDataset"], (rewritten, optimizations), attributes, ())
+    origin = Origin("OptimizeDataset", MAKERS["OptimizeDataset"], (rewritten, optimizations), attributes, names=())
     made.came_from(origin)
     return made
 
@@ -326,7 +326,7 @@ def _with_paths(top: Dataset, path: _Path, wanted: Callable[[Dataset], bool]) ->
 def check_next(top: Dataset, path: _Path = ()) -> None:
     """InvalidArgumentError where a dataset says that others must come after it, and they don't."""
     for made, above in _with_paths(top, path, lambda made: made.asserts):
-        if (origin := _origin(made, "AssertNextDataset")) is not None:
+        if (origin := origin_of(made, "AssertNextDataset")) is not None:
             _compare([name.decode() for name in origin.inputs[1].tolist()], above)
 
 
