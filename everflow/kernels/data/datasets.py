@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from everflow.framework.operation import Operation
     from everflow.kernels.context import Node, Session, Step
     from everflow.kernels.data.stages import Stage
+    from everflow.kernels.data.stats import Recorder
 
 _F = TypeVar("_F", bound=Callable)
 Element: TypeAlias = tuple[Value, ...]
@@ -104,6 +105,7 @@ class Iteration:
         self.step = step
         self.rewrites: frozenset[str] = frozenset()
         self.top: Dataset | None = None  # what is iterated
+        self.stats: Recorder | None = None  # where statistics go
         self.threads = os.cpu_count() or 1  # that share out the calls of one function
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
@@ -446,9 +448,7 @@ def range_dataset(start: torch.Tensor, stop: torch.Tensor, step: torch.Tensor) -
 
 
 @dataset(
-    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ThreadPoolDataset", "BytesProducedStatsDataset", "LatencyStatsDataset", "SetStatsAggregatorDataset",
-    "ExperimentalNonSerializableDataset", "ExperimentalThreadPoolDataset", "ExperimentalBytesProducedStatsDataset", "ExperimentalLatencyStatsDataset",
-    "ExperimentalSetStatsAggregatorDataset",
+    "ModelDataset", "NonSerializableDataset", "WrapDatasetVariant", "UnwrapDatasetVariant", "ExperimentalNonSerializableDataset",
 )  # fmt: skip
 def passing_on(input_dataset: Dataset, *settings: Any) -> Dataset:
     return same_elements(input_dataset)

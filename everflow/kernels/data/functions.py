@@ -28,6 +28,7 @@ from everflow.kernels.data.datasets import (
 )
 from everflow.kernels.data.parallel import Call, Parallel
 from everflow.kernels.data.rewrites import part_of
+from everflow.kernels.data.stats import counter
 from everflow.kernels.registry import kernel
 
 if TYPE_CHECKING:
@@ -182,11 +183,15 @@ def filter_dataset(
 ) -> Dataset:
     def start(iteration: Iteration) -> Following:
         following, run = input_dataset.start(iteration), caller(session, predicate, other_arguments, iteration)
+        count = counter(iteration, made)
 
         def filtered() -> Element:
             while True:
                 element = following()
-                if bool(run(*element)[0]):
+                is_wanted = bool(run(*element)[0])
+                if count is not None:
+                    count("filtered_elements" if is_wanted else "dropped_elements")
+                if is_wanted:
                     return element
 
         return filtered
@@ -198,7 +203,8 @@ def filter_dataset(
             lambda iteration: caller(session, predicate, other_arguments, iteration),
         )
 
-    return Dataset(start, blocks=in_blocks)
+    made = Dataset(start, blocks=in_blocks)
+    return made
 
 
 @dataset("TakeWhileDataset", "ExperimentalTakeWhileDataset")

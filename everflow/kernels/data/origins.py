@@ -26,6 +26,7 @@ class Origin(NamedTuple):
     inputs: tuple[Any, ...]
     attributes: Mapping[str, Any]
     node: Node | None = None  # the op in its graph, where it is one
+    name: str = ""  # in statistics, where it is not the op's own
     names: tuple[str, ...] | None = None  # where one dataset does what several did, theirs, the first one first
 
     def values(self) -> Iterator[Any]:
@@ -54,7 +55,10 @@ class Origin(NamedTuple):
                 return [replaced(part) for part in value]
             return changed(value) if hasattr(value, "origin") else value
 
-        return self.make(*map(replaced, self.inputs), **self.attributes)
+        made = self.make(*map(replaced, self.inputs), **self.attributes)
+        if made.origin is not None and made.origin.op_type == self.op_type:
+            made.origin = made.origin._replace(node=self.node, name=self.name)
+        return made
 
     def names_for(self, part: Dataset) -> Sequence[str]:
         """What an iterator over one of the datasets that went in is below, the nearest first."""
@@ -65,6 +69,11 @@ class Origin(NamedTuple):
             siblings = self.inputs[-1] if isinstance(self.inputs[-1], list) else self.inputs
             name += f"[{next((i for i, d in enumerate(siblings) if d is part), 0)}]"
         return (name,)
+
+    @property
+    def told_name(self) -> str:
+        """What statistics call it."""
+        return self.name or (self.node.name if self.node is not None else self.op_type)
 
     @property
     def plain_name(self) -> str:

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import torch
 
 from everflow.framework import dtypes
@@ -152,7 +153,7 @@ def _mapped_and_batched(made: Dataset) -> Dataset | None:
 
     def make(*inputs: Any, **attributes: Any) -> Dataset:
         whole = grouped(inner.make(*inputs, **inner.attributes), size, drop, batched, with_map=True)
-        whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes))
+        whole.came_from(Origin("MapAndBatchDataset", make, inputs, inner.attributes, name="MapAndBatchDataset"))
         return whole
 
     return make(*inner.inputs)
@@ -195,6 +196,15 @@ def _with_prefetch(made: Dataset) -> Dataset | None:
     return MAKERS["PrefetchDataset"](made, torch.tensor(-1)) if origin_of(made, *_MADE_AHEAD) else None
 
 
+def _timed(made: Dataset) -> Dataset | None:
+    """How long it takes for an element is told under its name; TensorFlow passes over ops that are a second version."""
+    origin = made.origin
+    if origin is None or not origin.op_type.endswith("Dataset"):
+        return None
+    tag = np.array(f"record_latency::{origin.told_name}".encode(), object)
+    return MAKERS["LatencyStatsDataset"](made, tag)
+
+
 # In the order in which they are done.
 _RULES: dict[str, _Rule | None] = {
     "noop_elimination": _without_idle,
@@ -210,7 +220,7 @@ _RULES: dict[str, _Rule | None] = {
     "inject_prefetch": _with_prefetch,
     "make_sloppy": None,
     "parallel_batch": None,
-    "latency_all_edges": None,
+    "latency_all_edges": _timed,
     "slack": None,
 }
 
@@ -248,7 +258,8 @@ def _passed(top: Dataset, rule: _Rule) -> Dataset:
 
 def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
     """A dataset rewritten; the same one each time."""
-    if top.origin is None or not any(True for _ in top.origin.datasets()):
+    is_alone = top.origin is None or not any(True for _ in top.origin.datasets())
+    if is_alone and "latency_all_edges" not in rewrites:
         return top
     if rewrites not in top.rewritten:
         made = top
@@ -257,6 +268,16 @@ def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
                 made = _passed(made, rule)
         top.rewritten[rewrites] = made
     return top.rewritten[rewrites]
+
+
+def _give_names(top: Dataset) -> None:
+    """Name datasets as a graph of their own has them: by type and number, constants counted as well."""
+    number = 0
+    for made in inputs_first(top):
+        if made.origin is not None:
+            number += sum(not hasattr(value, "origin") for value in made.origin.values())
+            made.origin = made.origin._replace(name=f"{made.origin.op_type}/_{number}")
+            number += 1
 
 
 def _check_slack(top: Dataset) -> None:
@@ -281,6 +302,7 @@ def optimize_dataset(
         rewrites |= {_FASTEST}
     if "slack" in rewrites:
         _check_slack(input_dataset)
+    _give_names(input_dataset)
     rewritten = optimized(input_dataset, rewrites)
 
     def start(iteration: Iteration) -> Following:
