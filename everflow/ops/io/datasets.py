@@ -69,4 +69,6 @@ def _made_with_settings(op):
     for name in _SETTINGS[op.type].split():
         op.inputs[starts[name]].shape.assert_has_rank(1 if name in _VECTORS else 0)
     return scalar_output(op)
+
+
 not_differentiable(*_ELEMENTS)
