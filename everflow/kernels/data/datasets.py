@@ -175,7 +175,8 @@ class Iteration:
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        return next((op.type for name in list(self._functions) for op in stateful_ops(session.graph, name)), None)
+        ops = [op for name in list(self._functions) for op in stateful_ops(session.graph, name)]
+        return next((op.type for op in ops if "Dataset" not in op.type), None)  # datasets are made anew
 
 
 def stateful_ops(graph: Graph, name: str) -> list:

@@ -9,7 +9,7 @@ from everflow.ops.shape_rules import scalar_output
 _ELEMENTS = ("IteratorGetNext", "IteratorGetNextSync", "ReduceDataset", "DatasetToSingleElement", "OptionalGetValue")
 _SCALARS = (
     "DatasetCardinality", "IteratorFromStringHandle", "IteratorFromStringHandleV2", "IteratorGetNextAsOptional", "IteratorToStringHandle",
-    "IteratorV2", "Iterator", "AnonymousIterator", "OneShotIterator", "OptionalFromValue", "OptionalHasValue", "OptionalNone",
+    "IteratorV2", "Iterator", "SerializeIterator", "AnonymousIterator", "OneShotIterator", "OptionalFromValue", "OptionalHasValue", "OptionalNone",
     "BatchDataset", "BatchDatasetV2", "CSVDataset", "CacheDataset", "CacheDatasetV2", "ConcatenateDataset", "DenseToSparseBatchDataset",
     "DirectedInterleaveDataset", "FilterDataset", "FixedLengthRecordDataset", "FixedLengthRecordDatasetV2", "FlatMapDataset",
     "GeneratorDataset", "GroupByReducerDataset", "GroupByWindowDataset", "IgnoreErrorsDataset", "InterleaveDataset",
