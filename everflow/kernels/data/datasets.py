@@ -109,8 +109,8 @@ class Iteration:
         self.threads = os.cpu_count() or 1  # that share out the calls of one function
         self.threads_of_a_kernel = 1  # in threads of the pipeline's own
         self.root = self  # what tells it from other iterations, also in threads of its own
-        self._functions: dict[str, Callable] = {}
-        self._apart: dict[str, tuple[Callable, Callable] | None] = {}
+        self._functions: dict[tuple[str, int], Callable] = {}
+        self._apart: dict[tuple[str, int], tuple[Callable, Callable] | None] = {}
         self._noted = deque((first, second) for first, second in noted_seeds)
         self.seeds: list[tuple[int, int]] = []
 
@@ -135,17 +135,19 @@ class Iteration:
 
     def function(self, session: Session, attr: NameAttrList) -> Callable:
         """A function of the graph. Random ops in it begin their streams anew with each iteration."""
-        found = self._functions.get(attr.name)
+        key = _instance_of(attr)
+        found = self._functions.get(key)
         if found is None:
-            found = self._functions[attr.name] = session.function(attr, fresh=self.draws(session, attr))
+            found = self._functions[key] = session.function(attr, fresh=self.draws(session, attr))
         return found
 
     def function_apart(self, session: Session, attr: NameAttrList) -> tuple[Callable, Callable] | None:
         """A function as two: the first draws the random numbers that the second takes after its inputs."""
-        if attr.name not in self._apart:
+        key = _instance_of(attr)
+        if key not in self._apart:
             self.function(session, attr)  # it is one of this iteration's
-            self._apart[attr.name] = session.functions.apart(attr.name)
-        return self._apart[attr.name]
+            self._apart[key] = session.functions.apart(attr.name)
+        return self._apart[key]
 
     @staticmethod
     def draws(session: Session, attr: NameAttrList) -> bool:
@@ -175,8 +177,16 @@ class Iteration:
 
     def stateful_op(self, session: Session) -> str | None:
         """The type of an op in its functions that keeps state of its own, if there is one."""
-        ops = [op for name in list(self._functions) for op in stateful_ops(session.graph, name)]
+        ops = [op for name, _ in list(self._functions) for op in stateful_ops(session.graph, name)]
         return next((op.type for op in ops if "Dataset" not in op.type), None)  # datasets are made anew
+
+
+# Where one dataset is used in several places, functions with random streams are told apart by this attribute.
+INSTANCE = "_instance"
+
+
+def _instance_of(attr: NameAttrList) -> tuple[str, int]:
+    return attr.name, attr.attr[INSTANCE].i if INSTANCE in attr.attr else 0
 
 
 def stateful_ops(graph: Graph, name: str) -> list:

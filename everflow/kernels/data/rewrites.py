@@ -8,6 +8,8 @@ would have made of them.
 
 from __future__ import annotations
 
+import collections
+import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +19,7 @@ import torch
 from everflow.framework import dtypes
 from everflow.framework.errors import InternalError, InvalidArgumentError
 from everflow.kernels.data.batches import batched, grouped
-from everflow.kernels.data.datasets import Dataset, Following, Iteration, dataset, same_elements, stateful_ops
+from everflow.kernels.data.datasets import INSTANCE, Dataset, Following, Iteration, dataset, same_elements, stateful_ops
 from everflow.kernels.data.origins import MAKERS, Origin
 from everflow.protos.attr_value_pb2 import NameAttrList
 
@@ -256,6 +258,54 @@ def _passed(top: Dataset, rule: _Rule) -> Dataset:
     return changed[top]
 
 
+def _draws(made: Dataset) -> bool:
+    """Whether a dataset, or a function of it, has a random stream."""
+    origin = made.origin
+    if origin is not None and origin.op_type == "ShuffleDataset":
+        return True
+    if origin is None or "session" not in origin.attributes:
+        return False
+    return any(Iteration.draws(origin.attributes["session"], function) for function in _functions(origin))
+
+
+def _in_place(number: int) -> _Rule:
+    """A rule for one of several places in which a dataset is used: random streams are that place's own."""
+
+    def rule(made: Dataset) -> Dataset | None:
+        origin = made.origin
+        if origin is None or not _draws(made):
+            return None
+        told = {}
+        for name, value in origin.attributes.items():
+            if isinstance(value, NameAttrList):
+                told[name] = NameAttrList(name=value.name)
+                told[name].attr[INSTANCE].i = number
+        return origin.make(*origin.inputs, **{**origin.attributes, **told})
+
+    return rule
+
+
+def _each_place_apart(top: Dataset) -> Dataset:
+    """A pipeline in which a dataset that draws random numbers, and is used in several places, draws others in each."""
+    every = list(inputs_first(top))
+    uses = collections.Counter(part for made in every if made.origin for part in made.origin.sources())
+    if not any(count > 1 and any(map(_draws, inputs_first(part))) for part, count in uses.items()):
+        return top
+    numbers, used, changed = itertools.count(1), set(), {}
+
+    def place(part: Dataset) -> Dataset:
+        found = changed[part]
+        if found in used:
+            found = _passed(found, _in_place(next(numbers)))
+        used.add(found)
+        return found
+
+    for made in every:
+        is_made_of = made.origin is not None and any(True for _ in made.origin.sources())
+        changed[made] = made.origin.made_of(place) if made.origin is not None and is_made_of else made
+    return changed[top]
+
+
 def optimized(top: Dataset, rewrites: frozenset[str]) -> Dataset:
     """A dataset rewritten; the same one each time."""
     is_alone = top.origin is None or not any(True for _ in top.origin.datasets())
@@ -303,7 +353,7 @@ def optimize_dataset(
     if "slack" in rewrites:
         _check_slack(input_dataset)
     _give_names(input_dataset)
-    rewritten = optimized(input_dataset, rewrites)
+    rewritten = optimized(_each_place_apart(input_dataset), rewrites)
 
     def start(iteration: Iteration) -> Following:
         iteration.rewrites |= rewrites
