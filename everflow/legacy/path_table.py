@@ -23,10 +23,17 @@ python.data           .                                  : data
 python.data           util experimental                  : data .
 python.data.ops       dataset_ops iterator_ops readers optional_ops multi_device_iterator_ops : data data.experimental data.* \
                                                            legacy.inner.data
-python.data.util      nest                               : framework.nest
+python.data.ops       multi_device_iterator_ops          : data.multi_device
+python.data.util      nest                               : legacy.inner.data_nest
+python.data.util      options                            : legacy.inner.data_options
+python.data.util      convert traverse                   : legacy.inner.data
 python.data.util      sparse                             : legacy.inner.data_sparse
 python.data.util      structure                          : legacy.inner.data_structure data.structure
 python.data.experimental ops                             : data.experimental
+python.data.experimental.ops snapshot                    : data.experimental.snapshots
+python.data.experimental.ops stats_aggregator            : data.experimental.stats
+python.data.experimental.ops cardinality matching_files sleep : legacy.inner.data data.experimental.sources
+python.data.experimental.ops distribute                  : data.experimental.distribution
 python.data.experimental.ops batching counter enumerate_ops error_ops get_single_element grouping interleave_ops iterator_ops \
                       optimization parsing_ops prefetching_ops random_ops readers resampling scan_ops shuffle_ops stats_ops \
                       take_while_ops threadpool unique writers : data.experimental data.* \

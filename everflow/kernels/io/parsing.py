@@ -326,4 +326,6 @@ def parse_tensor(serialized: Strings, *, out_type: DType) -> AnyTensor:
         raise InvalidArgumentError(
             None, None, f"Type mismatch between parsed tensor ({names[0]}) and dtype ({names[1]})"
         )
+    if found is dtypes.variant:  # the states of iterators, which are strings here
+        return strings(list(proto.string_val), [d.size for d in proto.tensor_shape.dim])
     return from_numpy(make_ndarray(proto))
