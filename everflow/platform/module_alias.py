@@ -28,4 +28,7 @@ class _AliasLoader(importlib.abc.Loader):
 
 def alias_spec(name: str, module: types.ModuleType) -> importlib.machinery.ModuleSpec | None:
     """What a finder returns so that importing `name` gives `module`."""
-    return importlib.util.spec_from_loader(name, _AliasLoader(module), is_package=hasattr(module, "__path__"))
+    where = getattr(module, "__file__", None)
+    return importlib.util.spec_from_loader(
+        name, _AliasLoader(module), origin=where, is_package=hasattr(module, "__path__")
+    )
