@@ -40,7 +40,7 @@ def signature(text: str) -> inspect.Signature:
 def function(path: str):
     """The function of TensorFlow 2 at a path."""
     text, _, changes = lines()[path].partition(")")
-    signature = signature("(" + text.partition("(")[2] + ")")
+    taken = signature("(" + text.partition("(")[2] + ")")
     renamed = dict(change.split(">") for change in changes.split() if ">" in change)
     always = {
         name: ast.literal_eval(value)
@@ -50,9 +50,9 @@ def function(path: str):
 
     @functools.wraps(served)
     def call(*args, **kwargs):
-        bound = signature.bind(*args, **kwargs)
+        bound = taken.bind(*args, **kwargs)
         bound.apply_defaults()
         return served(**{renamed.get(name, name): value for name, value in bound.arguments.items()}, **always)
 
-    call.__signature__ = signature
+    call.__signature__ = taken
     return call

@@ -110,11 +110,19 @@ class _Upgrade(ast.NodeVisitor):
             for child in (*node.args, *node.keywords):
                 self.visit(child)
             return
-        if isinstance(node.func, ast.Attribute) and node.func.attr in _ITERATORS:
-            self._say(
-                "WARNING", node, f"{node.func.attr} is a function in 2: tf.compat.v1.data.{node.func.attr}(dataset)"
-            )
+        if isinstance(node.func, ast.Attribute) and node.func.attr in _ITERATORS and self._roots and not node.args:
+            self._made_a_function(node, node.func)
         self.generic_visit(node)
+
+    def _made_a_function(self, node, method):
+        """`dataset.make_one_shot_iterator()` as a function of the dataset."""
+        dataset, function = method.value, f"{min(self._roots)}.compat.v1.data.{method.attr}"
+        if dataset.end_lineno == node.end_lineno:
+            self.edits.append(_Edit(dataset.lineno, dataset.col_offset, dataset.col_offset, f"{function}("))
+            self.edits.append(_Edit(node.end_lineno, dataset.end_col_offset, node.end_col_offset, ")"))
+        self._say(
+            "WARNING", node, f"dataset.{method.attr}() is {function}(dataset) in 2; look whether that is a dataset."
+        )
 
     def _with_keywords(self, node, name):
         """Name the positional arguments of a call, and give keywords their new names; False where 2 has no place for one."""
