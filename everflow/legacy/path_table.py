@@ -267,6 +267,8 @@ python.tools          freeze_graph                       : tools.freeze_graph
 python.tools          import_pb_to_tensorboard           : tools.import_pb_to_tensorboard
 python.tools          inspect_checkpoint                 : tools.inspect_checkpoint
 python.tools          optimize_for_inference optimize_for_inference_lib : tools.optimize_for_inference
+python.tools          print_selective_registration_header selective_registration_header_lib : tools.selective_registration
+tools.compatibility   tf_upgrade_v2_main tf_upgrade_v2   : compat.upgrade
 python.tools          saved_model_cli                    : tools.saved_model_cli
 python.tools          saved_model_utils                  : tools.saved_model_utils
 python.tools          strip_unused strip_unused_lib      : tools.strip_unused
@@ -348,7 +350,10 @@ contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
 """
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
-SAME = frozenset("python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io".split())
+SAME = frozenset(
+    "python.platform.tf_logging python.platform.flags python.platform.app python.lib.io.file_io "
+    "tools.compatibility.tf_upgrade_v2_main tools.compatibility.tf_upgrade_v2".split()
+)
 
 # The rule for paths that no row names: a folder of TensorFlow's, and the packages of ours whose modules are looked
 # through, best first.

@@ -197,8 +197,8 @@ def _resolve(fullname: str, path: str) -> types.ModuleType | None:
             sources = ["."] if path.startswith("python") else []  # and what the rule for its folder says
     if sources is None or (sources and next(_load_all(sources), None) is None):
         return None
-    if len(sources) == 1 and (sources[0].startswith("legacy.inner.") or path in SAME):
-        return _load(sources[0])  # all there is of it, so that a program can set its names
+    if len(sources) == 1 and (sources[0].startswith(("legacy.inner.", "tools.")) or path in SAME):
+        return _load(sources[0])  # all there is of it, so that a program can set its names, and run it
     return _Served(fullname, path, sources)
 
 
