@@ -54,6 +54,7 @@ _add_names(
 )
 _add_names("everflow.keras", estimator="everflow.estimator.keras_models:")
 _add_names("everflow.keras.layers", DenseFeatures="everflow.feature_column.features_layers")
+_add_names("everflow.distribute.experimental", TPUStrategy="everflow.tpu.strategy")
 _add_names("everflow.keras.experimental", SequenceFeatures="everflow.feature_column.features_layers")
 
 

@@ -112,3 +112,12 @@ class _ExamplesPerSecondHook(StepCounterHook):
                 Summary(value=[Summary.Value(tag="examples/sec", simple_value=rate)]), global_step
             )
         logging.info("examples/sec: %g", rate)
+
+
+def export_estimator_savedmodel(
+    estimator, export_dir_base, serving_input_receiver_fn, assets_extra=None, as_text=False, checkpoint_path=None
+):
+    """Export an estimator's model for serving, as its own `export_saved_model` does where there is no TPU."""
+    return estimator.export_saved_model(
+        export_dir_base, serving_input_receiver_fn, assets_extra, as_text, checkpoint_path
+    )
