@@ -10,7 +10,7 @@ import functools
 _MACHINES = {
     "a TPU": """*TPU* Infeed* Outfeed* Prelinearize* AllToAll CollectivePermute CrossReplicaSum WorkerHeartbeat""",
     "GPUs with NCCL": "Nccl*",
-    "a cluster that XLA compiles": "Xla*",
+    "an XLA device": "XlaDequantize XlaLaunch XlaRecv XlaSend",
     "a build with MKL": """QuantizedConv2DAnd* QuantizedConv2DPerChannel QuantizedConv2DWith* QuantizedDepthwiseConv2D*
         QuantizedMatMulWithBias* Requantiz*PerChannel""",
 }

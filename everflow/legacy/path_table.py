@@ -336,6 +336,8 @@ python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_sup
 python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
 python.distribute     tpu_strategy                       : tpu.strategy
 compiler.xla.experimental.xla_sharding xla_sharding      : tpu.xla_sharding
+compiler.tf2xla.ops   gen_xla_ops                        : legacy.gen_ops
+compiler.tf2xla.python xla                               : legacy.inner.tf2xla
 compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 """
 

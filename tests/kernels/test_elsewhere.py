@@ -19,4 +19,4 @@ def test_the_error_says_what_is_needed():
 def test_nothing_with_a_kernel_is_said_to_be_elsewhere():
     there = set(kernels.names())
     assert machine_of("MatMul") is None
-    assert sum(machine_of(name) is not None for name in op_defs.names() if name not in there) >= 80
+    assert sum(machine_of(name) is not None for name in op_defs.names() if name not in there) >= 60

@@ -43,6 +43,11 @@ class TPUEstimator(Estimator):
         if model_fn is None:
             raise ValueError("model_fn must be provided to TPUEstimator.")
         check_model_fn(model_fn, params if "params" in fn_args(model_fn) else None)
+        if use_tpu:
+            for name in ("train_batch_size", "eval_batch_size", "predict_batch_size"):
+                size = given[name]
+                if (size is None and name == "train_batch_size") or (size is not None and size < 1):
+                    raise ValueError(f"{name} must be a positive integer for a TPU, not {size}.")
         self._use_tpu = use_tpu
         prefixes = {ModeKeys.TRAIN: "train", ModeKeys.EVAL: "eval", ModeKeys.PREDICT: "predict"}
         self._batch_sizes = {mode: given[f"{prefix}_batch_size"] for mode, prefix in prefixes.items()}
