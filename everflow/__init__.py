@@ -211,6 +211,7 @@ if _TYPE_CHECKING:
     from everflow.framework.registry import NotDifferentiable as NoGradient, NotDifferentiable as no_gradient
     from everflow.platform.load_library import load_file_system_library, load_library, load_op_library
     from everflow.framework.shapes import dimension_at_index, dimension_value
+    from everflow.ops.batching import nondifferentiable_batch_function
     from everflow.ops.control_flow.functional_branches import switch_case
     from everflow.ops.control_flow.switches import (
         control_flow_v2_enabled,

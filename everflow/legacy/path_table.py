@@ -155,7 +155,7 @@ python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.e
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
-python.ops            batch_ops inplace_ops sort_ops     : . ops.array.inplace legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
 python.ops            gradient_checker                   : test
