@@ -179,7 +179,7 @@ python.ops            embedding_ops ctc_ops candidate_sampling_ops : nn ops.nn.e
 python.ops            critical_section_ops               : ops.variables.critical_section
 python.ops            list_ops                           : ops.tensor_arrays.list_functions legacy.gen_ops ops.tensor_arrays.lists .
 python.ops            collective_ops nccl_ops            : ops.array.collectives legacy.gen_ops
-python.ops            batch_ops inplace_ops sort_ops     : . ops.array.inplace legacy.gen_ops
+python.ops            batch_ops inplace_ops sort_ops     : . ops.batching ops.array.inplace legacy.gen_ops
 python.ops            functional_ops map_fn              : . ops.control_flow.maps ops.functions.calls
 python.ops            gradients gradients_impl gradients_util : . ops.gradients.reverse legacy.inner.nn
 python.ops            gradient_checker                   : test
@@ -347,6 +347,30 @@ contrib.slim.python.slim.nets resnet_utils               : contrib.slim.nets.res
 contrib.slim.python.slim.nets resnet_v1                  : contrib.slim.nets.resnet_v1
 contrib.slim.python.slim.nets resnet_v2                  : contrib.slim.nets.resnet_v2
 contrib.slim.python.slim.nets vgg                        : contrib.slim.nets.vgg
+python.tpu            tpu                                : tpu.replication tpu.sharding tpu.context tpu.system tpu.inference \
+                                                           legacy.inner.tpu
+python.tpu            tpu_function                       : ops.tpu.shard_context
+python.tpu            tpu_feed                           : tpu.feeds tpu.partitioned_feeds
+python.tpu            tpu_sharding                       : tpu.sharding_policy
+python.tpu            training_loop                      : tpu.loops
+python.tpu            tpu_optimizer                      : tpu.cross_shard
+python.tpu            tpu_embedding                      : tpu.embedding tpu.embedding_config tpu.embedding_optimizers
+python.tpu            tpu_strategy_util tpu_system_metadata : tpu.strategy
+python.tpu            tpu_embedding_gradient             : tpu.embedding_gradient
+python.tpu            functional                         : legacy.inner.tpu
+python.tpu            feature_column feature_column_v2   : tpu.feature_column
+python.tpu            device_assignment                  : tpu.device_assignment legacy.inner.tpu
+python.tpu            tpu_config tpu_context tpu_estimator util error_handling _tpu_estimator_embedding iteration_count_estimator : \
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+python.estimator.tpu  _tpu_estimator_embedding error_handling iteration_count_estimator tpu_config tpu_context tpu_estimator util : \
+                                                           estimator.tpu estimator.tpu.* tpu.* legacy.inner.tpu
+python.tpu            keras_support keras_tpu_variables  : contrib.tpu.keras_support
+python.tpu.ops        tpu_ops                            : ops.tpu.functions legacy.gen_ops
+python.distribute     tpu_strategy                       : tpu.strategy
+compiler.xla.experimental.xla_sharding xla_sharding      : tpu.xla_sharding
+compiler.tf2xla.ops   gen_xla_ops                        : legacy.gen_ops
+compiler.tf2xla.python xla                               : legacy.inner.tf2xla
+compiler.xla          xla_data_pb2                       : protos.xla_data_pb2
 """
 
 # Modules that are ours under another name, so that a program which sets a name there, as tests do, sets ours.
@@ -390,7 +414,7 @@ FOLDERS = {
     "python.saved_model": "saved_model train",
     "python.summary": "summary",
     "python.tools": "tools",
-    "python.tpu": "contrib.tpu",
+    "python.tpu": "tpu contrib.tpu estimator.tpu",
     "python.training": "train ops.variables.variable",
     "python.training.saving": "train ops.variables.variable",
     "python.training.tracking": "train keras.engine saved_model",
